@@ -1,0 +1,22 @@
+"""Five studies of equation discovery, run again over one small library.
+
+>>> import rediscover as rd
+>>> p = rd.problem("surfaces/NCGS1")
+>>> p.truth
+{'z': 'sin(x**2+y**2)/(1+x**2+y**2)'}
+"""
+
+from . import methods, problems
+from .methods import Budget, Candidate, method
+from .problems import problem
+
+__version__ = "0.1.0"
+__all__ = ["Budget", "Candidate", "method", "methods", "problem", "problems", "score"]
+
+
+def __getattr__(name):
+    if name == "score":  # brings the metrics with it, so it is loaded on first use
+        from .scores import score
+
+        return score
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,247 @@
+"""How it is found: one file per method, and the registry that finds the files.
+
+Adding a method means adding one file with one frozen dataclass derived from `Method`; its fields are its settings.
+A generic method writes ``fit`` (one regression table in, candidates out) and then runs on every study that can
+be seen as tables; a method for one kind of problem overrides ``solve``.
+
+The module itself can be called: ``rediscover.methods()`` returns a table of what there is.
+"""
+
+import ast
+import dataclasses
+import difflib
+import functools
+import hashlib
+import importlib
+import importlib.metadata
+import inspect
+import math
+import pkgutil
+import sys
+import types
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories
+
+TABULAR = (Regression, LevelSet, Trajectories, Field)
+
+
+class Unsupported(Exception):
+    """A method was given a problem of a kind or size that it cannot treat."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one run may use. Evaluations are the method's own affair; seconds and memory are enforced by killing.
+
+    Attributes
+    ----------
+    evaluations : candidate expressions that may be evaluated on the data.
+    seconds : wall-clock limit.
+    memory_mb : resident memory limit of the worker process, in MiB.
+    """
+
+    evaluations: int = 10_000
+    seconds: float = 60.0
+    memory_mb: int = 2048
+
+    def __post_init__(self):
+        for f in dataclasses.fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+                raise ValueError(f"budget: {f.name} must be a positive number, got {value!r}")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One proposed answer.
+
+    Attributes
+    ----------
+    solution : output name -> text of its expression, rule or formula, as ``problem.truth`` has it. For a level set
+        either ``{"F": ...}`` or ``{"z": ...}``.
+    loss : the method's own training loss (NaN where it has none).
+    complexity : the method's own size measure, if it has one.
+    evaluations : expressions evaluated by the whole search that led here, if known.
+    notes : anything the tables or audits should know, JSON values only.
+    """
+
+    solution: Mapping[str, Any]
+    loss: float = math.nan
+    complexity: float | None = None
+    evaluations: int | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Method:
+    """Base of all methods. Subclasses are frozen dataclasses whose fields are their settings.
+
+    Class attributes
+    ----------------
+    name : as in tables and parameter files.
+    reference : the paper or the package.
+    accepts : problem kinds.
+    requires : distributions whose versions belong to the result (they enter the store's key).
+    """
+
+    name: ClassVar[str] = ""
+    reference: ClassVar[str] = ""
+    accepts: ClassVar[tuple[type, ...]] = TABULAR
+    requires: ClassVar[tuple[str, ...]] = ()
+
+    def available(self) -> str | None:
+        """None if the method runs here, else the reason why not and what would make it run."""
+        for distribution in self.requires:
+            try:
+                importlib.metadata.version(distribution)
+            except importlib.metadata.PackageNotFoundError:
+                return f"package {distribution} is not installed"
+        return None
+
+    def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
+        """Candidates for one regression table, best first; solutions are ``{task.output: text}``."""
+        raise NotImplementedError(f"{self.name} has neither fit nor solve")
+
+    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
+        """Candidates for a problem, best first.
+
+        Parameters
+        ----------
+        problem : any problem of a kind in ``accepts``
+        budget : Budget, a mapping of its fields, or None for the default
+        seed : int
+            Chooses the data (``problem.data(seed)``) and, with the problem's id and the method's name, the random
+            generator.
+
+        Raises
+        ------
+        Unsupported
+            If the problem's kind is not in ``accepts``.
+        """
+        if not isinstance(problem, self.accepts):
+            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+        budget = Budget(**budget) if isinstance(budget, Mapping) else budget or Budget()
+        rng = generator(seed, problem.id, self.name)
+        fronts = [self.fit(task, budget=budget, rng=rng) for task in problem.tasks(seed)]
+        return join(fronts)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return dataclasses.asdict(self)
+
+    @property
+    def version(self) -> str:
+        """Changes when the method's code (not its comments or docstrings) or a required package changes."""
+        packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
+        return "-".join([code_version(sys.modules[type(self).__module__]), *packages])
+
+
+def generator(seed: int, *names: str) -> np.random.Generator:
+    """A random generator that depends on the seed and on names (problem, method), the same on every machine."""
+    return np.random.default_rng(np.random.SeedSequence([seed, *(zlib.crc32(name.encode()) for name in names)]))
+
+
+def join(fronts: list[list[Candidate]]) -> list[Candidate]:
+    """Fronts of single outputs to candidates for all outputs: the i-th best of each go together."""
+    if any(not front for front in fronts):
+        return []
+    joined = []
+    for i in range(max(map(len, fronts))):
+        parts = [front[min(i, len(front) - 1)] for front in fronts]
+        sizes = [part.complexity for part in parts]
+        counts = [part.evaluations for part in parts]
+        joined.append(
+            Candidate(
+                solution={name: text for part in parts for name, text in part.solution.items()},
+                loss=float(np.mean([part.loss for part in parts])),
+                complexity=None if None in sizes else sum(sizes),
+                evaluations=None if None in counts else sum(counts),
+                notes={name: value for part in parts for name, value in part.notes.items()},
+            )
+        )
+    return joined
+
+
+@functools.cache
+def code_version(module: types.ModuleType) -> str:
+    """Hash of a module's syntax tree without docstrings, so that prose can be edited without running again."""
+    tree = ast.parse(inspect.getsource(module))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            node.body = body[1:]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:12]
+
+
+@functools.cache
+def registry() -> dict[str, type[Method]]:
+    """Method name -> class, from every module in this folder, in a fixed order."""
+    for info in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{info.name}")
+    found: dict[str, type[Method]] = {}
+
+    def visit(cls):
+        for sub in cls.__subclasses__():
+            if sub.name and sub.__module__.startswith(__name__ + "."):
+                other = found.setdefault(sub.name, sub)
+                if other is not sub:
+                    raise ImportError(f"two methods are called {sub.name!r}: {other.__module__} and {sub.__module__}")
+            visit(sub)
+
+    visit(Method)
+    return dict(sorted(found.items()))
+
+
+def method(name: str, **settings) -> Method:
+    """One method by name, with settings.
+
+    Raises
+    ------
+    KeyError
+        If there is no such method; the message offers the nearest name.
+    TypeError
+        If the method has no such setting.
+    """
+    known = registry()
+    if name not in known:
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise KeyError(f"unknown method {name!r}{hint} (known: {', '.join(known)})")
+    fields = [f.name for f in dataclasses.fields(known[name])]
+    wrong = sorted(set(settings) - set(fields))
+    if wrong:
+        raise TypeError(f"{name}: no setting {wrong[0]!r} (settings: {', '.join(fields) or 'none'})")
+    return known[name](**settings)
+
+
+def methods():
+    """DataFrame of all methods: name, accepts, available, reason, reference."""
+    import pandas as pd
+
+    rows = []
+    for name, cls in registry().items():
+        reason = cls().available()
+        rows.append(
+            {
+                "name": name,
+                "accepts": ", ".join(kind.kind for kind in cls.accepts),
+                "available": reason is None,
+                "reason": reason or "",
+                "reference": cls.reference,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+# The package is also the function of the same name: rediscover.methods() and rediscover.methods.operon both work.
+class _Registry(types.ModuleType):
+    __call__ = staticmethod(methods)
+
+
+sys.modules[__name__].__class__ = _Registry

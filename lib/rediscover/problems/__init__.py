@@ -1,0 +1,240 @@
+"""What is to be found: the kinds of problem, and the catalogue of all of them.
+
+A problem is a frozen record with an id (``study/name``), a truth and a way to make its data. Each module of this
+package holds one study and offers two functions, ``ids(subset=None)`` and ``load(name, **options)``; the
+catalogue below finds the modules by their names. Problems know nothing of methods.
+
+The module itself can be called: ``rediscover.problems(study="srsd", subset="easy")`` lists ids.
+"""
+
+import dataclasses
+import difflib
+import importlib
+import sys
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+STUDIES = ("surfaces", "srsd", "odes", "pdes", "cde", "boolean", "causal", "passages")
+
+
+class Split(NamedTuple):
+    """Part of a problem's data.
+
+    Attributes
+    ----------
+    X : ndarray, shape (n, n_inputs)
+        Columns in the order of ``problem.inputs``.
+    y : ndarray, shape (n,) or (n, n_outputs)
+        One column per entry of ``problem.outputs``; one-dimensional where there is a single output.
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One regression table, the view of a problem that every generic method can work on.
+
+    Attributes
+    ----------
+    inputs, output : names of the columns of `X` and of `y`.
+    X : ndarray, shape (n, n_inputs)
+    y : ndarray, shape (n,)
+    validation : Split or None
+        Held-out rows for choosing among candidates, when the study has them.
+    """
+
+    inputs: tuple[str, ...]
+    output: str
+    X: np.ndarray
+    y: np.ndarray
+    validation: Split | None = None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Problem:
+    """Base of all kinds.
+
+    Attributes
+    ----------
+    id : ``study/name``.
+    truth : output name -> right-hand side as text that ``expressions.parse`` reads (kinds without expressions say
+        in their docstring what the values are).
+    inputs : names of the input columns.
+    subset : the group within the study (a category, a difficulty, a number of dimensions).
+    noise : noise level of the training data; what it means is the study's protocol.
+    flags : marks that travel to every table footnote, such as ``substitute`` or ``repaired``.
+    note : one sentence for the reader on anything unusual.
+    source : where the entry comes from (paper, table, file).
+    """
+
+    kind: ClassVar[str] = "problem"
+    id: str
+    truth: Mapping[str, Any]
+    inputs: tuple[str, ...] = ()
+    subset: str = ""
+    noise: float = 0.0
+    flags: tuple[str, ...] = ()
+    note: str = ""
+    source: str = ""
+
+    def __post_init__(self):
+        if not (np.isfinite(self.noise) and self.noise >= 0):
+            raise ValueError(f"{self.id}: noise must be a finite number >= 0, got {self.noise!r}")
+
+    @property
+    def study(self) -> str:
+        return self.id.split("/", 1)[0]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return tuple(self.truth)
+
+    @cached_property
+    def expressions(self):
+        """The truth, parsed: output name -> Expression."""
+        from ..expressions import parse
+
+        return {name: parse(text) for name, text in self.truth.items()}
+
+    def evaluate(self, values: Mapping[str, Any]) -> np.ndarray:
+        """The truth at the given inputs.
+
+        Parameters
+        ----------
+        values : input name -> scalar or array of shape (n,)
+
+        Returns
+        -------
+        ndarray, shape (n,), or (n, n_outputs) where the problem has several outputs
+        """
+        missing = [name for name in self.inputs if name not in values]
+        if missing:
+            raise KeyError(f"{self.id}: evaluate needs values for {', '.join(missing)}")
+        columns = [expression(values) for expression in self.expressions.values()]
+        return columns[0] if len(columns) == 1 else np.stack(np.broadcast_arrays(*columns), axis=-1)
+
+    def data(self, seed: int = 0) -> dict[str, Split]:
+        """Splits by name (``train``, ``test``, ...), the same for the same seed on every machine."""
+        raise NotImplementedError(f"{self.id} has no tabular data")
+
+    def tasks(self, seed: int = 0) -> list[Task]:
+        """The problem as regression tables, one per output."""
+        splits = self.data(seed)
+        train, held_out = splits["train"], splits.get("validation")
+        columns = range(len(self.outputs))
+
+        def column(y, i):
+            return y if y.ndim == 1 else y[:, i]
+
+        return [
+            Task(
+                inputs=self.inputs,
+                output=self.outputs[i],
+                X=train.X,
+                y=column(train.y, i),
+                validation=held_out and Split(held_out.X, column(held_out.y, i)),
+            )
+            for i in columns
+        ]
+
+
+class Regression(Problem):
+    """Outputs as functions of inputs: explicit and parametric surfaces, physics laws."""
+
+    kind = "regression"
+
+
+class LevelSet(Problem):
+    """A surface F = 0: the truth is ``{"F": ...}``; as a table, the last input regressed on the others."""
+
+    kind = "level set"
+
+
+class Trajectories(Problem):
+    """A system of ordinary differential equations: state name -> right-hand side."""
+
+    kind = "trajectories"
+
+
+class Field(Problem):
+    """A partial differential equation: state name -> right-hand side in states and their derivatives."""
+
+    kind = "field"
+
+
+class Transitions(Problem):
+    """A Boolean network: node -> update rule."""
+
+    kind = "transitions"
+
+
+class Series(Problem):
+    """A causal graph behind time series: node -> tuple of (parent, lag)."""
+
+    kind = "series"
+
+
+class Passage(Problem):
+    """A formula described by text: ``{"latex": ...}``."""
+
+    kind = "passage"
+
+
+def _study(name: str):
+    if name not in STUDIES:
+        close = difflib.get_close_matches(name, STUDIES, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise KeyError(f"unknown study {name!r}{hint} (known: {', '.join(STUDIES)})")
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def problems(study: str | None = None, subset: str | None = None) -> list[str]:
+    """Ids of the problems of one study, or of all, optionally of one subset.
+
+    Examples
+    --------
+    >>> problems("surfaces")[:2]
+    ['surfaces/NCGS1', 'surfaces/NCGS2']
+    """
+    studies = STUDIES if study is None else (study,)
+    return [f"{name}/{item}" for name in studies for item in _study(name).ids(subset)]
+
+
+def problem(id: str, **options) -> Problem:
+    """One problem by its id; `options` are the study's own, such as ``noise=0.05``.
+
+    Raises
+    ------
+    KeyError
+        If the study or the name within it is unknown; the message offers the nearest name.
+    TypeError
+        If the study has no such option.
+    """
+    study, _, name = id.partition("/")
+    module = _study(study)
+    known = module.ids()
+    if name not in known:
+        close = difflib.get_close_matches(name, known, 1)
+        hint = f"; did you mean '{study}/{close[0]}'?" if close else ""
+        raise KeyError(f"unknown problem {id!r}{hint}")
+    loaded = module.load(name)
+    fields = {field.name for field in dataclasses.fields(loaded)}
+    wrong = sorted(set(options) - fields)
+    if wrong:
+        raise TypeError(f"{id}: no option {wrong[0]!r} (options: {', '.join(sorted(fields))})")
+    return dataclasses.replace(loaded, **options) if options else loaded
+
+
+# The package is also the function of the same name: rediscover.problems("srsd") and rediscover.problems.srsd both work.
+class _Catalogue(types.ModuleType):
+    __call__ = staticmethod(problems)
+
+
+sys.modules[__name__].__class__ = _Catalogue
