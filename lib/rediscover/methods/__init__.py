@@ -19,14 +19,13 @@ import math
 import pkgutil
 import sys
 import types
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories
+from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, generator
 
 TABULAR = (Regression, LevelSet, Trajectories, Field)
 
@@ -140,11 +139,6 @@ class Method:
         """Changes when the method's code (not its comments or docstrings) or a required package changes."""
         packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
         return "-".join([code_version(sys.modules[type(self).__module__]), *packages])
-
-
-def generator(seed: int, *names: str) -> np.random.Generator:
-    """A random generator that depends on the seed and on names (problem, method), the same on every machine."""
-    return np.random.default_rng(np.random.SeedSequence([seed, *(zlib.crc32(name.encode()) for name in names)]))
 
 
 def join(fronts: list[list[Candidate]]) -> list[Candidate]:

@@ -12,6 +12,7 @@ import difflib
 import importlib
 import sys
 import types
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +21,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 STUDIES = ("surfaces", "srsd", "odes", "pdes", "cde", "boolean", "causal", "passages")
+
+
+def generator(seed: int, *names: str) -> np.random.Generator:
+    """A random generator that depends on the seed and on names (a problem, a split, a method), the same on every machine."""
+    return np.random.default_rng(np.random.SeedSequence([seed, *(zlib.crc32(name.encode()) for name in names)]))
 
 
 class Split(NamedTuple):
