@@ -14,7 +14,7 @@ import os
 import pickle
 import sys
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -69,7 +69,7 @@ def grid(
         Runs at a time; by default as many as this process may use processors.
     scheduler : str, optional
         Address of a Dask scheduler (``tcp://host:port``) that does the work instead of this machine; by default the
-        environment variable SCHEDULER. See docs/cluster.md.
+        environment variable SCHEDULER; "" for this machine. See docs/cluster.md.
     progress : bool
         Show a bar with the remaining time on stderr.
 
@@ -107,25 +107,25 @@ def grid(
     reasons = {id(run.method): run.method for run in runs}  # settings need not be hashable
     reasons = {i: m.available() for i, m in reasons.items()}
     keys = [None if reasons[id(run.method)] else key(*run, budget) for run in runs]
-    scheduler = scheduler or os.environ.get("SCHEDULER")
+    scheduler = os.environ.get("SCHEDULER") if scheduler is None else scheduler
     modules = sorted({type(part).__module__ for run in runs for part in run[:2]})
     executor = Dask(scheduler, modules) if scheduler else Local(workers or _processors(), modules)
     with closing(executor), closing(Store(store)) as kept:
-        done = {k: {**record, "reused": True} for k, record in kept.get(keys).items()}
-        done = {k: record for k, record in done.items() if record["status"] not in retry}
-        missing = {k: run for k, run in zip(keys, runs, strict=True) if k is not None and k not in done}
-        tasks = [Task(_pickled(*run, budget), budget.seconds, budget.memory_mb) for run in missing.values()]
-        with _bar(progress, total=len(set(keys) - {None}), done=done) as bar:
+        done = {k: r | {"reused": True} for k, r in kept.get(keys).items() if r["status"] not in retry}
+        missing = {k: run for k, run in zip(keys, runs, strict=True) if k and k not in done}
+        planned = list(missing.items())
+        tasks = [Task(_pickled(*run, budget), budget.seconds, budget.memory_mb) for _, run in planned]
+        with _bar(progress, total=len(done) + len(missing), reused=len(done)) as count:
             for i, outcome in executor.run(tasks):
-                k = list(missing)[i]
-                done[k] = {**outcome, "reused": False}
+                k, run = planned[i]
+                done[k] = outcome | {"reused": False}
                 if outcome["status"] != "unavailable":
-                    kept.put(k, _describe(missing[k], budget), outcome)
-                bar(outcome["status"])
+                    kept.put(k, _identity(run), outcome)
+                count(outcome["status"])
     rows = []
     for k, run in zip(keys, runs, strict=True):
         missed = {"status": "unavailable", "reason": reasons[id(run.method)], "reused": False}
-        rows.append(_row(run, missed if k is None else done[k]))
+        rows.append(_identity(run) | _answer(done[k] if k else missed))
     return _frame(rows)
 
 
@@ -166,7 +166,12 @@ def _plan(problems, methods, seeds, noise, budget):
     for level in levels:
         if level is not None and not isinstance(level, numbers.Real):
             raise TypeError(f"grid: a noise level must be a number, got {level!r}")
-    budget = Budget(**budget) if isinstance(budget, Mapping) else budget or Budget()
+    if isinstance(budget, Mapping):
+        known = [f.name for f in dataclasses.fields(Budget)]
+        if wrong := sorted(set(budget) - set(known)):
+            raise TypeError(f"budget: no {wrong[0]!r} (known: {', '.join(known)})")
+        budget = Budget(**budget)
+    budget = budget or Budget()
     problems = [problem(item) if isinstance(item, str) else item for item in problems]
     methods = [method(item) if isinstance(item, str) else item for item in methods]
     for item, kind in [*((p, Problem) for p in problems), *((m, Method) for m in methods)]:
@@ -191,17 +196,8 @@ def _pickled(problem, method, seed, budget) -> bytes:
     return pickle.dumps((dataclasses.replace(problem), method, seed, budget))
 
 
-def _describe(run: Run, budget: Budget) -> dict:
-    """What a stored run was, for people who read the store; the key decides, not this."""
-    parts = {"problem": run.problem.id, "method": run.method.name, "settings": run.method.settings}
-    return json.loads(
-        _json({**parts, "noise": run.problem.noise, "seed": run.seed, "budget": dataclasses.asdict(budget)})
-    )
-
-
-def _row(run: Run, outcome: dict) -> dict:
-    candidates = outcome.get("candidates", [])
-    best = candidates[0] if candidates else {}
+def _identity(run: Run) -> dict:
+    """What a run is, for readers of the frame and of the store."""
     return {
         "study": run.problem.study,
         "problem": run.problem.id,
@@ -210,6 +206,14 @@ def _row(run: Run, outcome: dict) -> dict:
         "settings": _json(run.method.settings),
         "noise": float(run.problem.noise),
         "seed": run.seed,
+    }
+
+
+def _answer(outcome: dict) -> dict:
+    """How a run ended, as columns."""
+    candidates = outcome.get("candidates", [])
+    best = candidates[0] if candidates else {}
+    return {
         "status": outcome["status"],
         "reason": outcome["reason"],
         "solution": json.dumps(best["solution"]) if best else "",
@@ -222,30 +226,30 @@ def _row(run: Run, outcome: dict) -> dict:
 def _frame(rows):
     import pandas as pd
 
-    numbers_ = dict.fromkeys(("loss", "complexity", "seconds", "peak_mb"), float)
-    return pd.DataFrame(rows).astype({**numbers_, "evaluations": "Int64", "reused": bool})
+    types = dict.fromkeys(("loss", "complexity", "seconds", "peak_mb"), float)
+    return pd.DataFrame(rows).astype({**types, "evaluations": "Int64", "reused": bool})
 
 
-class _bar:
-    """Progress on stderr: how many runs are done, reused, failed and timed out, and the time that remains."""
+@contextmanager
+def _bar(show, total, reused):
+    """A bar with the remaining time and counts; where it goes, REDISCOVER_PROGRESS says (a terminal, or "off")."""
+    from tqdm import tqdm
 
-    def __init__(self, show, *, total, done):
-        from tqdm import tqdm
+    place = os.environ.get("REDISCOVER_PROGRESS")
+    counts = collections.Counter(reused=reused, failed=0, timeout=0)
+    with ExitStack() as stack:
+        file = stack.enter_context(open(place, "w")) if place and place != "off" and show else sys.stderr
+        off = not show or place == "off"
+        bar = stack.enter_context(tqdm(total=total, initial=reused, unit="run", disable=off, file=file))
 
-        self.counts = collections.Counter(reused=len(done), failed=0, timeout=0)
-        self.tqdm = tqdm(total=total, initial=len(done), unit="run", disable=not show, file=sys.stderr)
-        self.tqdm.set_postfix(self.counts)
+        def count(status=None):
+            if status:
+                counts["timeout" if status == "timeout" else "failed"] += status != "ok"
+                bar.update()
+            bar.set_postfix(counts)
 
-    def __enter__(self):
-        return self
-
-    def __call__(self, status):
-        self.counts["timeout" if status == "timeout" else "failed"] += status != "ok"
-        self.tqdm.set_postfix(self.counts, refresh=False)
-        self.tqdm.update()
-
-    def __exit__(self, *_):
-        self.tqdm.close()
+        count()
+        yield count
 
 
 def _integer(value) -> bool:

@@ -47,7 +47,7 @@ class Worker:
 
     def begin(self, position: int, task: Task):
         self.position, self.task = position, task
-        self.started, self.peak = time.monotonic(), 0.0
+        self.started, self.peak = time.monotonic(), resident_mb(self.pid)
         with suppress(OSError):  # died while idle: its end is met like any other
             self.connection.send_bytes(task.payload)
 
@@ -119,8 +119,9 @@ class Local:
             outcome = json.loads(worker.connection.recv_bytes())
         except (EOFError, OSError):
             return _outcome("error", self._stop(worker))
-        worker.peak = max(worker.peak, resident_mb(worker.pid))
-        if resident_mb(worker.pid) > worker.task.memory_mb / 4:
+        left = resident_mb(worker.pid)
+        worker.peak = max(worker.peak, left)
+        if left > worker.task.memory_mb / 4:
             self._stop(worker)  # what one run leaves in memory must not count against the next
         else:
             self.idle.append(worker)

@@ -42,7 +42,7 @@ class Store:
     """
 
     def __init__(self, path=None):
-        self._lock = None
+        self._lock = self._db = None
         if path is None:
             self._db = sqlite3.connect(":memory:")
             self._db.executescript(SCHEMA)
@@ -81,10 +81,15 @@ class Store:
             self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", row)
 
     def close(self):
-        if hasattr(self, "_db"):
+        if self._db:
             self._db.close()
         if self._lock:
             self._lock.close()
+
+    @staticmethod
+    def check(path):
+        """Raise the StoreError that opening the existing store at `path` would raise; waits for nobody."""
+        _open(Path(path)).close()
 
 
 def _acquire(lock, path):
