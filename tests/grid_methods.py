@@ -113,6 +113,9 @@ class Bad(Method):
     def do_not_plain(self):
         return [Candidate({"y": "x"}, notes={"data": object()})]
 
+    def do_not_a_number(self):
+        return [Candidate({"y": "x"}, loss="low")]
+
     def do_unparsable(self):
         return [Candidate({"y": "x +* 2"})]
 

@@ -1,7 +1,7 @@
 """Doing it: the grid of runs, isolated workers, and the store that remembers what is done.
 
-`grid` plans the product of problems, methods, noise levels and seeds, takes from the store what is there, has the
-rest computed (`executors`: here, or by a Dask cluster) and returns one row per run. Nothing here knows a study.
+`grid` plans the product of problems, methods, noise levels and seeds, takes from the store what is there, has
+the rest computed (`executors`: here, or by a Dask cluster) and returns one row per run. It knows no study.
 """
 
 import collections
@@ -61,26 +61,26 @@ def grid(
     budget : Budget, mapping of its fields, or None for the default
         Applies to each run; seconds and memory are enforced by killing the worker.
     store : path, optional
-        SQLite file of finished runs. What it holds is not computed again; an interrupted grid goes on where it
-        stopped. Without it results live only in the returned frame.
+        SQLite file of finished runs. What it holds is not computed again; an interrupted grid goes on where
+        it stopped. Without it results live only in the returned frame.
     retry : list of statuses
         Stored runs that ended so are computed again, for instance ``("timeout",)``.
     workers : int, optional
         Runs at a time; by default as many as this process may use processors.
     scheduler : str, optional
-        Address of a Dask scheduler (``tcp://host:port``) that does the work instead of this machine; by default the
-        environment variable SCHEDULER; "" for this machine. See docs/cluster.md.
+        Address of a Dask scheduler (``tcp://host:port``) that has the work done instead of this machine; by
+        default the environment variable SCHEDULER; "" for this machine. See docs/cluster.md.
     progress : bool
         Show a bar with the remaining time on stderr.
 
     Returns
     -------
     DataFrame
-        In the order problem, method, noise, seed, whatever finished first. Columns: study, problem, subset, method,
-        settings (JSON), noise, seed, status (one of `STATUSES`), reason (one line; empty if there is nothing to
-        say), solution (JSON of the best candidate's), candidates (JSON list of at most 50 candidates, best first),
-        loss, complexity, evaluations; then what may differ from one time to the next: seconds, peak_mb (MiB resident,
-        sampled), reused. Failed runs are rows. Statuses are stored, but for `unavailable`.
+        In the order problem, method, noise, seed, whatever finished first. Columns: study, problem, subset,
+        method, settings (JSON), noise, seed, status (one of `STATUSES`), reason (one line, or empty), solution
+        (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss, complexity,
+        evaluations; then what may differ from one time to the next: seconds, peak_mb (resident memory in MiB,
+        sampled every 20 ms), reused. Failed runs are rows, and are stored too, but for `unavailable`.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def grid(
         done = {k: r | {"reused": True} for k, r in kept.get(keys).items() if r["status"] not in retry}
         missing = {k: run for k, run in zip(keys, runs, strict=True) if k and k not in done}
         planned = list(missing.items())
-        tasks = [Task(_pickled(*run, budget), budget.seconds, budget.memory_mb) for _, run in planned]
+        tasks = [Task(k, _pickled(*run, budget), budget.seconds, budget.memory_mb) for k, run in planned]
         with _bar(progress, total=len(done) + len(missing), reused=len(done)) as count:
             for i, outcome in executor.run(tasks):
                 k, run = planned[i]
@@ -132,32 +132,28 @@ def grid(
 def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
     """What identifies a run: a hash of all that its result depends on.
 
-    That is the problem's fields (noise among them, notes and sources not), the method's settings, the code of both
-    modules (comments and docstrings left out) with the versions of the packages that the method declares, the seed
-    and the budget.
+    That is the problem's fields (noise among them, notes and sources not), the method's settings, the code of
+    both modules (comments and docstrings left out) with the versions of the packages that the method declares,
+    the seed and the budget.
     """
     fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
     parts = {
         "problem": [type(problem).__qualname__, fields, code_version(sys.modules[type(problem).__module__])],
         "method": [method.name, method.settings, method.version],
         "seed": seed,
-        "budget": dataclasses.asdict(budget),
+        "budget": {name: float(value) for name, value in dataclasses.asdict(budget).items()},
     }
     return hashlib.sha256(_json(parts).encode()).hexdigest()
 
 
 def _plan(problems, methods, seeds, noise, budget):
-    """The runs in the order of the frame, and the budget; every argument is checked before anything is started."""
+    """The runs in the order of the frame, and the budget; all is checked before anything is started."""
     problems = [problems] if isinstance(problems, str | Problem) else list(problems)
     methods = [methods] if isinstance(methods, str | Method) else list(methods)
     seeds = [seeds] if _integer(seeds) else list(seeds)
     levels = [None] if noise is None else [noise] if isinstance(noise, numbers.Real) else list(noise)
-    for what, items in {
-        "problems": problems,
-        "methods": methods,
-        "seeds": seeds,
-        "noise levels": levels,
-    }.items():
+    lists = problems, methods, seeds, levels
+    for what, items in zip(("problems", "methods", "seeds", "noise levels"), lists, strict=True):
         if not items:
             raise ValueError(f"grid: no {what} given")
     for seed in seeds:
@@ -178,11 +174,9 @@ def _plan(problems, methods, seeds, noise, budget):
         if not isinstance(item, kind):
             raise TypeError(f"grid: expected a name or a {kind.__name__}, got {item!r}")
         if type(item).__module__ == "__main__":
-            raise TypeError(
-                f"grid: {type(item).__name__} must live in a module, so that workers can import it"
-            )
+            raise TypeError(f"grid: {type(item).__name__} must live in a module that workers can import")
     runs = [
-        Run(p if level is None else dataclasses.replace(p, noise=level), m, int(seed))
+        Run(p if level is None else dataclasses.replace(p, noise=float(level)), m, int(seed))
         for p in problems
         for m in methods
         for level in levels
@@ -232,7 +226,7 @@ def _frame(rows):
 
 @contextmanager
 def _bar(show, total, reused):
-    """A bar with the remaining time and counts; where it goes, REDISCOVER_PROGRESS says (a terminal, or "off")."""
+    """A bar with the remaining time and counts, on stderr or where REDISCOVER_PROGRESS says (or "off")."""
     from tqdm import tqdm
 
     place = os.environ.get("REDISCOVER_PROGRESS")

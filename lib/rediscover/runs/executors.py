@@ -7,6 +7,7 @@ outside, by killing: a method cannot be trusted to stop.
 import collections
 import json
 import os
+import pickle
 import signal
 import socket
 import subprocess
@@ -22,17 +23,17 @@ from .worker import NOTICE
 
 POLL = 0.02  # seconds between two looks at the limits
 PATIENCE = 10.0  # seconds to wait for a scheduler
-# Read by libraries when they are loaded, so they must be set before. Strings hash alike in every worker, so that the
-# order of a set cannot change a result.
-ENVIRONMENT = {
-    f"{library}_NUM_THREADS": "1"
-    for library in ("OMP", "OPENBLAS", "MKL", "BLIS", "VECLIB_MAXIMUM", "NUMEXPR", "NUMBA", "JULIA")
-} | {"PYTHONHASHSEED": "0", "VECLIB_MAXIMUM_THREADS": "1"}
+# Libraries read these when they are loaded, so they are set before. Strings hash alike in every worker, so that
+# the order of a set cannot change a result.
+LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA", "JULIA")
+ENVIRONMENT = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
+ENVIRONMENT |= {"VECLIB_MAXIMUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
 class Task(NamedTuple):
-    """A pickled (problem, method, seed, budget), and the limits that its worker is held to."""
+    """A pickled (problem, method, seed, budget) with its key, and the limits that its worker is held to."""
 
+    key: str
     payload: bytes
     seconds: float
     memory_mb: float
@@ -174,7 +175,7 @@ class Dask:
 
         if not tasks:
             return
-        # Outcomes do not depend on where a task runs, so Dask may move and repeat tasks as it likes.
+        # An outcome does not depend on where its task runs, so Dask may move and repeat tasks as it likes.
         futures = {
             self.client.submit(_isolated, task, self.modules, pure=False): i for i, task in enumerate(tasks)
         }
@@ -199,7 +200,14 @@ _thread = threading.local()
 
 def _isolated(task: Task, modules: list[str]) -> dict:
     """One task by an isolated worker of this thread of a Dask worker, which it keeps for the next task."""
-    if getattr(_thread, "modules", None) != modules:
+    from . import key
+
+    if key(*pickle.loads(task.payload)) != task.key:
+        return _outcome("unavailable", f"{socket.gethostname()} has another version of the code")
+    if getattr(_thread, "modules", modules) != modules:
+        _thread.local.close()
+        del _thread.local
+    if not hasattr(_thread, "local"):
         _thread.local, _thread.modules = Local(1, modules), modules
     [(_, outcome)] = _thread.local.run([task])
     return outcome

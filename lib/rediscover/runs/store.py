@@ -27,8 +27,8 @@ class StoreError(RuntimeError):
 class Store:
     """Finished runs by key.
 
-    Opening takes a lock beside the file and waits while another process holds it, so there is one writer at a time.
-    A process killed at any moment loses at most the run in flight.
+    Opening takes a lock beside the file and waits while another process holds it, so there is one writer at a
+    time. A process killed at any moment loses at most the runs in flight.
 
     Parameters
     ----------
@@ -77,8 +77,11 @@ class Store:
         """Keep one finished run; `run` says what it was, for readers."""
         result = json.dumps({name: outcome[name] for name in RESULT})
         row = (key, json.dumps(run), result, outcome["seconds"], outcome["peak_mb"])
-        with self._db:
-            self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", row)
+        try:
+            with self._db:
+                self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", row)
+        except sqlite3.Error as error:
+            raise StoreError(f"a finished run cannot be stored: {error}") from None
 
     def close(self):
         if self._db:

@@ -1,9 +1,9 @@
 """What runs in the worker processes: a server that forks them, and the one thing that they do.
 
-The server is a small process that has imported the scientific stack once; each worker is its fork and so starts
-within milliseconds. It is also the guard: it reports every worker's end, kills what a dead worker has left running,
-and when the coordinator goes away, however it dies, it kills all workers and itself. (The standard library's
-forkserver does none of this, imports the caller's script again, and cannot be used from within a Dask worker.)
+The server has imported the scientific stack once; each worker is its fork and so starts within milliseconds.
+It is also the guard: it reports every worker's end, kills what a dead worker has left running, and when the
+coordinator goes away, however it dies, it kills all workers and itself. (The standard library's forkserver does
+none of this, imports the caller's script again, and cannot be used from within a Dask worker.)
 """
 
 import importlib
@@ -88,7 +88,7 @@ def _work(fd: int):
 
 
 def attempt(task: bytes) -> dict:
-    """Do one task and describe how it ended: status, reason, candidates; plain data whatever the method returned."""
+    """Do one task and describe how it ended: status, reason, candidates; plain data whatever was returned."""
     try:
         problem, method, seed, budget = pickle.loads(task)
         return _checked(problem, method.solve(problem, budget=budget, seed=seed))
@@ -102,7 +102,8 @@ def attempt(task: bytes) -> dict:
 
 def _failed(status, reason, candidates=()) -> dict:
     line = re.sub(r"\b0x[0-9a-fA-F]+", "0x...", " ".join(reason.split()))  # addresses differ from run to run
-    return {"status": status, "reason": line[:200], "candidates": list(candidates)}
+    line = line.encode(errors="replace").decode()[:200]
+    return {"status": status, "reason": line, "candidates": list(candidates)}
 
 
 def _checked(problem, answer) -> dict:
@@ -136,10 +137,15 @@ def _checked(problem, answer) -> dict:
 
 
 def _as_dict(candidate) -> dict:
-    fields = ("solution", "loss", "complexity", "evaluations", "notes")
-    plain = {name: getattr(candidate, name) for name in fields}
-    plain["solution"] = dict(plain["solution"])
-    return json.loads(json.dumps(plain, default=_numpy_to_python))
+    size, count = candidate.complexity, candidate.evaluations
+    fields = {
+        "solution": dict(candidate.solution),
+        "loss": float(candidate.loss),
+        "complexity": None if size is None else float(size),
+        "evaluations": None if count is None else int(count),
+        "notes": dict(candidate.notes),
+    }
+    return json.loads(json.dumps(fields, default=_numpy_to_python))
 
 
 def _numpy_to_python(value):
