@@ -47,12 +47,17 @@ def running(pid):
         return False
 
 
-def coordinator(code, **options):
-    """A process of its own that runs `code`, with the test modules in reach."""
-    paths = [str(HERE), str(HERE.parent / "lib"), os.environ.get("PYTHONPATH", "")]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    head = "from grid_methods import *\nfrom rediscover import runs\n"
-    return subprocess.Popen([sys.executable, "-c", head + code], env=env, text=True, **options)
+def environment(*folders):
+    """With the test modules in reach of a new process."""
+    paths = [str(path) for path in (*folders, HERE, HERE.parent / "lib")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])}
+
+
+def coordinator(code, *folders, **options):
+    """A process of its own that runs `code`."""
+    head = "from grid_methods import *\nfrom rediscover import Budget, runs\n"
+    command = [sys.executable, "-c", head + code]
+    return subprocess.Popen(command, env=environment(*folders), text=True, **options)
 
 
 # -- the frame
@@ -191,19 +196,17 @@ def test_the_key_depends_on_everything_that_the_result_does():
     assert key() == key(line(note="prose", source="a book"))
 
 
-def test_the_key_does_not_depend_on_prose_in_the_code(tmp_path, monkeypatch):
-    def key(name, text):
-        (tmp_path / f"{name}.py").write_text(text)
-        return subprocess.run(
-            [sys.executable, "-c", f"import {name} as m; from rediscover import runs; from grid_methods import line; "
-             "from rediscover import Budget; print(runs.key(line(), m.M(), 0, Budget()))"],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(HERE), str(HERE.parent / "lib")])},
-            capture_output=True, text=True, check=True,
-        ).stdout  # fmt: skip
+def test_the_key_does_not_depend_on_prose_in_the_code(tmp_path):
+    def key(title, body, value):
+        lines = [f'"""{title}"""', "from rediscover.methods import Method", "class M(Method):", f"    {body}"]
+        (tmp_path / "m.py").write_text("\n".join([*lines, f"    def fit(self): return {value}\n"]))
+        code = "import m; print(runs.key(line(), m.M(), 0, Budget()))"
+        process = coordinator(code, tmp_path, stdout=subprocess.PIPE)
+        return process.communicate(timeout=30)[0]
 
-    code = '"""{}"""\nfrom rediscover.methods import Method\nclass M(Method):\n    {}\n    def fit(self): return {}\n'
-    assert key("m", code.format("One.", "# why", 1)) == key("m", code.format("Two.", "'''Doc.'''", 1))
-    assert key("m", code.format("One.", "# why", 1)) != key("m", code.format("One.", "# why", 2))
+    assert len(key("One.", "# why", 1)) == 65
+    assert key("One.", "# why", 1) == key("Two.", "'''Doc.'''", 1)
+    assert key("One.", "# why", 1) != key("One.", "# why", 2)
 
 
 def test_a_second_time_everything_is_reused(tmp_path):
@@ -224,9 +227,10 @@ def test_the_same_run_asked_for_twice_is_done_once(tmp_path):
 
 
 def sweep(folder, n=30, pause=0.05):
+    """Code of a coordinator with `n` runs that leave a line each in ``log``."""
     method = f"Logged({str(folder / 'log')!r}, {pause})"
-    store = str(folder / "s.sqlite")
-    return f"print(runs.grid([line()], [{method}], seeds=range({n}), store={store!r}, workers=2, progress=False).to_csv())"
+    options = f"seeds=range({n}), store={str(folder / 's.sqlite')!r}, workers=2, progress=False"
+    return f"print(runs.grid([line()], [{method}], {options}).to_csv())"
 
 
 def test_a_coordinator_killed_halfway_resumes(tmp_path):
@@ -416,8 +420,6 @@ def cluster(tmp_path):
     """A Dask scheduler and two workers, as processes started by hand: (address, list of worker processes)."""
     pytest.importorskip("distributed")
     address = f"tcp://127.0.0.1:{free_port()}"
-    paths = [str(HERE), str(HERE.parent / "lib"), os.environ.get("PYTHONPATH", "")]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
     def start(*arguments):
         command = [sys.executable, "-m", "dask", *arguments]

@@ -77,8 +77,8 @@ def grid(
     -------
     DataFrame
         In the order problem, method, noise, seed, whatever finished first. Columns: study, problem, subset,
-        method, settings (JSON), noise, seed, status (one of `STATUSES`), reason (one line, or empty), solution
-        (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss, complexity,
+        method, settings (JSON), noise, seed, status (one of `STATUSES`), reason (one line, or empty),
+        solution (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss, complexity,
         evaluations; then what may differ from one time to the next: seconds, peak_mb (resident memory in MiB,
         sampled every 20 ms), reused. Failed runs are rows, and are stored too, but for `unavailable`.
 
@@ -133,7 +133,7 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
     """What identifies a run: a hash of all that its result depends on.
 
     That is the problem's fields (noise among them, notes and sources not), the method's settings, the code of
-    both modules (comments and docstrings left out) with the versions of the packages that the method declares,
+    both modules (comments and docstrings left out) and the versions of the packages that the method declares,
     the seed and the budget.
     """
     fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}

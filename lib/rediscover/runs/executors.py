@@ -23,8 +23,8 @@ from .worker import NOTICE
 
 POLL = 0.02  # seconds between two looks at the limits
 PATIENCE = 10.0  # seconds to wait for a scheduler
-# Libraries read these when they are loaded, so they are set before. Strings hash alike in every worker, so that
-# the order of a set cannot change a result.
+# Libraries read these when they are loaded, so they are set before. Strings hash alike in every worker, so
+# that the order of a set cannot change a result.
 LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA", "JULIA")
 ENVIRONMENT = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
 ENVIRONMENT |= {"VECLIB_MAXIMUM_THREADS": "1", "PYTHONHASHSEED": "0"}

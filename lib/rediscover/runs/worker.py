@@ -2,8 +2,8 @@
 
 The server has imported the scientific stack once; each worker is its fork and so starts within milliseconds.
 It is also the guard: it reports every worker's end, kills what a dead worker has left running, and when the
-coordinator goes away, however it dies, it kills all workers and itself. (The standard library's forkserver does
-none of this, imports the caller's script again, and cannot be used from within a Dask worker.)
+coordinator goes away, however it dies, it kills all workers and itself. (The standard library's forkserver
+does none of this, imports the caller's script again, and cannot be used from within a Dask worker.)
 """
 
 import importlib
