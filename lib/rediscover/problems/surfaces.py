@@ -50,7 +50,9 @@ def ids(subset=None) -> list[str]:
     (183, 24, 'TRPS10')
     """
     if subset is not None and subset not in REPRESENTATIONS and subset not in categories():
-        raise KeyError(f"surfaces: no subset {subset!r} (known: {', '.join([*REPRESENTATIONS, *categories()])})")
+        raise KeyError(
+            f"surfaces: no subset {subset!r} (known: {', '.join([*REPRESENTATIONS, *categories()])})"
+        )
     return [
         name
         for name, (group, _) in _entries().items()
