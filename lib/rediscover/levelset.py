@@ -1,7 +1,7 @@
 """Points on surfaces F(x, y, z) = 0: marching cubes, Newton's method, sampling uniform by area.
 
-``F`` is called with a mapping of ``x``, ``y``, ``z`` to arrays, as an `expressions.Expression` is, and must be
-hashable. A box is ``((x0, x1), (y0, y1), (z0, z1))``.
+``F`` is called with a mapping of ``x``, ``y``, ``z`` to arrays, as an `expressions.Expression` is, and must
+be hashable. A box is ``((x0, x1), (y0, y1), (z0, z1))``.
 """
 
 from functools import lru_cache
@@ -52,7 +52,7 @@ def distance(F, points):
 
 
 def project(F, points, steps=2):
-    """Move points onto the surface by Newton steps along the gradient; a point with no gradient becomes NaN."""
+    """Move points onto the surface by Newton steps along the gradient; NaN where that vanishes."""
     points = np.array(points, dtype=float)
     for _ in range(steps):
         value, gradient = value_and_gradient(F, points)
@@ -72,9 +72,9 @@ def inside(points, box):
 def mesh(F, box, resolution=128):
     """Triangulate the surface within a box.
 
-    Vertices come from marching cubes at level 0 and are moved by two Newton steps. A triangle is dropped where a
-    vertex then is farther than half a cell from the surface, has moved by more than a cell, or has left the box:
-    this removes the sheets that marching cubes sees at poles.
+    Vertices come from marching cubes at level 0 and are moved by two Newton steps. A triangle is dropped
+    where a vertex then is farther than half a cell from the surface, has moved by more than a cell, or has
+    left the box: this removes the sheets that marching cubes sees at poles.
 
     Parameters
     ----------

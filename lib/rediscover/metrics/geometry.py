@@ -1,10 +1,11 @@
 """Distances between point clouds, by k-d trees.
 
-Clouds have shape (n, d), usually d = 3, and need not be of one size. A cloud without points, or with a coordinate that
-is not finite, is infinitely far from every other.
+Clouds have shape (n, d), usually d = 3, and need not be of one size. A cloud without points, or with a
+coordinate that is not finite, is infinitely far from every other.
 
-The SurfaceBench paper defines the Chamfer distance with squared distances; its release computes explicit and implicit
-surfaces with plain ones and parametric surfaces with squared ones. Both are here under their own names.
+The SurfaceBench paper defines the Chamfer distance with squared distances; its release computes explicit and
+implicit surfaces with plain ones and parametric surfaces with squared ones. Both are here under their own
+names.
 """
 
 import math
@@ -17,7 +18,7 @@ from . import metric
 
 
 def _nearest(prediction, truth):
-    """Distance of each predicted point to the truth and of each true one to the prediction; None if undefined."""
+    """Distances of predicted points to the truth and of true ones to the prediction; None if undefined."""
     clouds = [np.asarray(cloud, dtype=float) for cloud in (prediction, truth)]
     if any(cloud.ndim != 2 for cloud in clouds) or clouds[0].shape[1] != clouds[1].shape[1]:
         shapes = " and ".join(str(cloud.shape) for cloud in clouds)
@@ -47,7 +48,9 @@ def chamfer_squared(prediction, truth) -> float:
 
 @metric("lower")
 def chamfer_distance(prediction, truth) -> float:
-    """Chamfer distance with plain distances, as the release has it for explicit and implicit surfaces; unit: length.
+    """Chamfer distance with plain distances, as the release has it for explicit and implicit surfaces.
+
+    Unit: length.
 
     Examples
     --------
@@ -59,7 +62,9 @@ def chamfer_distance(prediction, truth) -> float:
 
 @metric("lower")
 def hausdorff(prediction, truth) -> float:
-    """Hausdorff distance, SurfaceBench, eq. 2: the farthest that a point of either cloud is from the other cloud.
+    """Hausdorff distance, SurfaceBench, eq. 2: the farthest that a point of one cloud is from the other.
+
+    Unit: length.
 
     Examples
     --------
@@ -86,8 +91,8 @@ def distances(prediction, truth, *, relative=False) -> dict[str, float]:
     Parameters
     ----------
     relative : bool
-        Divide by the `diagonal` of the truth (`chamfer_squared` by its square), so that surfaces of different extent
-        can be averaged.
+        Divide by the `diagonal` of the truth (`chamfer_squared` by its square), so that surfaces of different
+        extent can be averaged.
 
     Examples
     --------
@@ -101,8 +106,10 @@ def distances(prediction, truth, *, relative=False) -> dict[str, float]:
     if unit == 0:
         raise ValueError("a truth of one point has no extent to be relative to")
     near = [d / unit for d in near]
+    with np.errstate(over="ignore"):
+        squared = float(sum(np.mean(d**2) for d in near))
     return {
-        "chamfer_squared": float(sum(np.mean(d**2) for d in near)),
+        "chamfer_squared": squared,
         "chamfer_distance": float(sum(np.mean(d) for d in near)),
         "hausdorff": float(max(np.max(d) for d in near)),
     }
@@ -143,10 +150,11 @@ def _turns():
 def align(prediction, truth, *, iterations=50, tolerance=1e-8, sample=1000) -> np.ndarray:
     """The predicted cloud moved, turned and scaled onto the true one.
 
-    The paper aligns clouds and gives no procedure. Here: both are centred and brought to one root mean square radius;
-    the principal axes of the one are turned onto those of the other in each of the 24 proper ways; the best of these
-    starts is improved by iterated closest points, with the similarity re-estimated at each step (`umeyama`). No
-    mirror images. A plane can be aligned with any plane: report unaligned distances first.
+    The paper aligns clouds and gives no procedure. Here: both are centred and brought to one root mean square
+    radius; the principal axes of the one are turned onto those of the other in each of the 24 proper ways;
+    the best of these starts is improved by iterated closest points, with the similarity re-estimated at each
+    step (`umeyama`). No mirror images. A plane can be aligned with any plane: report unaligned distances
+    first.
 
     Parameters
     ----------

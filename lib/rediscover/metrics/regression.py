@@ -1,8 +1,9 @@
 """Errors of predicted values.
 
-The field means several things by "NMSE"; each has its own name here and none is called plainly so. ``prediction`` and
-``truth`` have shape (n,), or (n, n_outputs) where there are several outputs. Harmonised metrics never drop a row: a
-prediction that is not finite anywhere is infinitely wrong. Metrics named after a release drop what it drops.
+The field means several things by "NMSE"; each has its own name here and none is called plainly so.
+``prediction`` and ``truth`` have shape (n,), or (n, n_outputs) where there are several outputs. Harmonised
+metrics never drop a row: a prediction that is not finite anywhere is infinitely wrong. Metrics named after a
+release drop what it drops.
 """
 
 import math
@@ -26,7 +27,7 @@ def _pair(prediction, truth):
 
 
 def _sums(prediction, truth):
-    """Squared error and squared deviation from the mean, per output; the error is inf where not all is finite."""
+    """Squared error (inf where not all is finite) and squared deviation from the mean, per output."""
     prediction, truth = _pair(prediction, truth)
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.sum((prediction - truth) ** 2, axis=0)
@@ -106,10 +107,10 @@ def nmse_power(prediction, truth) -> float:
 
 @metric("lower")
 def nmse_release(prediction, truth) -> float:
-    """NMSE as released by SurfaceBench for one output: rows with a NaN prediction are dropped, infinities are not.
+    """NMSE as released by SurfaceBench for one output: rows with a NaN prediction are dropped.
 
-    Mean squared error over variance of the rows left. No variance: 0 if the error is 0, else inf. No row left: inf.
-    The release then leaves infinite scores out of its averages.
+    Infinities are not. Mean squared error over variance of the rows left. No variance: 0 if the error is 0,
+    else inf. No row left: inf. The release then leaves infinite scores out of its averages.
 
     Examples
     --------
@@ -125,14 +126,17 @@ def nmse_release(prediction, truth) -> float:
 
 @metric("lower")
 def nmse_release_parametric(prediction, truth) -> float:
-    """NMSE as released by SurfaceBench for parametric surfaces: mean error of the axes over the sum of variances.
+    """NMSE as released by SurfaceBench for parametric surfaces.
 
-    With three axes it is a third of `nmse_variance`: the mean predictor has 1/3. The release reports nothing where a
-    prediction is not finite; here that is inf.
+    The mean of the axes' squared errors over the sum of their variances.
+
+    With three axes it is a third of `nmse_variance`: the mean predictor has 1/3. The release reports nothing
+    where a prediction is not finite; here that is inf.
 
     Examples
     --------
-    >>> round(nmse_release_parametric([[1, 2, 3], [1, 2, 3]], [[0, 0, 0], [2, 4, 6]]), 9)  # the mean predictor
+    >>> truth = [[0, 0, 0], [2, 4, 6]]
+    >>> round(nmse_release_parametric([[1, 2, 3], [1, 2, 3]], truth), 9)  # the mean predictor
     0.333333333
     """
     error, spread = _sums(prediction, truth)

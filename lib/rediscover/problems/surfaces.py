@@ -2,12 +2,15 @@
 
 The paper gives ranges and sizes; what it leaves open is decided here:
 
-- Out of domain means every input in the bands that double the domain (the four corner squares): 5 to 10 in absolute
+- Out of domain means every input in the bands that double the domain (the four corner squares): 5 to 10 in
+  absolute
   value for the domain [-5, 5].
 - Integer grids: a random tenth of the grid is kept for testing, the rest for training, each drawn without
-  repetition where it is large enough. Bands hold integers, 51 to 100 in absolute value for the domain [-50, 50].
+  repetition where it is large enough. Bands hold integers, 51 to 100 in absolute value for the domain [-50,
+  50].
 - Rows without a finite output are drawn again.
-- Noise is Gaussian with a standard deviation of ``noise`` times that of the output, on training outputs only; for an
+- Noise is Gaussian with a standard deviation of ``noise`` times that of the output, on training outputs only;
+  for an
   implicit surface the output is z.
 - The splits have random streams of their own: the size of one changes no other.
 """
@@ -87,12 +90,9 @@ def load(name: str):
 class _Sampled(Problem):
     """What all surfaces have in common.
 
-    Attributes
-    ----------
-    category : code of the paper's category, see `categories`.
-    domain : (low, high) of each input.
-    sampler : 'uniform', as released, or 'curvature', denser where the training surface is curved, as the paper says.
-    n_train, n_test, n_ood : rows of the splits.
+    Attributes ---------- category : code of the paper's category, see `categories`. domain : (low, high) of
+    each input. sampler : 'uniform', as released, or 'curvature', denser where the training surface is curved,
+    as the paper says. n_train, n_test, n_ood : rows of the splits.
     """
 
     category: str
@@ -132,6 +132,7 @@ class _Sampled(Problem):
         return y + self.noise * np.std(y, axis=0) * rng.standard_normal(y.shape) if self.noise else y
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Surface(_Sampled, Regression):
     """An explicit surface z(x, y), or a parametric one: x, y and z of (u, v)."""
 
@@ -181,11 +182,12 @@ class Surface(_Sampled, Regression):
         return y if self.subset == "parametric" else np.column_stack([X, y])
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ImplicitSurface(_Sampled, LevelSet):
     """A surface F(x, y, z) = 0, sampled uniformly by area within the box of its domain.
 
-    ``split.X`` holds points of the surface and ``split.y`` zeros; as a table (`tasks`), z is regressed on x and y, as
-    the release does, though most of these surfaces have several z for one (x, y).
+    ``split.X`` holds points of the surface and ``split.y`` zeros; as a table (`tasks`), z is regressed on x
+    and y, as the release does, though most of these surfaces have several z for one (x, y).
 
     Attributes
     ----------
@@ -211,7 +213,7 @@ class ImplicitSurface(_Sampled, LevelSet):
         )
 
     def cloud(self, F, name: str, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Points, shape (n, 3), of the surface F = 0 in this surface's boxes; (0, 3) where it has none there."""
+        """Points, shape (n, 3), of the surface F = 0 in this surface's boxes; (0, 3) where there are none."""
         resolution = self.resolution // 2 if name == "ood" else self.resolution
         return levelset.sample(F, self.boxes(name), n, rng, resolution)
 
@@ -243,7 +245,8 @@ def _band(low, high, depth, rng):
 def _weighted(curvature, n, rng):
     """Indices of n rows, without repetition, drawn with weight 1 + curvature / median curvature, 5 at most.
 
-    Curvature is capped at its 95th percentile first. Where more than half is flat the mean stands for the median.
+    Curvature is capped at its 95th percentile first. Where more than half is flat the mean stands for the
+    median.
     """
     curvature = np.nan_to_num(curvature, nan=0.0, posinf=np.finfo(float).max)
     curvature = np.minimum(curvature, np.percentile(curvature, 95))
