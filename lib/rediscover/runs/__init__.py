@@ -102,8 +102,8 @@ def grid(
     DataFrame
         In the order problem, method, noise, seed, whatever finished first. Columns: study, problem, subset,
         method, settings (JSON), noise, seed, status (one of `STATUSES`), reason (one line, or empty),
-        solution (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss, complexity,
-        evaluations; then what may differ from one time to the next: seconds, peak_mb (resident memory in MiB,
+        solution (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss,
+        complexity, evaluations; then what may differ from one time to the next: seconds, peak_mb (resident memory in MiB,
         sampled every 20 ms), reused. Failed runs are rows, and are stored too, but for `unavailable`.
 
     Raises
@@ -211,7 +211,7 @@ def _plan(problems, methods, seeds, noise, budget):
     problems = [problems] if isinstance(problems, str | Problem) else list(problems)
     methods = [methods] if isinstance(methods, str | Method) else list(methods)
     seeds = [seeds] if _integer(seeds) else list(seeds)
-    levels = [None] if noise is None else [noise] if isinstance(noise, numbers.Real) else list(noise)
+    levels = [None] if noise is None else [noise] if isinstance(noise, str | numbers.Real) else list(noise)
     lists = problems, methods, seeds, levels
     for what, items in zip(("problems", "methods", "seeds", "noise levels"), lists, strict=True):
         if not items:
