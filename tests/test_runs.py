@@ -467,7 +467,7 @@ def test_a_dask_cluster_gives_the_same_frame_and_survives_a_dead_worker(cluster,
 
 
 def test_a_node_with_other_code_refuses():
-    task = executors.Task("another key", pickle.dumps((line(), Slope(), 0, Budget())), 1.0, 300)
+    task = executors.Task("another key", pickle.dumps(runs.Run(line(), Slope(), 0, Budget())), 1.0, 300)
     outcome = executors._isolated(task, [])
     assert outcome["status"] == "unavailable" and outcome["reason"].endswith(
         "has another version of the code"

@@ -151,8 +151,9 @@ def _code(study: str) -> str:
     """Version of all code that scores of a study depend on."""
     from .. import expressions
 
-    names = [expressions.__name__, f"{__name__}.{study}"]
-    names += [f"{metrics.__name__}.{info.name}" for info in pkgutil.iter_modules(metrics.__path__)]
+    names = [__name__, f"{__name__}.{study}", expressions.__name__]
+    for package in (expressions, metrics):
+        names += [f"{package.__name__}.{info.name}" for info in pkgutil.iter_modules(package.__path__)]
     for name in names:
         importlib.import_module(name)
     return "-".join(code_version(sys.modules[name]) for name in names)
