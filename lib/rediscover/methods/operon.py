@@ -16,7 +16,7 @@ SYMBOLS = (
     "tan tanh square"
 ).split()
 
-RANGE = "it computes in single precision, so data outside about 1e-19..1e19 need operon_log_scaled"
+RANGE = "It computes in single precision, so data outside about 1e-19..1e19 need operon_log_scaled"
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Operon(Tabular):
     ----------
     symbols : functions, comma-separated; constants and variables are always there. pyoperon's own default is the four
         rules of arithmetic.
-    population_size : reduced to a twentieth of the budget's evaluations where that is less.
+    population_size : reduced to a twentieth of the budget's evaluations where that is less, to no fewer than 10.
     max_length, max_depth : largest tree.
     optimizer_iterations : steps of local search for each new tree; each costs evaluations of the budget.
     epsilon : differences in an objective that count as none.
@@ -65,7 +65,7 @@ class Operon(Tabular):
     def search(self, task, *, budget, rng):
         from pyoperon.sklearn import SymbolicRegressor
 
-        population = max(1, min(self.population_size, int(budget.evaluations) // 20))
+        population = max(10, min(self.population_size, int(budget.evaluations) // 20))
         estimator = SymbolicRegressor(
             allowed_symbols=f"{self.symbols},constant,variable",
             objectives=["r2", "length"],
@@ -84,18 +84,20 @@ class Operon(Tabular):
             warnings.simplefilter("ignore")  # "Model contains no variables", and overflow in its loss
             try:
                 estimator.fit(task.X, task.y)
-            except ValueError as error:  # its loss of a model that overflowed
-                raise ValueError(f"{task.output}: operon: {error}; {RANGE}") from error
+            except ValueError as error:  # pyoperon's loss of a front on which some model overflows
+                raise ValueError(f"{task.output}: operon's front is not finite ({error}) {RANGE}") from error
             front = sorted(estimator.pareto_front_, key=lambda model: description_length(model))
             texts = [as_text(estimator, model["tree"], task.inputs) for model in front]
         notes = {"generations": estimator.stats_["generations"]}
         found = [
-            Candidate({task.output: text}, float(model["mean_squared_error"]), model["complexity"], notes=notes)
+            Candidate(
+                {task.output: text}, float(model["mean_squared_error"]), model["complexity"], notes=notes
+            )
             for model, text in zip(front, texts, strict=True)
             if text is not None
         ]
         if not found:
-            raise ValueError(f"{task.output}: operon found no model with finite constants; {RANGE}")
+            raise ValueError(f"{task.output}: operon found no model with finite constants. {RANGE}")
         return found
 
 

@@ -23,8 +23,9 @@ class Polynomial(Tabular):
     Attributes
     ----------
     degree : highest total degree.
-    max_terms : the degree is lowered until there are at most so many monomials, but never below 1. The defaults give
-        degree 4 to at most four inputs, 3 to five, 2 to ten.
+    max_terms : the degree is lowered until there are at most so many monomials (or as many as the budget has
+        evaluations: one model for each), but never below 1. The defaults give degree 4 to at most four inputs, 3 to
+        five, 2 to ten.
     max_active : terms of the largest model that is reported.
 
     References
@@ -37,10 +38,12 @@ class Polynomial(Tabular):
     max_terms: int = 70
     max_active: int = 20
     name: ClassVar[str] = "polynomial"
-    reference: ClassVar[str] = "sparse least squares on monomials; Miller, Subset Selection in Regression (2002)"
+    reference: ClassVar[str] = (
+        "sparse least squares on monomials; Miller, Subset Selection in Regression (2002)"
+    )
 
     def search(self, task, *, budget, rng):
-        powers = monomials(task.X.shape[1], self.degree, self.max_terms)
+        powers = monomials(task.X.shape[1], self.degree, min(self.max_terms, int(budget.evaluations)))
         # Units out of the way first: powers of 1e-34 leave the floating-point range.
         x_scale = largest(task.X)
         y_scale = largest(task.y)

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -71,7 +72,9 @@ class Pysr(Tabular):
         if find_spec("pysr") is None:
             return "package pysr is not installed: pip install 'rediscover[pysr]', or the conda environment, which brings Julia"
         if not julia():
-            return "pysr is installed but finds no Julia: put julia on PATH or name it in PYTHON_JULIACALL_EXE"
+            return (
+                "pysr is installed but finds no Julia: put julia on PATH or name it in PYTHON_JULIACALL_EXE"
+            )
         return None
 
     @property
@@ -142,7 +145,9 @@ def candidates(
     rows = sorted(equations, key=lambda row: (row["complexity"] != best, row["loss"]))
     return [
         Candidate(
-            {output: re.sub(r"\bx(\d+)\b", named, str(row["equation"]))}, float(row["loss"]), int(row["complexity"])
+            {output: re.sub(r"\bx(\d+)\b", named, str(row["equation"]))},
+            float(row["loss"]),
+            int(row["complexity"]),
         )
         for row in rows
     ]
@@ -153,11 +158,8 @@ def julia() -> str | None:
     named = os.environ.get("PYTHON_JULIACALL_EXE")
     if named:
         return shutil.which(named)
-    installed = Path(os.environ.get("PYTHON_JULIAPKG_PROJECT") or _environment() / "julia_env") / "pyjuliapkg" / "install"
-    return shutil.which("julia") or shutil.which("julia", path=str(installed / "bin"))
-
-
-def _environment() -> Path:
-    import sys
-
-    return Path(os.environ.get("CONDA_PREFIX") or sys.prefix)
+    default = Path(os.environ.get("CONDA_PREFIX") or sys.prefix) / "julia_env"
+    project = Path(os.environ.get("PYTHON_JULIAPKG_PROJECT") or default)
+    return shutil.which("julia") or shutil.which(
+        "julia", path=str(project / "pyjuliapkg" / "install" / "bin")
+    )
