@@ -16,16 +16,16 @@ from .tables import Tabular
 class Polynomial(Tabular):
     """All monomials by least squares, then one term after the other is taken away.
 
-    The term whose removal raises the residual least leaves first, until one is left: a path of models, one per number
-    of terms. They are ordered by the Bayesian information criterion, or by the validation error where the task has
-    validation rows. The result depends on nothing but the table.
+    The term whose removal raises the residual least leaves first, until one is left: a path of models, one
+    per number of terms. They are ordered by the Bayesian information criterion, or by the validation error
+    where the task has validation rows. The result depends on nothing but the table.
 
     Attributes
     ----------
     degree : highest total degree.
     max_terms : the degree is lowered until there are at most so many monomials (or as many as the budget has
-        evaluations: one model for each), but never below 1. The defaults give degree 4 to at most four inputs, 3 to
-        five, 2 to ten.
+        evaluations: one model for each), but never below 1. The defaults give degree 4 to at most four
+        inputs, 3 to five, 2 to ten.
     max_active : terms of the largest model that is reported.
 
     References
@@ -93,8 +93,8 @@ def largest(values: np.ndarray) -> np.ndarray:
 def eliminate(terms: np.ndarray, y: np.ndarray) -> list[tuple[list[int], np.ndarray, float]]:
     """Backward elimination: (columns, coefficients, residual sum of squares) from the full model to one term.
 
-    Columns that depend linearly on others (constant inputs, fewer rows than terms) are left out first, by QR with
-    pivoting; the rest works on the triangular factor, so its cost does not grow with the rows.
+    Columns that depend linearly on others (constant inputs, fewer rows than terms) are left out first, by QR
+    with pivoting; the rest works on the triangular factor, so its cost does not grow with the rows.
     """
     norms = np.sqrt(np.mean(terms**2, axis=0))
     norms[norms == 0] = 1.0

@@ -14,8 +14,9 @@ from . import Budget, Candidate, Method
 class Tabular(Method):
     """Base of the methods that search one regression table of finite numbers.
 
-    Subclasses write ``search``. It is given complete rows and a target that varies; rows with NaN or infinite values
-    are left out and counted in ``notes["rows_dropped"]``, a constant target (one row is one) is answered by that constant.
+    Subclasses write ``search``. It is given complete rows and a target that varies; rows with NaN or infinite
+    values are left out and counted in ``notes["rows_dropped"]``, a constant target (one row is one) is
+    answered by that constant.
 
     Attributes
     ----------
@@ -74,7 +75,8 @@ def complete_rows(task: Task) -> tuple[Task, dict]:
 
 
 def validation_error(candidate: Candidate, task: Task) -> float:
-    """Mean squared error on the validation rows with finite targets; infinite where the candidate is undefined."""
+    """Mean squared error on the validation rows with finite targets; infinite where the candidate is
+    undefined."""
     X, y = task.validation
     scored = np.isfinite(y)
     predicted = parse(candidate.solution[task.output])(
