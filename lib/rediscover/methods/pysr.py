@@ -73,7 +73,10 @@ class Pysr(Tabular):
 
     def available(self):
         if find_spec("pysr") is None:
-            return "package pysr is not installed: pip install 'rediscover[pysr]', or the conda environment, which brings Julia"
+            return (
+                "package pysr is not installed: pip install 'rediscover[pysr]', "
+                "or the conda environment, which brings Julia"
+            )
         if not julia():
             return (
                 "pysr is installed but finds no Julia: put julia on PATH or name it in PYTHON_JULIACALL_EXE"
