@@ -33,7 +33,6 @@ from .syntax import (
     build,
     fold,
     identifier,
-    is_boolean,
     replace_leaves,
     write,
 )
@@ -216,7 +215,7 @@ class Expression:
         """The expression with other constants, as many as it has.
 
         >>> print(parse("2.0*x**2 + 1").with_constants([3.5, -1.0]))
-        3.5*x**2 + -1.0
+        3.5*x**2 + (-1.0)
         """
         if len(values) != len(self.constants):
             raise ValueError(f"{self} has {len(self.constants)} constants, got {len(values)}")
@@ -224,13 +223,14 @@ class Expression:
         return Expression(self._with_leaves(lambda _: (next(numbers),)), self.logic)
 
     def skeleton(self) -> str:
-        """The text with c0, c1, ... for the constants (with another letter where variables are called so).
+        """The text with c0, c1, ... for the constants (c_0, ... where variables are called so).
 
         >>> parse("2.0*x**2 + 1").skeleton()
         'c0*x**2 + c1'
         """
-        letters = ("c", "k", *("c" * n for n in itertools.count(2)))
-        letter = next(letter for letter in letters if not any(name.startswith(letter) for name in self.names))
+        letter = "c"
+        while any(name.startswith(letter) and name[len(letter) :].isdigit() for name in self.names):
+            letter += "_"
         count = itertools.count()
         return write(self._with_leaves(lambda _: (f"{letter}{next(count)}",)))
 

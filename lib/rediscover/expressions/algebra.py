@@ -37,7 +37,7 @@ def to_sympy(tree: tuple):
         "not": sympy.Not,
         "xor": sympy.Xor,
         "implies": sympy.Implies,
-        "where": lambda c, a, b=sympy.nan: sympy.Piecewise((a, c), (b, True)),
+        "where": lambda c, a, *b: sympy.Piecewise((a, c), *((other, True) for other in b)),
         **relations,
     }
 

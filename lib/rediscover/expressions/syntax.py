@@ -71,7 +71,8 @@ EXPANSIONS = {
     "powabs": "abs(a)**b",
     "float": "a",
 }
-FUNCTIONS = {*UNARY, *BINARY, *VARIADIC, *EXPANSIONS, *ALIASES, "where", "Piecewise"}
+RELATIONS = dict(zip(("Lt", "Le", "Gt", "Ge", "Eq", "Ne"), COMPARISONS, strict=True))  # as SymPy prints some
+FUNCTIONS = {*RELATIONS, *UNARY, *BINARY, *VARIADIC, *EXPANSIONS, *ALIASES, "where", "Piecewise"}
 
 
 class ExpressionError(ValueError):
@@ -159,6 +160,7 @@ def call(name: str, arguments: list[tuple]) -> tuple:
     label = ALIASES.get(name, name)
     if label not in FUNCTIONS:
         raise ValueError(unknown_function(name))
+    label = RELATIONS.get(label, label)
     if label == "log" and len(arguments) == 2:
         label = "logb"
     least, most = EXPANDED[label][1] if label in EXPANSIONS else ARITY[label]
