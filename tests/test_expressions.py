@@ -179,7 +179,8 @@ def grow(children):
     )
 
 
-@settings(max_examples=300, deadline=None)
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.recursive(leaves, grow, max_leaves=12))
 def test_text_round_trips_exactly(tree):
     expression = Expression(tree)
@@ -362,7 +363,7 @@ def test_constants_are_all_numbers_but_small_integer_exponents():
     e = parse("2.5*x**2 + y**7 - 3/z**-6.0 + x**0.5")
     assert e.constants == (2.5, 7, 3, 0.5)
     assert e.skeleton() == "c0*x**2 + y**c1 - c2/z**(-6.0) + x**c3"
-    assert str(e.with_constants([1, 2, -3, 4.5])) == "1*x**2 + y**2 - (-3)/z**(-6.0) + x**4.5"
+    assert str(e.with_constants([1, 2, -3, 4.5])) == "1*x**2 + y**2 - (-3/z**(-6.0)) + x**4.5"
     assert parse("c0 + 2").skeleton() == "c0 + c_0"
     assert parse("x*pi").constants == ()
     with pytest.raises(ValueError, match="has 4 constants, got 1"):
@@ -401,7 +402,8 @@ def test_refit_is_never_worse_and_survives_undefined_rows():
     for text in ("sqrt(x + 3.0)", "log(x + 0.5)", "1.0/x", "x**0.5", "exp(exp(exp(9.0*x)))", "2.0"):
         e = parse(text)
         found = refit(e, {"x": x}, y, starts=4, rng=np.random.default_rng(1))
-        before, after = (float(np.sum((f({"x": x}) - y) ** 2)) for f in (e, found))
+        with np.errstate(over="ignore"):
+            before, after = (float(np.sum((f({"x": x}) - y) ** 2)) for f in (e, found))
         assert after <= before or not np.isfinite(before)
     assert refit(parse("x"), {"x": x}, y) == parse("x")
     with pytest.raises(ValueError, match="y must be finite"):
@@ -541,7 +543,7 @@ def real_formulas(shared):
     for system in facts(shared, "pdes.yaml")["systems"]:
         for terms in system["rhs"].values():
             for term in terms if isinstance(terms, list) else []:
-                if len(term) == 2 and "(t, x" not in str(
+                if len(term) == 2 and ", y)" not in str(term[1]):  # an unnamed field f(x, y) is no formula
                     term[1]
                 ):  # an unspecified source q(t, x, y) is no formula
                     yield system["name"], str(term[1])

@@ -271,7 +271,7 @@ def _checked_size(tree: tuple) -> int:
         if size > NODES:
             raise ExpressionError("", 0, f"more than {NODES} nodes")
         if not depths:
-            if type(label) not in (bool, int, float, str) or _is_number(label) and not abs(label) < math.inf:
+            if type(label) not in (bool, int, float, str) or (_is_number(label) and not abs(label) < math.inf):
                 raise ExpressionError("", 0, f"{label!r} is neither a finite number nor a name")
             return 1
         least, most = ARITY.get(label, (1, 0))

@@ -165,7 +165,7 @@ class Program:
         def combine(label, operands):
             if not operands:
                 return known[label] if label in known else self.emit(label, operands)
-            if label == "*" and zero in operands or label == "/" and operands[0] == zero:
+            if (label == "*" and zero in operands) or (label == "/" and operands[0] == zero):
                 return zero
             if label in ("*", "+"):
                 neutral = one if label == "*" else zero
