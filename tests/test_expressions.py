@@ -22,7 +22,7 @@ from rediscover.expressions import Expression, ExpressionError, from_sympy, pars
 from rediscover.expressions.numerics import DERIVATIVES
 from rediscover.expressions.syntax import ARITY, CHARACTERS, DEPTH, NESTING, NODES, UNARY
 
-# ------------------------------------------------------------------------------------------ reading and writing
+# ---------------------------------------- reading and writing
 
 
 @pytest.mark.parametrize(
@@ -233,9 +233,8 @@ HOSTILE = [
     "`id`",
     "$(id)",
 ]
-PIECES = "x y0 E pi 1 2.5 1e-34 9**9**9 sin( Piecewise(( np.where( Mod( ) ) ( , , + - * / ** ^ % < <= == != & | ~ ! not and or -> ' \" [ ] { } . : ; = @ # \\ \x00 λ ٣ __import__ lambda eval( getattr( os".split(
-    " "
-)
+PIECES = """x y0 E pi 1 2.5 1e-34 9**9**9 sin( Piecewise(( np.where( Mod( ) ) ( , , + - * / ** ^ % < <= == != & | ~
+    ! not and or -> ' " [ ] { } . : ; = @ # \\ \x00 λ ٣ __import__ lambda eval( getattr( os""".split()
 
 
 def test_ten_thousand_hostile_or_random_texts(tmp_path):
@@ -267,7 +266,7 @@ def test_ten_thousand_hostile_or_random_texts(tmp_path):
     assert not flag.exists()
 
 
-# ---------------------------------------------------------------------------------------------------- evaluation
+# ---------------------------------------- evaluation
 
 
 @pytest.mark.parametrize(
@@ -356,7 +355,7 @@ def test_gradient_of_integer_powers_of_negative_numbers_is_finite():
     assert parse("7").gradient({"x": np.zeros(4)}, ["x"]).tolist() == [[0.0] * 4]
 
 
-# ------------------------------------------------------------------------------------- constants and substitution
+# ---------------------------------------- constants and substitution
 
 
 def test_constants_are_all_numbers_but_small_integer_exponents():
@@ -412,7 +411,7 @@ def test_refit_is_never_worse_and_survives_undefined_rows():
         refit(parse("2*x"), {"x": x}, y[:3])
 
 
-# ------------------------------------------------------------------------------------------------------- algebra
+# ---------------------------------------- algebra
 
 
 def test_sympy_objects_are_built_node_by_node():
@@ -480,7 +479,7 @@ def test_simplify_returns_with_a_status():
     assert simplify(parse("x + x"), 30) == (parse("2*x"), "simplified")
 
 
-# ----------------------------------------------------------------------------------------------- killable calls
+# ---------------------------------------- killable calls
 
 
 def test_killable_calls_return_raise_and_end():
@@ -520,7 +519,7 @@ def test_killable_child_ends_with_its_parent():
         pytest.fail(f"process {child} outlived its parent")
 
 
-# ------------------------------------------------------------------------------------------- the facts, all of them
+# ---------------------------------------- the facts, all of them
 
 
 def facts(shared, name):
@@ -544,8 +543,6 @@ def real_formulas(shared):
         for terms in system["rhs"].values():
             for term in terms if isinstance(terms, list) else []:
                 if len(term) == 2 and ", y)" not in str(term[1]):  # an unnamed field f(x, y) is no formula
-                    term[1]
-                ):  # an unspecified source q(t, x, y) is no formula
                     yield system["name"], str(term[1])
 
 
