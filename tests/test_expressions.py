@@ -233,8 +233,8 @@ HOSTILE = [
     "`id`",
     "$(id)",
 ]
-PIECES = """x y0 E pi 1 2.5 1e-34 9**9**9 sin( Piecewise(( np.where( Mod( ) ) ( , , + - * / ** ^ % < <= == != & | ~
-    ! not and or -> ' " [ ] { } . : ; = @ # \\ \x00 λ ٣ __import__ lambda eval( getattr( os""".split()
+PIECES = """x y0 E pi 1 2.5 1e-34 9**9**9 sin( Piecewise(( np.where( Mod( ) ) ( , , + - * / ** ^ % < <= == !=
+    & | ~ ! not and or -> ' " [ ] { } . : ; = @ # \\ \x00 λ ٣ __import__ lambda eval( getattr( os""".split()
 
 
 def test_ten_thousand_hostile_or_random_texts(tmp_path):
@@ -500,8 +500,10 @@ def test_killable_calls_return_raise_and_end():
 
 
 def test_killable_child_ends_with_its_parent():
-    script = "from rediscover import killable; import os; print(killable.call('os:getpid', seconds=9), flush=True); "
-    script += "killable.call('time:sleep', 60, seconds=60)"
+    script = (
+        "from rediscover import killable; import os; print(killable.call('os:getpid', seconds=9), flush=True)"
+    )
+    script += "; killable.call('time:sleep', 60, seconds=60)"
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     child = int(parent.stdout.readline())
     parent.kill()

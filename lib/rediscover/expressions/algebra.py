@@ -12,7 +12,7 @@ LARGEST_EXPONENT = 1000
 
 
 def to_sympy(tree: tuple):
-    """The SymPy expression, with plain Symbols. Constant parts that overflow or are undefined become oo or nan."""
+    """The SymPy expression, with plain Symbols. Constant parts that overflow or are undefined: oo or nan."""
     import sympy
 
     relations = dict(

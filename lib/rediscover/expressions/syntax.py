@@ -39,8 +39,8 @@ ALIASES |= {"Abs": "abs", "absolute": "abs", "fabs": "abs", "ln": "log", "sgn": 
 ALIASES |= {"Min": "min", "minimum": "min", "Max": "max", "maximum": "max", "Mod": "mod", "remainder": "mod"}
 ALIASES |= {"negative": "neg", "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "div"}
 ALIASES |= {"reciprocal": "inv", "expit": "sigmoid", "float64": "float"}
-# Functions that are read as other expressions of their arguments a, b; each argument stands once. These are the plain
-# ones: a method whose division, root or logarithm is protected must write its own definition out.
+# Functions that are read as other expressions of their arguments a, b; each argument stands once. These are the
+# plain ones: a method whose division, root or logarithm is protected must write its own definition out.
 EXPANSIONS = {
     "add": "a + b",
     "sub": "a - b",
@@ -193,8 +193,9 @@ TOKEN = re.compile(
     re.ASCII | re.VERBOSE,
 )
 
-# Operator -> (label, left binding power, right binding power). The order is Python's, but & and | bind less than
-# comparisons (numbers have no bits here). Python's own grammar would not do: it has no ^ for powers, no !, -> and |x|.
+# Operator -> (label, left binding power, right binding power). The order is Python's, but & and | bind less
+# than comparisons (numbers have no bits here). Python's own grammar would not do: it has no ^ for powers,
+# no !, -> and |x|.
 INFIX = {
     "or": ("or", 10, 10),
     "and": ("and", 15, 15),
