@@ -1,7 +1,8 @@
 """Calls that may never return, made in a process that can be killed.
 
 Computer algebra hangs on some inputs, and Python cannot interrupt a thread. `call` runs a function of this
-package in one persistent child process, which is killed at the limit and replaced by a fresh one on the next call:
+package in one persistent child process, which is killed at the limit and replaced by a fresh one on
+the next call:
 
 >>> from rediscover import killable
 >>> killable.call("operator:add", 2, 3, seconds=5.0)

@@ -50,7 +50,8 @@ def parse(text: str, names: Iterable[str] | None = None, logic: bool = False) ->
     text : str
         Infix as written by any method: ``^`` or ``**``, ``np.sin``, ``X1``, ``add(x, y)``,
         ``where(c, a, b)``, ``Piecewise((a, c), (b, True))``, ``|x|``, ``x % 2``. ``log`` is the natural
-        logarithm, ``log(x, b)`` the one to base b. ``pi`` and ``E`` are constants; every other name without brackets is a variable.
+        logarithm, ``log(x, b)`` the one to base b. ``pi`` and ``E`` are constants; every other name
+        without brackets is a variable.
     names : iterable of str, optional
         The variables that may occur. A variable called ``pi`` or ``E`` must be listed.
     logic : bool
@@ -78,7 +79,8 @@ class Expression:
     ----------
     tree : nested tuples
         ``(label, child, ...)``. A leaf is ``(name,)``, ``(number,)``, ``(bool,)``, ``("π",)`` or
-        ``("ℯ",)``. Labels are ``+ - * / ** neg``, ``< <= > >= == !=``, ``and or not xor implies``, function names, and
+        ``("ℯ",)``. Labels are ``+ - * / ** neg``, ``< <= > >= == !=``, ``and or not xor implies``,
+        function names, and
         ``where`` with the children condition, value, other value.
     logic : bool
         True for a Boolean rule.

@@ -39,7 +39,8 @@ ALIASES |= {"Abs": "abs", "absolute": "abs", "fabs": "abs", "ln": "log", "sgn": 
 ALIASES |= {"Min": "min", "minimum": "min", "Max": "max", "maximum": "max", "Mod": "mod", "remainder": "mod"}
 ALIASES |= {"negative": "neg", "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "div"}
 ALIASES |= {"reciprocal": "inv", "expit": "sigmoid", "float64": "float"}
-# Functions that are read as other expressions of their arguments a, b; each argument stands once. These are the
+# Functions that are read as other expressions of their arguments a, b; each argument stands once.
+# These are the
 # plain ones: a method whose division, root or logarithm is protected must write its own definition out.
 EXPANSIONS = {
     "add": "a + b",
