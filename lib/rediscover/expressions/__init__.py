@@ -298,7 +298,8 @@ def _column(name: str, value, logic: bool) -> np.ndarray:
     column = np.asarray(value)
     if column.dtype.kind not in "biuf":
         raise TypeError(f"values of {name} must be real numbers, got {column.dtype}")
-    return column.astype(bool if logic else float, copy=False)
+    wanted = bool if logic else float
+    return column if column.dtype == wanted else column.astype(wanted)
 
 
 def from_sympy(expression) -> Expression:
