@@ -8,6 +8,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -145,6 +146,11 @@ def test_a_method_that_allocates_without_end_is_a_row_and_the_sweep_goes_on():
     assert list(frame["status"]) == ["memory", "ok"]
     assert frame["reason"][0] == "used more than 300 MiB"
     assert 300 < frame["peak_mb"][0] < 600
+
+
+def test_a_run_does_not_pay_for_the_one_before(tmp_path):
+    frame = grid([line()], [Bad("die_later"), Logged(str(tmp_path / "log"), pause=0.3)], workers=1)
+    assert list(frame["status"]) == ["ok", "ok"]
 
 
 def test_what_cannot_be_parsed_is_unparsable():
@@ -422,7 +428,7 @@ def answers(address):
 
 @pytest.fixture
 def cluster(tmp_path):
-    """A Dask scheduler and two workers, as processes started by hand: (address, list of worker processes)."""
+    """A Dask scheduler and two workers, as processes started by hand: (address, these processes)."""
     pytest.importorskip("distributed")
     address = f"tcp://127.0.0.1:{free_port()}"
 
@@ -437,7 +443,7 @@ def cluster(tmp_path):
     options = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(tmp_path))
     workers = [start("worker", address, *options) for _ in range(2)]
     try:
-        yield address, workers
+        yield address, [scheduler, *workers]
     finally:
         for process in [scheduler, *workers]:
             if process.poll() is None:
@@ -446,7 +452,7 @@ def cluster(tmp_path):
 
 
 def test_a_dask_cluster_gives_the_same_frame_and_survives_a_dead_worker(cluster, tmp_path, monkeypatch):
-    address, workers = cluster
+    address, (scheduler, worker, _) = cluster
     wait_for(lambda: answers(address))
     monkeypatch.setenv("SCHEDULER", address)
     methods = [Slope(), Bad("segfault"), Bad("hang"), Bad("raise")]
@@ -458,12 +464,16 @@ def test_a_dask_cluster_gives_the_same_frame_and_survives_a_dead_worker(cluster,
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     process = coordinator(sweep(tmp_path, n=40, pause=0.1), **options)
     wait_for(lambda: log.exists() and len(log.read_text().splitlines()) >= 8)
-    family = descendants(workers[0].pid)
-    workers[0].kill()
+    family = descendants(worker.pid)
+    worker.kill()
     said, _ = process.communicate(timeout=60)
     assert said.count(",ok,") == 40
     assert stored(tmp_path / "s.sqlite") == 40
     wait_for(lambda: not any(map(running, family)), seconds=5)
+
+    threading.Timer(0.5, scheduler.kill).start()
+    with pytest.raises(ConnectionError, match="went away; run again to go on"):
+        grid([line()], [Logged(str(log), 0.1)], seeds=range(40))
 
 
 def test_a_node_with_other_code_refuses():

@@ -79,8 +79,9 @@ def grid(
         In the order problem, method, noise, seed, whatever finished first. Columns: study, problem, subset,
         method, settings (JSON), noise, seed, status (one of `STATUSES`), reason (one line, or empty),
         solution (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss,
-        complexity, evaluations; then what may differ from one time to the next: seconds, peak_mb (resident memory in MiB,
-        sampled every 20 ms), reused. Failed runs are rows, and are stored too, but for `unavailable`.
+        complexity, evaluations; then what may differ from one time to the next: seconds, peak_mb (resident
+        memory in MiB, sampled every 20 ms), reused. Failed runs are rows, and are stored too, but for
+        `unavailable`.
 
     Raises
     ------

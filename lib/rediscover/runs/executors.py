@@ -6,6 +6,7 @@ outside, by killing: a method cannot be trusted to stop.
 
 import collections
 import json
+import logging
 import os
 import pickle
 import signal
@@ -44,10 +45,10 @@ class Worker:
 
     def __init__(self, pid, connection):
         self.pid, self.connection = pid, connection
-        self.position, self.task, self.started, self.peak = None, None, 0.0, 0.0
+        self.runs = 0
 
     def begin(self, position: int, task: Task):
-        self.position, self.task = position, task
+        self.position, self.task, self.runs = position, task, self.runs + 1
         self.started, self.peak = time.monotonic(), resident_mb(self.pid)
         with suppress(OSError):  # died while idle: its end is met like any other
             self.connection.send_bytes(task.payload)
@@ -80,10 +81,13 @@ class Local:
             ready = wait(busy, POLL)
             for connection, worker in list(busy.items()):
                 outcome = self._receive(worker) if connection in ready else self._limit(worker)
-                if outcome:
+                if outcome or connection.closed:
                     del busy[connection]
+                if outcome:
                     seconds = time.monotonic() - worker.started
                     yield worker.position, {**outcome, "seconds": seconds, "peak_mb": worker.peak}
+                elif connection.closed:
+                    waiting.append((worker.position, worker.task))
 
     def close(self):
         if self.server:
@@ -115,11 +119,13 @@ class Local:
         except (OSError, EOFError) as error:
             raise RuntimeError("worker processes cannot be started here; see the lines above") from error
 
-    def _receive(self, worker) -> dict:
+    def _receive(self, worker) -> dict | None:
+        """The outcome; None if the worker died, perhaps of an earlier run: a fresh one shall tell."""
         try:
             outcome = json.loads(worker.connection.recv_bytes())
         except (EOFError, OSError):
-            return _outcome("error", self._stop(worker))
+            reason = self._stop(worker)
+            return _outcome("error", reason) if worker.runs == 1 else None
         left = resident_mb(worker.pid)
         worker.peak = max(worker.peak, left)
         if left > worker.task.memory_mb / 4:
@@ -163,6 +169,9 @@ class Dask:
             raise ConnectionError(
                 f"scheduler {address} needs Dask: pip install 'rediscover[cluster]'"
             ) from None
+        logging.getLogger("distributed").setLevel(
+            logging.CRITICAL
+        )  # what goes wrong is said below, in one line
         self.address, self.modules = address, modules
         try:
             self.client = Client(address, timeout=PATIENCE)
