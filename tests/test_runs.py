@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -109,7 +110,7 @@ MISBEHAVIOUR = {
     "nothing": ("error", "found nothing"),
     "wrong_output": ("error", "returned a solution for ['z'], expected one for ['y']"),
     "no_mapping": ("error", "returned a solution for 'x', expected one for ['y']"),
-    "not_plain": ("error", "TypeError: a candidate holds a object, which is not plain data"),
+    "not_plain": ("error", "TypeError: returned a object, which is not plain data"),
     "not_a_number": ("error", "ValueError: could not convert string to float: 'low'"),
     "segfault": ("error", "the worker was killed by SIGSEGV"),
     "exit": ("error", "the worker exited with 3"),
@@ -293,9 +294,9 @@ def test_of_two_coordinators_the_second_waits_and_finds_the_work_done(tmp_path):
 
 
 def filled(path):
-    grid([line()], [Slope()], seeds=range(40), store=path, workers=1)
-    with sqlite3.connect(path) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with closing(runs.Store(path)) as store:
+        for i in range(40):
+            store.put(f"key {i}", {}, {"status": "ok", "reason": "", "seconds": 1.0, "peak_mb": 9.0})
     return path
 
 
@@ -477,7 +478,7 @@ def test_a_dask_cluster_gives_the_same_frame_and_survives_a_dead_worker(cluster,
 
 
 def test_a_node_with_other_code_refuses():
-    task = executors.Task("another key", pickle.dumps((line(), Slope(), 0, Budget())), 1.0, 300)
+    task = executors.Task("another key", pickle.dumps(runs.Run(line(), Slope(), 0, Budget())), 1.0, 300)
     outcome = executors._isolated(task, [])
     assert outcome["status"] == "unavailable" and outcome["reason"].endswith(
         "has another version of the code"

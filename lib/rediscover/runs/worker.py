@@ -82,21 +82,22 @@ def _work(fd: int):
     try:
         connection.send_bytes(str(os.getpid()).encode())
         while True:
-            connection.send_bytes(json.dumps(attempt(connection.recv_bytes())).encode())
+            connection.send_bytes(attempt(connection.recv_bytes()).encode())
     except (EOFError, OSError):  # nobody listens any more
         os._exit(0)
 
 
-def attempt(task: bytes) -> dict:
-    """Do one task, a pickled callable, and describe how it ended: status, reason, and plain data."""
+def attempt(task: bytes) -> str:
+    """Do one task, a pickled callable, and describe how it ended: JSON of status, reason, and plain data."""
     try:
-        return pickle.loads(task)()
+        return json.dumps(pickle.loads(task)(), default=_numpy_to_python)
     except Unsupported as error:
-        return _failed("unsupported", str(error))
+        outcome = _failed("unsupported", str(error))
     except MemoryError as error:
-        return _failed("memory", f"MemoryError: {error}")
+        outcome = _failed("memory", f"MemoryError: {error}")
     except BaseException as error:  # SystemExit too: a method that gives up must not take the worker along
-        return _failed("error", f"{type(error).__name__}: {error}")
+        outcome = _failed("error", f"{type(error).__name__}: {error}")
+    return json.dumps(outcome)
 
 
 def _failed(status, reason, candidates=()) -> dict:
@@ -145,13 +146,13 @@ def _as_dict(candidate) -> dict:
         "evaluations": None if count is None else int(count),
         "notes": dict(candidate.notes),
     }
-    return json.loads(json.dumps(fields, default=_numpy_to_python))
+    return fields
 
 
 def _numpy_to_python(value):
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    raise TypeError(f"a candidate holds a {type(value).__name__}, which is not plain data")
+    raise TypeError(f"returned a {type(value).__name__}, which is not plain data")
 
 
 def _unparsable(solution, names) -> str | None:
