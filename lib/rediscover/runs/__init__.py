@@ -128,11 +128,8 @@ def grid(
     reasons = {id(run.method): run.method for run in runs}  # settings need not be hashable
     reasons = {i: m.available() for i, m in reasons.items()}
     possible = [run for run in runs if not reasons[id(run.method)]]
-    outcomes = iter(
-        compute(
-            possible, budget, store=store, retry=retry, workers=workers, scheduler=scheduler, progress=progress
-        )
-    )
+    where = {"store": store, "workers": workers, "scheduler": scheduler}
+    outcomes = iter(compute(possible, budget, retry=retry, progress=progress, **where))
     rows = []
     for run in runs:
         reason = reasons[id(run.method)]
@@ -147,9 +144,9 @@ def compute(works, budget, *, store=None, retry=(), workers=None, scheduler=None
     Parameters
     ----------
     works : list of work
-        Work is picklable. Called without arguments it returns its outcome, a mapping of plain data with status and
-        reason; ``key`` is a text that changes with all that the outcome depends on; ``identity`` says what it is to
-        readers of the store.
+        Work is a named tuple that can be pickled. Called without arguments it returns its outcome, a mapping
+        of plain data with status and reason; ``key`` is a text that changes with all that the outcome depends
+        on; ``identity`` says what it is to readers of the store.
     budget : Budget
         Seconds and memory of each.
     store, retry, workers, scheduler, progress : as for `grid`
@@ -197,7 +194,7 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
 
 
 def identity(problem: Problem) -> list:
-    """What identifies a problem: its class, its fields (notes and sources not), and the code of its module."""
+    """What identifies a problem: class, fields (notes and sources not), and the code of its module."""
     fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
     return [type(problem).__qualname__, fields, code_version(sys.modules[type(problem).__module__])]
 
