@@ -402,6 +402,9 @@ def test_progress_goes_to_stderr_or_where_it_is_told(tmp_path, capsys, monkeypat
     monkeypatch.setenv("REDISCOVER_PROGRESS", str(tmp_path / "terminal"))
     grid([line()], [Slope()], progress=True)
     assert "1/1" in (tmp_path / "terminal").read_text()
+    monkeypatch.setenv("REDISCOVER_PROGRESS", str(tmp_path / "gone" / "terminal"))
+    grid([line()], [Slope()], progress=True)
+    assert "1/1" in capsys.readouterr().err
     monkeypatch.setenv("REDISCOVER_PROGRESS", "off")
     grid([line()], [Slope()], progress=True)
     assert capsys.readouterr().err == ""

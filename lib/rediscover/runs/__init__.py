@@ -14,7 +14,7 @@ import os
 import pickle
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -270,12 +270,13 @@ def _bar(show, total, reused):
     """A bar with the remaining time and counts, on stderr or where REDISCOVER_PROGRESS says (or "off")."""
     from tqdm import tqdm
 
-    place = os.environ.get("REDISCOVER_PROGRESS")
+    place = os.environ.get("REDISCOVER_PROGRESS", "")
     counts = collections.Counter(reused=reused, failed=0, timeout=0)
+    show, file = show and place != "off", sys.stderr
     with ExitStack() as stack:
-        file = stack.enter_context(open(place, "w")) if place and place != "off" and show else sys.stderr
-        off = not show or place == "off"
-        bar = stack.enter_context(tqdm(total=total, initial=reused, unit="run", disable=off, file=file))
+        with suppress(OSError):  # a terminal that is gone
+            file = stack.enter_context(open(place, "w")) if show and place else file
+        bar = stack.enter_context(tqdm(total=total, initial=reused, unit="run", disable=not show, file=file))
 
         def count(status=None):
             if status:
