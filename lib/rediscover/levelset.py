@@ -55,7 +55,7 @@ def inside(points, box):
     return np.all((points >= low) & (points <= high), axis=1)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)  # all implicit surfaces with their corner boxes; about 2 MB each
 def mesh(F, box, resolution=128):
     """Triangulate the surface within a box.
 

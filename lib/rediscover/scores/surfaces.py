@@ -38,7 +38,7 @@ def score(problem, solution, seed=0, *, aligned=False) -> dict[str, float]:
     seed : int
         Of the data.
     aligned : bool
-        Also give the distances after similarity alignment (some 0.3 s more).
+        Also give the distances after similarity alignment (about twice the time).
 
     Returns
     -------
