@@ -38,7 +38,7 @@ def score(problem, solution, seed=0, *, aligned=False) -> dict[str, float]:
     seed : int
         Of the data.
     aligned : bool
-        Also give the distances after similarity alignment (about twice the time).
+        Also give the distances after similarity alignment, which takes half a second or more.
 
     Returns
     -------
