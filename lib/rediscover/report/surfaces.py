@@ -397,13 +397,15 @@ def floor(surface, n: int = 2000, nodes: int = 1001) -> float:
     """
     points = replace(surface, n_train=n).split("train").X
     x, y, z = points.T
-    heights = np.linspace(*surface.domain[2], nodes)
+    low, high = surface.domain[2]
+    step = (high - low) / nodes
+    heights = low + step * (np.arange(nodes) + 0.381966)  # no round numbers: a sheet on a node changes no sign
     values = surface.F({"x": x[:, None], "y": y[:, None], "z": heights})
     with np.errstate(all="ignore"):
         change = values[:, :-1] * values[:, 1:] < 0
         share = values[:, :-1] / (values[:, :-1] - values[:, 1:])
     rows, columns = np.nonzero(change)
-    found = heights[columns] + share[rows, columns] * (heights[1] - heights[0])
+    found = heights[columns] + share[rows, columns] * step
     sheets = levelset.project(surface.F, np.column_stack([x[rows], y[rows], found]))
     on = levelset.distance(surface.F, sheets) < levelset.CLOSE  # a pole changes sign as well
     rows, sheets = rows[on], sheets[on]
