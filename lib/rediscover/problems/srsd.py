@@ -1,7 +1,7 @@
 """SRSD: 120 laws of physics with realistic sampling ranges, and the same laws on the original Feynman ranges.
 
-Values, ranges and the differences between the paper and its released code are in ``data/srsd.yaml``. Sampling,
-the acceptance rule and dummy columns follow the released code (omron-sinicx/srsd-benchmark).
+Values, ranges and the differences between the paper and its released code are in ``data/srsd.yaml``.
+Sampling, the acceptance rule and dummy columns follow the released code (omron-sinicx/srsd-benchmark).
 """
 
 import dataclasses
@@ -51,8 +51,8 @@ class Law(Regression):
     Attributes
     ----------
     ranges : 'paper' or 'upstream'
-        Sampling ranges of the paper's tables, or of the released code where they differ (20 inputs; law B12 has
-        one input more there).
+        Sampling ranges of the paper's tables, or of the released code where they differ (20 inputs; law B12
+        has one input more there).
     variant : 'srsd' or 'fsrd'
         'fsrd' is the original set: uniform ranges, and constants are inputs (after the others). Three of its
         laws solve for an angle.
@@ -155,8 +155,8 @@ class Law(Regression):
     def domain_range(self) -> dict[str, float]:
         """Width of the sampling ranges on a log scale: ``paper`` by eq. (1), ``code`` by the released rule.
 
-        Both ignore random signs. Eq. (1) is ``ceil(log10(max - min))`` over the bounds of all inputs (rounded to
-        six decimals before the ceiling, as 1e10 + 1 counts as ten decades). The code has no ceiling but an
+        Both ignore random signs. Eq. (1) is ``ceil(log10(max - min))`` over the bounds of all inputs, rounded
+        to six decimals before the ceiling, as 1e10 + 1 counts as ten decades. The code has no ceiling but an
         absolute value around the logarithm, and an input that lowers the minimum cannot raise the maximum.
         """
         low, high = np.array([spec[1:3] for spec in self.samplers.values()], float).T
