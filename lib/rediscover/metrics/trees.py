@@ -1,8 +1,8 @@
-"""Distance between ordered, labelled trees: how many nodes to insert, delete or rename (Zhang and Shasha, 1989).
+"""Distance between ordered, labelled trees: nodes to insert, delete or rename (Zhang and Shasha, 1989).
 
-A tree is a nested tuple ``(label, child, ...)``, as ``Expression.tree`` is. Written here rather than taken from the
-package zss because that one changes its costs when a package for string distances happens to be installed, and
-because a table of a study asks for tens of thousands of distances.
+A tree is a nested tuple ``(label, child, ...)``, as ``Expression.tree`` is. Written here rather than taken from
+the package zss because that one changes its costs when a package for string distances happens to be installed,
+and because the tables of a study ask for tens of thousands of distances.
 """
 
 from typing import NamedTuple
@@ -100,12 +100,12 @@ def tree_edit_distance(prediction: tuple, truth: tuple) -> int:
 
     Notes
     -----
-    K. Zhang and D. Shasha, SIAM J. Comput. 18 (1989) 1245, with unit costs. A distance in the mathematical sense;
-    at most the sum of the sizes minus 1.
+    K. Zhang and D. Shasha, SIAM J. Comput. 18 (1989) 1245, with unit costs. A distance in the mathematical
+    sense; at most the sum of the sizes minus 1.
 
     Examples
     --------
-    >>> tree_edit_distance(("+", ("x",), ("y",)), ("*", ("x",), ("+", ("y",), ("z",))))  # rename +, insert +, z
+    >>> tree_edit_distance(("+", ("x",), ("y",)), ("*", ("x",), ("+", ("y",), ("z",))))  # rename +; insert +, z
     3
     """
     a, b = _prepare(prediction, truth)
@@ -113,7 +113,7 @@ def tree_edit_distance(prediction: tuple, truth: tuple) -> int:
 
 
 def edit_script(prediction: tuple, truth: tuple) -> list[Edit]:
-    """One cheapest way from the prediction to the truth: the truth's nodes in postorder, then the deleted ones.
+    """One cheapest way from the prediction to the truth: the truth's nodes in postorder, then deletions.
 
     The number of steps that are not ``keep`` is the `tree_edit_distance`.
 
