@@ -261,38 +261,47 @@ def convert_harmonised(text: str) -> tuple:
     """The smallest canonical tree of some equal forms; called in a process of its own."""
     import sympy
 
-    expression = _exact(_real(text))
+    numbers = {}
+    expression = _exact(_real(text), numbers)
     forms = [expression, sympy.factor(expression), sympy.simplify(expression, rational=False)]
-    return min((_wrapped(_signed(form)) for form in forms), key=lambda tree: (_size(tree), repr(tree)))
+    values = {symbol: number for number, symbol in numbers.items()}
+    return min((_wrapped(_signed(f.xreplace(values))) for f in forms), key=lambda tree: (_size(tree), repr(tree)))
 
 
 def convert_as_it_stands(text: str) -> tuple:
-    return _wrapped(_signed(_exact(_real(text))))
+    return _wrapped(_signed(_real(text)))
 
 
 def _real(text: str):
     import sympy
 
     expression = parse(text).sympy()
-    return expression.xreplace({s: sympy.Symbol(s.name, real=True) for s in expression.free_symbols}).evalf()
+    real = {symbol: sympy.Symbol(symbol.name, real=True) for symbol in expression.free_symbols}
+    return expression.xreplace({**real, sympy.pi: sympy.pi.evalf()}).evalf()
 
 
-def _exact(expression):
-    """Decimal numbers as fractions, which SymPy factors exactly. Not inside functions nor in exponents, unless the
-    denominator is small: SymPy takes x**(p/q), exp(p*x/q) and sin(p*x/q) for polynomials of degree p."""
+def _exact(expression, numbers: dict, inside: bool = False):
+    """Decimal numbers as fractions, which SymPy factors exactly.
+
+    In exponents and functions only small ones, as SymPy takes x**(p/q), exp(p*x/q) and sin(p*x/q) for polynomials
+    of degree p; others become symbols, entered in `numbers`.
+    """
     import sympy
 
     if expression.is_Float:
-        return sympy.Rational(str(expression))
+        fraction = sympy.Rational(str(expression))
+        if not inside or (abs(fraction.p) <= SMALL and fraction.q <= SMALL):
+            return fraction
+        symbol = numbers.setdefault(abs(fraction), sympy.Symbol(f"k{len(numbers)}", positive=True))
+        return symbol if fraction > 0 else -symbol
     if expression.is_Pow:
-        exponent = sympy.Rational(str(expression.exp)) if expression.exp.is_Float else expression.exp
-        exponent = exponent if exponent.is_Rational and exponent.q <= 12 else expression.exp
-        return sympy.Pow(_exact(expression.base), exponent)
-    if not expression.args or expression.is_Function:
-        return expression
-    return expression.func(*map(_exact, expression.args))
+        return sympy.Pow(_exact(expression.base, numbers, inside), _exact(expression.exp, numbers, True))
+    inside = inside or expression.is_Function
+    arguments = [_exact(argument, numbers, inside) for argument in expression.args]
+    return expression.func(*arguments) if arguments else expression
 
 
+SMALL = 12
 EVEN = {"Abs", "cos", "cosh"}
 ODD = {"sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh", "sign"}
 NUMBER = ("C",)
@@ -544,8 +553,10 @@ def is_constant(prediction: str, truth: str, offset: bool) -> bool:
     """Whether SymPy finds the difference or the quotient constant; called in a process of its own."""
     import sympy
 
-    f, g = _exact(_real(prediction)), _exact(_real(truth))
-    return not sympy.simplify(f - g if offset else f / g, rational=False).free_symbols
+    numbers = {}
+    f, g = (_exact(_real(text), numbers) for text in (prediction, truth))
+    result = sympy.simplify(f - g if offset else f / g, rational=False)
+    return result.free_symbols <= set(numbers.values())
 
 
 # ---------------------------------------------------------------------------------------------------------- complexity
