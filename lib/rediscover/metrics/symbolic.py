@@ -264,7 +264,7 @@ def convert_harmonised(text: str) -> tuple:
     numbers = {}
     expression = _exact(_real(text), numbers)
     forms = [expression, sympy.factor(expression), sympy.simplify(expression, rational=False)]
-    values = {symbol: number for number, symbol in numbers.items()}
+    values = {symbol: sympy.Float(number) for number, symbol in numbers.items()}
     return min((_wrapped(_signed(f.xreplace(values))) for f in forms), key=lambda tree: (_size(tree), repr(tree)))
 
 
