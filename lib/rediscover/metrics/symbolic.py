@@ -1,7 +1,7 @@
 """Is it the same law? Edit distances, equivalence and complexity of expressions.
 
-Expressions are given as text or as `rediscover.expressions.Expression`. What computer algebra may hang on happens
-in a process that is killed at a time limit, and `ned_details` and `relation` say how it went.
+Expressions are given as text or as `rediscover.expressions.Expression`. What computer algebra may hang on
+happens in a process that is killed at a time limit, and `ned_details` and `relation` say how it went.
 """
 
 import functools
@@ -41,7 +41,7 @@ __all__ = [
     "tree_edit_distance",
 ]
 
-SECONDS = 120.0  # the released limit for one expression
+SECONDS = 10.0  # for one expression; the released code waits 120
 CACHE = "REDISCOVER_CACHE"  # a folder for converted trees; empty for none
 
 # Numeric confirmation: significant digits, rows, and how constant a constant must be.
@@ -50,7 +50,7 @@ ROWS = 64
 TOLERANCE = 1e-6
 
 
-# ----------------------------------------------------------------------------------------- normalised edit distance
+# --------------------------------------------------------------------------------- normalised edit distance
 
 
 class Comparison(NamedTuple):
@@ -77,22 +77,22 @@ def ned_published(prediction, truth, names: Sequence[str] | None = None, seconds
 
     .. math:: \min(1, d(f_\mathrm{pred}, f_\mathrm{true}) / |f_\mathrm{true}|)
 
-    with `tree_edit_distance` d and the number of nodes of the truth's tree (SRSD, eq. (3)). Both expressions are
-    simplified by SymPy first; all constants count as one symbol, also as exponents; Add and Mul take any number
-    of arguments; a minus sign is a factor, a root or a division a power.
+    with `tree_edit_distance` d and the number of nodes of the truth's tree (SRSD, eq. (3)). Both
+    expressions are simplified by SymPy first; all constants count as one symbol, also as exponents; Add and
+    Mul take any number of arguments; a minus sign is a factor, a root or a division a power.
 
     Parameters
     ----------
     prediction, truth : str or Expression
     names : sequence of str, optional
-        The input columns in order, which become x0, x1, ... (that order decides the order of terms, and so the
-        distance). If left out, variables are named so already, or the sorted names of both expressions are used.
+        The input columns in order, which become x0, x1, ... (that order decides the order of terms, and so
+        the distance). If left out, variables are named so already, or the sorted names are taken.
     seconds : float
         Limit for simplifying one expression.
 
     Returns
     -------
-    float in [0, 1]; 1 if the prediction cannot be read or simplified within the limit (`ned_details` says which)
+    float in [0, 1]; 1 if the prediction cannot be read or simplified (`ned_details` says which)
 
     Raises
     ------
@@ -116,17 +116,19 @@ def ned_harmonised(prediction, truth, names: Sequence[str] | None = None, second
     .. math:: 2 d / (|f_\mathrm{pred}| + |f_\mathrm{true}| + d)
 
     This normalisation (Li and Liu, IEEE TPAMI 29 (2007) 1091) keeps the distance symmetric and the triangle
-    inequality valid, and tells large wrong predictions from larger ones. It is 0 if and only if both expressions
-    have the same canonical tree, that is, if they are equal up to the values of constants. The tree is the
-    smallest of those of the expression as it stands, factored and simplified, in real variables, by these rules:
+    inequality valid, and tells large wrong predictions from larger ones. It is 0 if and only if both
+    expressions have the same canonical tree, that is, if they are equal up to the values of constants. The
+    tree is the smallest of those of the expression as it stands, factored and simplified, in real
+    variables, by these rules:
 
     - Sums and products take any number of arguments, in an order that does not depend on values of constants.
-    - A minus is one node, ``-``. Signs of factors are collected, pass through odd functions and odd powers, vanish
-      in even ones and in front of a constant factor, and so end at a term of a sum, under a root, in a function
-      without parity or at the root of the tree. A sum and its negative are written with the same terms.
+    - A minus is one node, ``-``. Signs of factors are collected, pass through odd functions and odd powers,
+      vanish in even ones and in front of a constant factor, and so end at a term of a sum, under a root, in
+      a function without parity or at the root of the tree. A sum and its negative are written with the same
+      terms.
     - Powers with a constant exponent are distributed over products, powers of powers and of equal bases are
-      merged: ``sqrt(a*b/c)`` is ``a**0.5*b**0.5*c**-0.5``. Roots and divisions are such powers: the label ``Pow``
-      with the child ``C``.
+      merged: ``sqrt(a*b/c)`` is ``a**0.5*b**0.5*c**-0.5``. Roots and divisions are such powers: the label
+      ``Pow`` with the child ``C``.
     - A number, and any expression of numbers only, is one leaf ``C``; factors 1 and exponents 1 vanish.
 
     Where simplification takes longer than `seconds`, the expression as it stands is used.
@@ -240,8 +242,8 @@ def convert_published(text: str) -> tuple:
 
     expression = parse(text).sympy()
     expression = expression.subs(sympy.pi, sympy.pi.evalf()).evalf().factor().simplify().subs(1.0, 1)
-    # The released code goes through text once more, which settles the order of arguments. This text comes from
-    # SymPy's printer, not from a file or a method.
+    # The released code goes through text once more, which settles the order of arguments. This text comes
+    # from SymPy's printer, not from a file or a method.
     return _sympy_tree(sympy.sympify(str(expression)))
 
 
@@ -265,7 +267,8 @@ def convert_harmonised(text: str) -> tuple:
     expression = _exact(_real(text), numbers)
     forms = [expression, sympy.factor(expression), sympy.simplify(expression, rational=False)]
     values = {symbol: sympy.Float(number) for number, symbol in numbers.items()}
-    return min((_wrapped(_signed(f.xreplace(values))) for f in forms), key=lambda tree: (_size(tree), repr(tree)))
+    trees = [_wrapped(_signed(form.xreplace(values))) for form in forms]
+    return min(trees, key=lambda tree: (_size(tree), repr(tree)))
 
 
 def convert_as_it_stands(text: str) -> tuple:
@@ -283,8 +286,8 @@ def _real(text: str):
 def _exact(expression, numbers: dict, inside: bool = False):
     """Decimal numbers as fractions, which SymPy factors exactly.
 
-    In exponents and functions only small ones, as SymPy takes x**(p/q), exp(p*x/q) and sin(p*x/q) for polynomials
-    of degree p; others become symbols, entered in `numbers`.
+    In exponents and functions only small ones, as SymPy takes x**(p/q), exp(p*x/q) and sin(p*x/q) for
+    polynomials of degree p; others become symbols, entered in `numbers`.
     """
     import sympy
 
@@ -346,7 +349,7 @@ def _order(tree: tuple) -> str:
 
 
 def _factors(expression, power) -> tuple[int, bool, dict]:
-    """Of a power of an expression: sign, whether there is a constant factor, and exponents by canonical tree."""
+    """Of a power of an expression: sign, whether it has a constant factor, exponents by canonical tree."""
     import sympy
 
     power = sympy.sympify(power)
@@ -374,7 +377,7 @@ def _factors(expression, power) -> tuple[int, bool, dict]:
 CONVERSIONS = (convert_published, _sympy_tree, convert_harmonised, _real, _exact, _signed, _factors, _order)
 
 
-# --------------------------------------------------------------------------------------------------------- equivalence
+# ---------------------------------------------------------------------------------------------- equivalence
 
 
 class Relation(NamedTuple):
@@ -382,9 +385,9 @@ class Relation(NamedTuple):
 
     Attributes
     ----------
-    kind : 'equal'; 'factor' or 'offset', if they differ by a constant factor or summand; 'different'; 'constant',
-        if the prediction does not vary; 'undefined', if it is not a real number on some row where the truth is;
-        'unparsable', 'timeout', 'error'
+    kind : 'equal'; 'factor' or 'offset', if they differ by a constant factor or summand; 'different';
+        'constant', if the prediction does not vary; 'undefined', if it is no real number on a row where the
+        truth is; 'unparsable'; 'timeout'; 'error'
     how : 'symbolic', if computer algebra confirms it, 'numeric', if only the sample does; '' where not solved
     """
 
@@ -396,19 +399,19 @@ class Relation(NamedTuple):
         return self.kind in ("equal", "factor", "offset")
 
 
-def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = 10.0) -> Relation:
+def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = SECONDS) -> Relation:
     r"""How a prediction is related to the truth, decided on a sample with 50 significant digits.
 
-    SRBench calls a prediction f a solution of g if f is not constant and g - f or g / f is a constant, the latter
-    not zero. It decides so after rounding all numbers to three decimals, which turns constants of physics in SI
-    units into zero. Here nothing is rounded. With the first row as reference, the prediction is the truth but for
-    a factor r or an offset if on all rows
+    SRBench calls a prediction f a solution of g if f is not constant and g - f or g / f is a constant, the
+    latter not zero. It decides so after rounding all numbers to three decimals, which turns constants of
+    physics in SI units into zero. Here nothing is rounded. With the first row as reference, the prediction
+    is the truth but for a factor r or an offset if on all rows
 
     .. math:: |f - r g| \le \epsilon |r g|, \quad |(f - f_0) - r (g - g_0)| \le \epsilon |r (g - g_0)|
         \qquad\text{or}\qquad |(f - f_0) - (g - g_0)| \le \epsilon |g - g_0|
 
-    with :math:`\epsilon = 10^{-6}`, so that a fitted constant may be off by that much, whatever its size. Then
-    computer algebra is asked whether the quotient or difference is constant, which only affects `how`.
+    with :math:`\epsilon = 10^{-6}`, so that a fitted constant may be off by that much, whatever its size.
+    Then computer algebra is asked whether the quotient or difference is constant, which only affects `how`.
 
     Parameters
     ----------
@@ -451,7 +454,7 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
 
 
 @metric("higher", upper=1.0)
-def solution_rate(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = 10.0) -> float:
+def solution_rate(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = SECONDS) -> float:
     """1 if the prediction is the truth up to a constant factor or summand, else 0; see `relation`.
 
     The mean over problems is the solution rate. Constant predictions, zero among them, never pass.
@@ -465,7 +468,7 @@ def solution_rate(prediction, truth, sample: Mapping[str, np.ndarray], seconds: 
     return float(relation(prediction, truth, sample, seconds).solved)
 
 
-def equivalent(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = 10.0) -> bool:
+def equivalent(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = SECONDS) -> bool:
     """Whether the prediction is the truth, with constants within 1e-6; see `relation`.
 
     Examples
@@ -559,7 +562,7 @@ def is_constant(prediction: str, truth: str, offset: bool) -> bool:
     return result.free_symbols <= set(numbers.values())
 
 
-# ---------------------------------------------------------------------------------------------------------- complexity
+# ----------------------------------------------------------------------------------------------- complexity
 
 
 def _count_ops(expression: Expression) -> int:
@@ -599,7 +602,7 @@ def complexity(expression, rule: str = "tree", names: Sequence[str] | None = Non
     rule : str
         ============== ==================================================================================
         tree           ours and PySR's: every constant, variable and operator of the expression as it stands
-        srsd_nodes     SRSD, :math:`|f_\\mathrm{true}|` of eq. (3): nodes of the simplified tree of `ned_published`
+        srsd_nodes     SRSD, the size in eq. (3): nodes of the simplified tree of `ned_published`
         count_ops      SRSD, difficulty: SymPy's ``count_ops`` after automatic evaluation
         mdbench        MDBench: nodes that SymPy's ``preorder_traversal`` visits after automatic evaluation
         symbolbench    SymbolBench, continuous: ``count_ops`` after ``evalf``
@@ -617,7 +620,7 @@ def complexity(expression, rule: str = "tree", names: Sequence[str] | None = Non
 
     Examples
     --------
-    >>> complexity("2.5*x + x**2"), complexity("a/b", rule="mdbench"), complexity(["x", "2*x"], rule="count_ops")
+    >>> complexity("2.5*x + x**2"), complexity("a/b", "mdbench"), complexity(["x", "2*x"], "count_ops")
     (7, 5, 1)
     """
     if rule not in COMPLEXITY_RULES:
@@ -630,7 +633,7 @@ def complexity(expression, rule: str = "tree", names: Sequence[str] | None = Non
     return COMPLEXITY_RULES[rule](expression)
 
 
-# ---------------------------------------------------------------------------------------------------- model selection
+# ------------------------------------------------------------------------------------------ model selection
 
 
 @metric("lower")
