@@ -48,6 +48,8 @@ CACHE = "REDISCOVER_CACHE"  # a folder for converted trees; empty for none
 DIGITS = 50
 ROWS = 64
 TOLERANCE = 1e-6
+DECADES = 6  # of extrapolation to either side
+SOLVED = ("equal", "factor", "offset")
 
 
 # --------------------------------------------------------------------------------- normalised edit distance
@@ -385,10 +387,11 @@ class Relation(NamedTuple):
 
     Attributes
     ----------
-    kind : 'equal'; 'factor' or 'offset', if they differ by a constant factor or summand; 'different';
-        'constant', if the prediction does not vary; 'undefined', if it is no real number on a row where the
-        truth is; 'unparsable'; 'timeout'; 'error'
-    how : 'symbolic', if computer algebra confirms it, 'numeric', if only the sample does; '' where not solved
+    kind : 'equal'; 'factor' or 'offset', if they differ by a constant factor or summand; 'indistinguishable',
+        if the sample shows no other difference, but they are different laws; 'different'; 'constant', if the
+        prediction does not vary; 'undefined', if it is no real number on a row where the truth is;
+        'unparsable'; 'timeout'; 'error'
+    how : what confirmed the first three kinds: 'symbolic', 'skeleton' or 'extrapolation'; else ''
     """
 
     kind: str
@@ -396,7 +399,7 @@ class Relation(NamedTuple):
 
     @property
     def solved(self) -> bool:
-        return self.kind in ("equal", "factor", "offset")
+        return self.kind in SOLVED
 
 
 def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = SECONDS) -> Relation:
@@ -410,16 +413,19 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
     .. math:: |f - r g| \le \epsilon |r g|, \quad |(f - f_0) - r (g - g_0)| \le \epsilon |r (g - g_0)|
         \qquad\text{or}\qquad |(f - f_0) - (g - g_0)| \le \epsilon |g - g_0|
 
-    with :math:`\epsilon = 10^{-6}`, so that a fitted constant may be off by that much, whatever its size.
-    Then computer algebra is asked whether the quotient or difference is constant, which only affects `how`.
+    with :math:`\epsilon = 10^{-6}`, so that fitted constants may be off by about that much, whatever their
+    size. On narrow ranges this also holds for other laws, such as the Rayleigh-Jeans limit of Planck's. So
+    one of three things must confirm it: computer algebra finds the quotient or difference constant; both
+    have the same skeleton, the canonical tree of `ned_harmonised`; or it also holds where every input is
+    multiplied by a random power of ten between -6 and 6.
 
     Parameters
     ----------
     prediction, truth : str or Expression
     sample : input name -> ndarray, shape (n,)
-        At least 2 rows the prediction was not fitted to; the first 64 are used.
+        At least 2 rows that the prediction was not fitted to; the first 64 are used.
     seconds : float
-        Limit for each of the two steps.
+        Limit of each step.
 
     Raises
     ------
@@ -428,7 +434,7 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
     ValueError
         If the sample has fewer than 2 rows on which the truth is defined.
     """
-    rows = np.column_stack([np.asarray(sample[name], float) for name in sample])[:ROWS].tolist()
+    rows = np.column_stack([np.asarray(sample[name], float) for name in sample])[:ROWS]
     names = tuple(sample)
     truth = _expression(truth, names)
     try:
@@ -437,20 +443,28 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
         return Relation("unparsable")
     texts = str(prediction), str(truth)
     try:
-        kind = killable.call(f"{__name__}:compare", *texts, names, rows, seconds=seconds)
+        kind = killable.call(compare, *texts, names, rows.tolist(), seconds=seconds)
+        if kind not in SOLVED:
+            return Relation(kind)
+        if _confirms(is_constant, *texts, kind == "offset", seconds=seconds):
+            return Relation(kind, "symbolic")
+        if ned_details(prediction, truth, names, seconds, harmonised=True).distance == 0:
+            return Relation(kind, "skeleton")
+        far = rows * 10.0 ** np.random.default_rng(0).uniform(-DECADES, DECADES, rows.shape)
+        if killable.call(compare, *texts, names, far.tolist(), seconds=seconds) == kind:
+            return Relation(kind, "extrapolation")
+        return Relation("indistinguishable")
     except TimeoutError:
         return Relation("timeout")
     except (ChildProcessError, MemoryError, OverflowError):
         return Relation("error")
-    if kind == "too few rows":
-        raise ValueError("the sample has fewer than 2 rows on which the truth is defined")
-    if not Relation(kind).solved:
-        return Relation(kind)
+
+
+def _confirms(function: Callable, *arguments, seconds: float) -> bool:
     try:
-        proven = killable.call(f"{__name__}:is_constant", *texts, kind == "offset", seconds=seconds)
-    except Exception:  # whatever computer algebra may raise
-        proven = False
-    return Relation(kind, "symbolic" if proven else "numeric")
+        return killable.call(function, *arguments, seconds=seconds)
+    except Exception:  # whatever computer algebra may raise, a timeout among it
+        return False
 
 
 @metric("higher", upper=1.0)
@@ -491,7 +505,7 @@ def compare(prediction: str, truth: str, names: tuple[str, ...], rows: list[list
         f, g = ([_precise(parse(text, names).tree, row) for row in columns] for text in (prediction, truth))
         pairs = [(p, t) for p, t in zip(f, g, strict=True) if mpmath.isfinite(t)]
         if len(pairs) < 2:
-            return "too few rows"
+            raise ValueError("the sample has fewer than 2 rows on which the truth is defined")
         if not all(mpmath.isfinite(p) for p, _ in pairs):
             return "undefined"
         (f0, g0), *rest = pairs

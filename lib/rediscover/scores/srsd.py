@@ -5,8 +5,9 @@ released code; `solution_rate` is SRBench's definition without its rounding to t
 `ned_harmonised`. `relative_squared_error` on validation data, eq. (4), chooses among several models.
 
 ``ned_published_simplified`` and ``ned_harmonised_simplified`` are 0 where simplification hit its limit (the
-published distance is then 1, the harmonised one that of the expression as it stands). ``solution_symbolic`` is
-1 where computer algebra confirms a solution.
+published distance is then 1, the harmonised one that of the expression as it stands).
+``solution_indistinguishable`` is 1 where the prediction is another law that the sampled range cannot tell
+from the truth; the solution rate does not count it.
 
 A prediction that cannot be read, or uses a variable that the problem does not have, gets the worst value of
 each score and no complexity. One that is NaN or complex on a row has no finite error and is no solution.
@@ -30,7 +31,7 @@ UNREADABLE = {
     "ned_harmonised": 1.0,
     "ned_harmonised_simplified": 0.0,
     "solution_rate": 0.0,
-    "solution_symbolic": 0.0,
+    "solution_indistinguishable": 0.0,
     **{f"complexity_{rule}": math.nan for rule in COMPLEXITIES},
 }
 
@@ -80,5 +81,5 @@ def score(problem, solution, seed: int = 0, *, seconds: float = symbolic.SECONDS
     fresh = problem.draw(symbolic.ROWS, generator(seed, problem.id, "confirmation"))
     relation = symbolic.relation(answer, truth, columns(fresh.X), seconds)
     scores["solution_rate"] = float(relation.solved)
-    scores["solution_symbolic"] = float(relation.how == "symbolic")
+    scores["solution_indistinguishable"] = float(relation.kind == "indistinguishable")
     return scores | {f"complexity_{rule}": float(symbolic.complexity(answer, rule)) for rule in COMPLEXITIES}
