@@ -52,7 +52,7 @@ DECADES = 6  # of extrapolation to either side
 SOLVED = ("equal", "factor", "offset")
 
 
-# --------------------------------------------------------------------------------- normalised edit distance
+# ---------------------------------------------------------------------------- normalised edit distance
 
 
 class Comparison(NamedTuple):
@@ -269,12 +269,12 @@ def convert_harmonised(text: str) -> tuple:
     expression = _exact(_real(text), numbers)
     forms = [expression, sympy.factor(expression), sympy.simplify(expression, rational=False)]
     values = {symbol: sympy.Float(number) for number, symbol in numbers.items()}
-    trees = [_wrapped(_signed(form.xreplace(values))) for form in forms]
+    trees = [_canonical(form.xreplace(values)) for form in forms]
     return min(trees, key=lambda tree: (_size(tree), repr(tree)))
 
 
 def convert_as_it_stands(text: str) -> tuple:
-    return _wrapped(_signed(_real(text)))
+    return _canonical(_real(text))
 
 
 def _real(text: str):
@@ -312,6 +312,14 @@ ODD = {"sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh", "sign"}
 NUMBER = ("C",)
 
 
+def _canonical(expression) -> tuple:
+    import sympy
+
+    if expression.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
+        raise ValueError(f"{expression} is no real function")
+    return _wrapped(_signed(expression))
+
+
 def _wrapped(signed: tuple[int, tuple]) -> tuple:
     sign, tree = signed
     return tree if sign > 0 else ("-", tree)
@@ -345,9 +353,10 @@ def _signed(expression) -> tuple[int, tuple]:
     return 1, (name, *map(_wrapped, children))
 
 
-def _order(tree: tuple) -> str:
-    """Sorting key: the tree without signs first, so that signs are the last to decide."""
-    return repr(tree).replace("('-', ", "(") + repr(tree)
+def _order(tree: tuple) -> tuple:
+    """Sorting key: variables first, so that equal ones stand in equal places; signs are the last to tell."""
+    text = repr(tree)
+    return re.findall(r"\('(x\d+)',\)", text), text.replace("('-', ", "("), text
 
 
 def _factors(expression, power) -> tuple[int, bool, dict]:
@@ -376,10 +385,20 @@ def _factors(expression, power) -> tuple[int, bool, dict]:
     return (sign if power.is_odd else 1), False, {tree: power}
 
 
-CONVERSIONS = (convert_published, _sympy_tree, convert_harmonised, _real, _exact, _signed, _factors, _order)
+CONVERSIONS = (
+    convert_published,
+    _sympy_tree,
+    convert_harmonised,
+    _real,
+    _exact,
+    _canonical,
+    _signed,
+    _factors,
+    _order,
+)
 
 
-# ---------------------------------------------------------------------------------------------- equivalence
+# ----------------------------------------------------------------------------------------- equivalence
 
 
 class Relation(NamedTuple):
@@ -407,17 +426,16 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
 
     SRBench calls a prediction f a solution of g if f is not constant and g - f or g / f is a constant, the
     latter not zero. It decides so after rounding all numbers to three decimals, which turns constants of
-    physics in SI units into zero. Here nothing is rounded. With the first row as reference, the prediction
-    is the truth but for a factor r or an offset if on all rows
+    physics in SI units into zero. Here nothing is rounded: the prediction differs by a factor r (with a =
+    0) or an offset a (with r = 1) if on all rows
 
-    .. math:: |f - r g| \le \epsilon |r g|, \quad |(f - f_0) - r (g - g_0)| \le \epsilon |r (g - g_0)|
-        \qquad\text{or}\qquad |(f - f_0) - (g - g_0)| \le \epsilon |g - g_0|
+    .. math:: |f - a - r g| \le \epsilon |r| \min(|g|, \max g - \min g), \quad \epsilon = 10^{-6},
 
-    with :math:`\epsilon = 10^{-6}`, so that fitted constants may be off by about that much, whatever their
-    size. On narrow ranges this also holds for other laws, such as the Rayleigh-Jeans limit of Planck's. So
-    one of three things must confirm it: computer algebra finds the quotient or difference constant; both
-    have the same skeleton, the canonical tree of `ned_harmonised`; or it also holds where every input is
-    multiplied by a random power of ten between -6 and 6.
+    with r or a from the row of the largest or smallest \|g\|. So fitted constants may be off by about that,
+    whatever their size. On narrow ranges this also holds for other laws, such as the Rayleigh-Jeans limit
+    of Planck's. So one of three things must confirm it: computer algebra finds the quotient or difference
+    constant; both have the same skeleton, the canonical tree of `ned_harmonised`; or it also holds where
+    every input is multiplied by a random power of ten between -6 and 6.
 
     Parameters
     ----------
@@ -434,7 +452,7 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
     ValueError
         If the sample has fewer than 2 rows on which the truth is defined.
     """
-    rows = np.column_stack([np.asarray(sample[name], float) for name in sample])[:ROWS]
+    rows = np.column_stack([np.asarray(sample[name], float) for name in sample])[:ROWS].tolist()
     names = tuple(sample)
     truth = _expression(truth, names)
     try:
@@ -443,15 +461,15 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
         return Relation("unparsable")
     texts = str(prediction), str(truth)
     try:
-        kind = killable.call(compare, *texts, names, rows.tolist(), seconds=seconds)
+        kind = killable.call(compare, *texts, names, rows, seconds=seconds)
         if kind not in SOLVED:
             return Relation(kind)
         if _confirms(is_constant, *texts, kind == "offset", seconds=seconds):
             return Relation(kind, "symbolic")
-        if ned_details(prediction, truth, names, seconds, harmonised=True).distance == 0:
+        free = "1.5 + ({})" if kind == "offset" else "1.5*({})"  # what may differ must not count
+        if ned_harmonised(*map(free.format, texts), names, seconds) == 0:
             return Relation(kind, "skeleton")
-        far = rows * 10.0 ** np.random.default_rng(0).uniform(-DECADES, DECADES, rows.shape)
-        if killable.call(compare, *texts, names, far.tolist(), seconds=seconds) == kind:
+        if _confirms(extrapolates, kind, *texts, names, rows, seconds=seconds):
             return Relation(kind, "extrapolation")
         return Relation("indistinguishable")
     except TimeoutError:
@@ -497,9 +515,6 @@ def equivalent(prediction, truth, sample: Mapping[str, np.ndarray], seconds: flo
 def compare(prediction: str, truth: str, names: tuple[str, ...], rows: list[list[float]]) -> str:
     """Kind of the relation on the sample; called in a process of its own."""
 
-    def close(a, b):
-        return abs(a - b) <= TOLERANCE * abs(b)
-
     with mpmath.workdps(DIGITS):
         columns = [dict(zip(names, map(mpmath.mpf, row), strict=True)) for row in rows]
         f, g = ([_precise(parse(text, names).tree, row) for row in columns] for text in (prediction, truth))
@@ -508,15 +523,27 @@ def compare(prediction: str, truth: str, names: tuple[str, ...], rows: list[list
             raise ValueError("the sample has fewer than 2 rows on which the truth is defined")
         if not all(mpmath.isfinite(p) for p, _ in pairs):
             return "undefined"
-        (f0, g0), *rest = pairs
-        if all(abs(p - f0) <= mpmath.mpf(10) ** (20 - DIGITS) * abs(f0) for p, _ in rest):
+        pairs.sort(key=lambda pair: abs(pair[1]))
+        (f0, g0), (f1, g1) = pairs[0], pairs[-1]
+        if all(abs(p - f0) <= mpmath.mpf(10) ** (20 - DIGITS) * abs(f0) for p, _ in pairs):
             return "constant"
-        if all(close(p - f0, t - g0) for p, t in rest):
-            return "equal" if close(f0, g0) else "offset"
-        ratio = f0 / g0 if g0 else mpmath.mpf(0)
-        if ratio and all(close(p, ratio * t) and close(p - f0, ratio * (t - g0)) for p, t in rest):
-            return "equal" if close(ratio, 1) else "factor"
-        return "different"
+        spread = max(t for _, t in pairs) - min(t for _, t in pairs)
+
+        def related(offset, factor):
+            return factor != 0 and all(
+                abs(p - offset - factor * t) <= TOLERANCE * abs(factor) * min(abs(t), spread)
+                for p, t in pairs
+            )
+
+        if g1 and related(0, f1 / g1):
+            return "equal" if abs(f1 / g1 - 1) <= TOLERANCE else "factor"
+        return "offset" if related(f0 - g0, 1) else "different"
+
+
+def extrapolates(kind: str, prediction: str, truth: str, names: tuple[str, ...], rows: list) -> bool:
+    """Whether the relation is of this kind far from the sample, too; called in a process of its own."""
+    scale = 10.0 ** np.random.default_rng(0).uniform(-DECADES, DECADES, (len(rows), len(names)))
+    return compare(prediction, truth, names, (scale * rows).tolist()) == kind
 
 
 def _precise(tree: tuple, values: Mapping):
@@ -576,7 +603,7 @@ def is_constant(prediction: str, truth: str, offset: bool) -> bool:
     return result.free_symbols <= set(numbers.values())
 
 
-# ----------------------------------------------------------------------------------------------- complexity
+# ------------------------------------------------------------------------------------------ complexity
 
 
 def _count_ops(expression: Expression) -> int:
@@ -647,7 +674,7 @@ def complexity(expression, rule: str = "tree", names: Sequence[str] | None = Non
     return COMPLEXITY_RULES[rule](expression)
 
 
-# ------------------------------------------------------------------------------------------ model selection
+# ------------------------------------------------------------------------------------- model selection
 
 
 @metric("lower")
