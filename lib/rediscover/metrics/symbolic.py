@@ -200,42 +200,39 @@ def _size(tree: tuple) -> int:
 
 @functools.cache
 def _published_tree(expression: Expression, seconds: float) -> tuple[str, tuple | None]:
-    return _attempt(convert_published, expression, seconds)
+    return _memory()("convert_published", str(expression), seconds)
 
 
 @functools.cache
 def _harmonised_tree(expression: Expression, seconds: float) -> tuple[str, tuple | None]:
-    status, tree = _attempt(convert_harmonised, expression, seconds)
+    status, tree = _memory()("convert_harmonised", str(expression), seconds)
     if tree is None:
-        tree = _attempt(convert_as_it_stands, expression, seconds)[1]
+        tree = _memory()("convert_as_it_stands", str(expression), seconds)[1]
     return status, tree
 
 
-def _attempt(convert: Callable, expression: Expression, seconds: float) -> tuple[str, tuple | None]:
-    """Status and tree; trees are kept on disk, failures are not, as they may be the machine's."""
+def _attempt(name: str, text: str, seconds: float) -> tuple[str, tuple | None]:
+    """Status and tree of a conversion."""
     try:
-        return "ok", _memory()(convert.__name__, str(expression), seconds)
+        return "ok", killable.call(f"{__name__}:{name}", text, seconds=seconds)
     except TimeoutError:
         return "timeout", None
     except Exception:  # whatever computer algebra may raise; the released code counts it as 1, too
         return "error", None
 
 
-def _convert(name: str, text: str, seconds: float) -> tuple:
-    return killable.call(f"{__name__}:{name}", text, seconds=seconds)
-
-
 @functools.cache
 def _memory() -> Callable:
-    """`_convert`, remembered on disk for this version of SymPy and of the conversions."""
+    """`_attempt`, remembered on disk for this version of SymPy and of the conversions.
+
+    A limit that was hit is remembered as well, for this limit, so that scoring again takes no time.
+    """
     folder = os.environ.get(CACHE, pooch.os_cache("rediscover"))
     if not folder:
-        return _convert
+        return _attempt
     sources = "".join(map(inspect.getsource, CONVERSIONS))
     version = hashlib.sha256((importlib.metadata.version("sympy") + sources).encode()).hexdigest()[:16]
-    return joblib.Memory(os.path.join(folder, "trees", version), verbose=0).cache(
-        _convert, ignore=["seconds"]
-    )
+    return joblib.Memory(os.path.join(folder, "trees", version), verbose=0).cache(_attempt)
 
 
 def convert_published(text: str) -> tuple:
