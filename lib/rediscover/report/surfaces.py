@@ -148,9 +148,9 @@ def best_middle_worst(records, scored, method: str):
 
 
 NOISE_PANELS = {
-    "nmse_variance": "NMSE by the variance",
-    "chamfer_distance_relative": "Chamfer / diagonal",
-    "hausdorff_relative": "Hausdorff / diagonal",
+    "nmse_variance": "NMSE by the variance, median",
+    "chamfer_distance_relative": "Chamfer / diagonal, median",
+    "hausdorff_relative": "Hausdorff / diagonal, median",
 }
 
 
@@ -399,7 +399,9 @@ def floor(surface, n: int = 2000, nodes: int = 1001) -> float:
     x, y, z = points.T
     low, high = surface.domain[2]
     step = (high - low) / nodes
-    heights = low + step * (np.arange(nodes) + 0.381966)  # no round numbers: a sheet on a node changes no sign
+    heights = low + step * (
+        np.arange(nodes) + 0.381966
+    )  # no round numbers: a sheet on a node changes no sign
     values = surface.F({"x": x[:, None], "y": y[:, None], "z": heights})
     with np.errstate(all="ignore"):
         change = values[:, :-1] * values[:, 1:] < 0
