@@ -784,8 +784,8 @@ def claims(scored, noise, paired, frame, fits, twins, printed, raters) -> dict[s
     most = twins.max().tolist()
     results["SR-10"] = (
         "holds" if abs(shares["scaled"] - 0.25) < 0.05 else "mixed" if shares["scaled"] else "fails",
-        f"{shares['scaled']:.1%} of {len(twins)} original problems have 1 to {most[1]} twins with the same ranges and the "
-        f"same function up to a constant factor, {shares['twins']:.1%} have 1 to {most[0]} with the very same function",
+        f"{shares['scaled']:.1%} of {len(twins)} original problems have 1 to {most[1]} twins with the same ranges and "
+        f"the same function up to a constant factor, {shares['twins']:.1%} have 1 to {most[0]} with the very same one",
     )
     for claim, law in (("SR-11", "I.12.4"), ("SR-12", "I.14.3")):
         part = printed[printed["equation_id"] == law]
