@@ -386,8 +386,9 @@ def pair_by_key(a: pd.DataFrame, b: pd.DataFrame, keys) -> pd.DataFrame:
 
     Examples
     --------
-    >>> judge, human = pd.DataFrame({"id": [1, 2], "score": [5, 3]}), pd.DataFrame({"id": [2, 1], "score": [4,
-    5]}) >>> pair_by_key(judge, human, ["id"])[["score_a", "score_b"]].values.tolist()
+    >>> judge = pd.DataFrame({"id": [1, 2], "score": [5, 3]})
+    >>> human = pd.DataFrame({"id": [2, 1], "score": [4, 5]})
+    >>> pair_by_key(judge, human, ["id"])[["score_a", "score_b"]].values.tolist()
     [[5, 5], [3, 4]]
     """
     keys = list(keys)
