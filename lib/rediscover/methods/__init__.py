@@ -14,19 +14,19 @@ import functools
 import hashlib
 import importlib
 import importlib.metadata
+import importlib.resources
 import inspect
 import math
 import pkgutil
 import sys
 import types
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories
+from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, generator
 
 TABULAR = (Regression, LevelSet, Trajectories, Field)
 
@@ -137,14 +137,11 @@ class Method:
 
     @property
     def version(self) -> str:
-        """Changes when the method's code (not its comments or docstrings) or a required package changes."""
+        """Changes when the code (not the prose) of the method or its bases, or a required package, changes."""
+        bases = type(self).__mro__[: -len(Method.__mro__)]
+        code = [code_version(sys.modules[name]) for name in dict.fromkeys(cls.__module__ for cls in bases)]
         packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
-        return "-".join([code_version(sys.modules[type(self).__module__]), *packages])
-
-
-def generator(seed: int, *names: str) -> np.random.Generator:
-    """A random generator that depends on the seed and on names (problem, method), the same on every machine."""
-    return np.random.default_rng(np.random.SeedSequence([seed, *(zlib.crc32(name.encode()) for name in names)]))
+        return "-".join([*code, *packages])
 
 
 def join(fronts: list[list[Candidate]]) -> list[Candidate]:
@@ -236,6 +233,38 @@ def methods():
                 "reference": cls.reference,
             }
         )
+    return pd.DataFrame(rows)
+
+
+def catalogue(study: str | None = None):
+    """DataFrame of every method of the five papers: method, papers, label, status, ours, reason.
+
+    Status is 'runs here', 'runs with more installed' (the reason says what) or 'not yet'; it follows from the
+    registry and is written down nowhere.
+
+    Parameters
+    ----------
+    study : str, optional
+        A paper, such as ``surfacebench``: then one row for each label that its tables print.
+    """
+    import pandas as pd
+    import yaml
+
+    known, rows = registry(), []
+    text = (importlib.resources.files(__name__) / "catalogue.yaml").read_text(encoding="utf-8")
+    for entry in yaml.safe_load(text):
+        ours = entry.get("ours", "")
+        present = ours in known
+        reason = known[ours]().available() if present else entry["reason"]
+        row = {
+            "method": entry["method"],
+            "papers": ", ".join(entry["papers"]),
+            "status": "not yet" if not present else "runs with more installed" if reason else "runs here",
+            "ours": ours if present else "",
+            "reason": reason or "",
+        }
+        labels = [entry["method"]] if study is None else entry["papers"].get(study, [])
+        rows += [{"label": label, **row} for label in labels]
     return pd.DataFrame(rows)
 
 

@@ -10,8 +10,10 @@ The module itself can be called: ``rediscover.problems(study="srsd", subset="eas
 import dataclasses
 import difflib
 import importlib
+import pkgutil
 import sys
 import types
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +21,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-STUDIES = ("surfaces", "srsd", "odes", "pdes", "cde", "boolean", "causal", "passages")
+STUDIES = tuple(sorted(info.name for info in pkgutil.iter_modules(__path__)))
+
+
+def generator(seed: int, *names: str) -> np.random.Generator:
+    """A random generator from a seed and names (problem, split, method), the same on every machine."""
+    words = [zlib.crc32(name.encode()) for name in names]
+    return np.random.default_rng(np.random.SeedSequence([seed, *words]))
 
 
 class Split(NamedTuple):

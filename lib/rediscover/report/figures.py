@@ -1,0 +1,129 @@
+"""One look for all figures: method -> colour, marker and order, fixed here."""
+
+from contextlib import contextmanager
+
+# Okabe and Ito's colours, distinguishable with colour-vision deficiency, then tints of them.
+METHOD_STYLE = {
+    "oracle": ("#000000", "*"),
+    "mean": ("#999999", "_"),
+    "zero": ("#cccccc", "x"),
+    "polynomial": ("#0072b2", "o"),
+    "power_law": ("#56b4e9", "s"),
+    "gplearn": ("#e69f00", "^"),
+    "operon": ("#d55e00", "D"),
+    "pysr": ("#cc79a7", "v"),
+    "sindy": ("#009e73", "P"),
+    "published": ("#f0e442", "h"),
+}
+DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error is rounding
+_OTHERS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499")
+
+
+def colour(method: str) -> str:
+    """The colour of a method; methods without an entry get one that depends on the name alone."""
+    if method in METHOD_STYLE:
+        return METHOD_STYLE[method][0]
+    return _OTHERS[sum(map(ord, method)) % len(_OTHERS)]
+
+
+def marker(method: str) -> str:
+    return METHOD_STYLE.get(method, ("", "."))[1]
+
+
+def order(methods) -> list[str]:
+    """Methods in the order of all tables and figures: controls, then as listed above, then by name."""
+    known = list(METHOD_STYLE)
+    return sorted(set(methods), key=lambda name: (known.index(name) if name in known else len(known), name))
+
+
+@contextmanager
+def style():
+    """matplotlib settings of all figures, as a context."""
+    import matplotlib
+
+    settings = {
+        "figure.constrained_layout.use": True,
+        "figure.dpi": 100,
+        "font.size": 9,
+        "axes.titlesize": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.alpha": 0.25,
+        "legend.frameon": False,
+        "image.cmap": "viridis",
+        "pdf.fonttype": 42,
+    }
+    with matplotlib.rc_context(settings):
+        yield
+
+
+def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=None, linear=()):
+    """Estimates with intervals: one panel per value of `panel`, one line per method.
+
+    Parameters
+    ----------
+    tidy : DataFrame with columns `row`, `panel`, value, low, high
+    label : panel -> title with unit and direction, in the order of the panels
+    reference : mapping (row, panel) -> published value, drawn as hollow diamonds
+    linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
+
+    Returns
+    -------
+    Figure
+    """
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    names = order(tidy[row])[::-1]
+    with style():
+        figure, axes = plt.subplots(
+            1, len(label), figsize=(2.6 * len(label) + 1, 0.28 * len(names) + 1.2), sharey=True, squeeze=False
+        )
+        for ax, (name, title) in zip(axes[0], label.items(), strict=True):
+            log = name not in linear
+            part = tidy[tidy[panel] == name].set_index(row).reindex(names)
+            finite = part[["value", "low", "high"]].to_numpy(float)
+            positive = finite[np.isfinite(finite) & (finite > 0)]
+            floor = max(positive.min() / 3, positive.max() * DECADES) if log and positive.size else 0.0
+            for y, (method, line) in enumerate(part.iterrows()):
+                value, low, high = (max(line[c], floor) if log else line[c] for c in ("value", "low", "high"))
+                if not np.isfinite(value):
+                    ax.annotate("no finite value", (0.02, y), xycoords=("axes fraction", "data"), va="center", size=7)
+                    continue
+                ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
+                ax.plot(value, y, marker(method), color=colour(method), ms=6)
+                if reference and (method, name) in reference:
+                    ax.plot(reference[method, name], y, "d", mfc="none", mec="black", ms=7)
+            ax.set_xscale("log" if log else "linear")
+            ax.set_yticks(range(len(names)), names)
+            ax.set_ylim(-0.7, len(names) - 0.3)
+            ax.set_title(title)
+    return figure
+
+
+def against(tidy, *, x: str, label_x: str, panels: dict[str, str]):
+    """Lines of medians with interval bands against a condition such as the noise level, one panel per metric.
+
+    Parameters
+    ----------
+    tidy : DataFrame with columns method, `x`, metric, value, low, high
+    panels : metric -> title
+    """
+    import matplotlib.pyplot as plt
+
+    with style():
+        figure, axes = plt.subplots(1, len(panels), figsize=(3.0 * len(panels) + 1.2, 2.6), squeeze=False)
+        for ax, (name, title) in zip(axes[0], panels.items(), strict=True):
+            part = tidy[tidy["metric"] == name]
+            for method in order(part["method"]):
+                line = part[part["method"] == method].sort_values(x)
+                position = range(len(line))
+                ax.plot(position, line["value"], marker(method) + "-", color=colour(method), label=method, ms=4)
+                ax.fill_between(position, line["low"], line["high"], color=colour(method), alpha=0.15, lw=0)
+                ax.set_xticks(list(position), [f"{value:g}" for value in line[x]])
+            ax.set_yscale("log")
+            ax.set_xlabel(label_x)
+            ax.set_title(title)
+        axes[0][-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure
