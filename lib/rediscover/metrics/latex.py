@@ -491,6 +491,11 @@ def _items(node) -> list[tuple]:
     return [(node.specials_chars,)] if isinstance(node, latexwalker.LatexSpecialsNode) else []
 
 
+def letter_commands() -> tuple[str, ...]:
+    """Names of the commands that stand for letters, such as ``alpha``."""
+    return tuple(_FACTS["letter_commands"])
+
+
 def _argument(node) -> tuple:
     """An argument is one branch, so that what is above and below a fraction's bar stays apart."""
     branches = _branches([node])
