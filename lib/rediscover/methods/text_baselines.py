@@ -36,7 +36,7 @@ def symbols(text: str) -> list[str]:
     >>> symbols(r"y = \sigma(W x) + \log x")
     ['y', '\\sigma', 'W', 'x']
     """
-    return list(dict.fromkeys(_SYMBOL.findall(text)))
+    return list(dict.fromkeys(_SYMBOL.findall(re.sub(r"\\mathbb\{[A-Z]\}", " ", text))))
 
 
 def _answer(latex: str, seen: str) -> list[Candidate]:

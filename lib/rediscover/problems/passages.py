@@ -86,7 +86,7 @@ _INTRODUCTION = re.compile(r"introduction", re.IGNORECASE)
 _END = re.compile(r"^(?:\d+\.?\s*)?(?:references|acknowledge?ments?|appendix)\b", re.IGNORECASE)
 _HEADING = re.compile(
     r"^(?:#{1,6}\s+(?P<markdown>.+)|\\(?:sub)*section\*?\{(?P<latex>[^}]*)\}"
-    r"|(?P<numbered>\d+(?:\.\d+)*\.?\s+[A-Z][^.]{2,70})|(?P<bare>REFERENCES|References))\s*$",
+    r"|(?P<numbered>\d+(?:\.\d+)*\.?\s+[A-Z][^.\n]{2,70})|(?P<bare>REFERENCES|References))\s*$",
     re.MULTILINE,
 )
 _ENVIRONMENTS = r"equation|align|gather|eqnarray|multline|flalign|alignat"
@@ -205,12 +205,11 @@ def _equations(body: str, *, aligned: bool) -> tuple[str, ...]:
     inner = re.fullmatch(r"\s*\\begin\{(aligned|split|gathered)\}(.*)\\end\{\1\}\s*(.*)", body, re.DOTALL)
     if inner:
         body, aligned = inner[2] + inner[3], True
-    rows = [_bare(row) for row in _rows(body)] if aligned else []
+    rows = [_bare(row) for row in (_rows(body) if aligned else [body])]
     rows = [row for row in rows if row]
-    if len(rows) > 1 and all(_RELATION.search(row) for row in rows):
-        return tuple(rows)
-    whole = _bare(body)
-    return (whole,) if whole else ()
+    if not all(_RELATION.search(row) for row in rows):  # a row that only goes on
+        rows = [" ".join(rows)]
+    return tuple(rows)
 
 
 def _rows(body: str) -> list[str]:
