@@ -213,7 +213,7 @@ def test_our_scores_give_table_3_too(mirror):
     assert abs(ours.texbleu.mean() - outputs.texbleu.mean()) < 0.003
 
 
-# Spearman over the 100 rated entries: Equivalence as the authors' notebook pairs the rows, then joined on keys
+# Spearman over the 100 rated entries: Equivalence as the authors' notebook pairs rows, then joined on keys
 # for all rubrics (Validity, Coverage, Clarity, Appropriateness, Equivalence).
 PAIRED = {
     "DeepSeek-R1": (0.588, (0.151, 0.072, 0.347, -0.021, 0.588)),

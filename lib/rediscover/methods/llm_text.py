@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 import yaml
 
-from ..problems import Passage
-from . import Candidate, Method
+from . import Candidate
+from .text_baselines import Writer
 
 FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
@@ -57,7 +57,7 @@ def records_of(folder, model: str) -> Path:
 
 
 @dataclass(frozen=True)
-class LanguageModel(Method):
+class LanguageModel(Writer):
     """One completion per passage, replayed from records; ``make generate`` records them.
 
     Settings
@@ -69,8 +69,6 @@ class LanguageModel(Method):
 
     name: ClassVar[str] = "llm_text"
     reference: ClassVar[str] = "Mo et al., SciText2Eq (2026)"
-    accepts: ClassVar[tuple[type, ...]] = (Passage,)
-    requires: ClassVar[tuple[str, ...]] = ()
 
     model: str = "gpt-4o-mini"
     records: str = "records"
@@ -82,11 +80,11 @@ class LanguageModel(Method):
             return None
         return f"no records of {self.model} at {file}: make generate MODEL={self.model} BASE_URL=..."
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def write(self, problem, seed):
         from ..llm import Chat
 
         chat = Chat(self.model, records_of(self.records, self.model))
-        return [candidate(chat.ask(prompt(problem), draw=seed, **sampling(self.model, self.profile)))]
+        return candidate(chat.ask(prompt(problem), draw=seed, **sampling(self.model, self.profile)))
 
 
 def candidate(reply) -> Candidate:

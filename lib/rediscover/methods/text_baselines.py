@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..problems import Passage
-from . import Candidate, Method
+from . import Candidate, Method, Unsupported
 
 _INLINE = re.compile(r"\\\((.+?)\\\)|\$([^$]+)\$", re.DOTALL)
 _SYMBOL = re.compile(
@@ -39,38 +39,52 @@ def symbols(text: str) -> list[str]:
     return list(dict.fromkeys(_SYMBOL.findall(re.sub(r"\\mathbb\{[A-Z]\}", " ", text))))
 
 
-def _answer(latex: str, seen: str) -> list[Candidate]:
-    return [Candidate({"latex": latex}, evaluations=0, notes={"from": seen})]
+@dataclass(frozen=True)
+class Writer(Method):
+    """Base of the methods that write one formula for a passage."""
+
+    accepts: ClassVar[tuple[type, ...]] = (Passage,)
+
+    def solve(self, problem, *, budget=None, seed=0):
+        if not isinstance(problem, self.accepts):
+            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+        return [self.write(problem, seed)]
+
+    def write(self, problem, seed: int) -> Candidate:
+        """The formula for a passage."""
+        raise NotImplementedError(self.name)
 
 
-def _opening(problem) -> list[Candidate]:
+def _answer(latex: str, seen: str) -> Candidate:
+    return Candidate({"latex": latex}, evaluations=0, notes={"from": seen})
+
+
+def _opening(problem) -> Candidate:
     """For the first entry of a paper: the last formula in its context, or nothing."""
     formulas = inline_formulas(problem.context)
     return _answer(formulas[-1], "context") if formulas else _answer("", "nothing")
 
 
 @dataclass(frozen=True)
-class CopyLastEquation(Method):
+class CopyLastEquation(Writer):
     """The formula before this one, word for word; for the first entry the last one within its context."""
 
     name: ClassVar[str] = "copy-last-equation"
     reference: ClassVar[str] = "baseline without a model: the formula before"
-    accepts: ClassVar[tuple[type, ...]] = (Passage,)
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def write(self, problem, seed):
         return _answer(problem.earlier[-1].latex, "entry before") if problem.earlier else _opening(problem)
 
 
 @dataclass(frozen=True)
-class RetrieveEquation(Method):
+class RetrieveEquation(Writer):
     """The earlier formula of the paper whose context is most like this one's (cosine of TF-IDF)."""
 
     name: ClassVar[str] = "retrieve-equation"
     reference: ClassVar[str] = "baseline without a model: nearest context"
-    accepts: ClassVar[tuple[type, ...]] = (Passage,)
     requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def write(self, problem, seed):
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         if not problem.earlier:
@@ -83,14 +97,13 @@ class RetrieveEquation(Method):
 
 
 @dataclass(frozen=True)
-class SkeletonTemplate(Method):
+class SkeletonTemplate(Writer):
     """The skeleton of the formula before, its letters replaced in order by those new in this context."""
 
     name: ClassVar[str] = "skeleton-template"
     reference: ClassVar[str] = "baseline without a model: old skeleton, new symbols"
-    accepts: ClassVar[tuple[type, ...]] = (Passage,)
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def write(self, problem, seed):
         new = symbols(" ".join(inline_formulas(problem.context)))
         if not problem.earlier:
             if not new:

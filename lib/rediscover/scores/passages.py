@@ -77,8 +77,8 @@ def tokenizer_reason() -> str | None:
 def table3(scores: pd.DataFrame, columns=TABLE3) -> pd.DataFrame:
     """Means per model in percent, and over the models with their standard deviation: Table 3.
 
-    The printed deviation is the population one of the printed means, rounded to two decimals and then to one: only so
-    does ROUGE-L's come out as 2.0 (the unrounded means have 1.94).
+    The printed deviation is the population one of the printed means, rounded to two decimals and then to one:
+    only so does ROUGE-L's come out as 2.0 (the unrounded means have 1.94).
 
     Parameters
     ----------
