@@ -37,7 +37,8 @@ import yaml
 from rapidfuzz.distance import LCSseq, Levenshtein
 from tqdm.auto import tqdm
 
-from . import metric, trees
+from . import metric
+from .trees import tree_edit_distance
 
 _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 SEPARATOR = " || "
@@ -408,7 +409,11 @@ def _ted_parts(prediction: str, truth: str) -> list[float | None]:
 def _relative(a, b) -> float | None:
     if a is None or b is None:
         return None
-    return trees.edit_distance(a, b) / max(trees.size(a), trees.size(b))
+    return tree_edit_distance(a, b) / max(_size(a), _size(b))
+
+
+def _size(tree) -> int:
+    return 1 + sum(map(_size, tree[1:]))
 
 
 @metric("lower", upper=1.0)
@@ -433,8 +438,8 @@ def structure_distance(prediction: str, truth: str) -> float:
     0.4444444444444444
     """
     a, b = structure(prediction), structure(truth)
-    distance = trees.edit_distance(a, b)
-    return 2 * distance / (trees.size(a) + trees.size(b) + distance)
+    distance = tree_edit_distance(a, b)
+    return 2 * distance / (_size(a) + _size(b) + distance)
 
 
 @functools.lru_cache(maxsize=50_000)
@@ -541,6 +546,25 @@ def operators(text: str) -> frozenset[str]:
 
 # ---- many at once
 # once
+
+
+@metric("higher", upper=1.0)
+def lexicality(prediction: str, truth: str) -> float:
+    """Mean of `texbleu`, `levenshtein_similarity`, `seqsim` and `rouge_l`: how alike two formulas are as text."""
+    return float(np.mean([f(prediction, truth) for f in (texbleu, levenshtein_similarity, seqsim, rouge_l)]))
+
+
+@metric("higher", lower=-1.0, upper=1.0)
+def syntax(prediction: str, truth: str) -> float:
+    """One minus `ted`: how alike two formulas are as trees.
+
+    Examples
+    --------
+    >>> syntax("y=a+b", "x=u+v")
+    1.0
+    """
+    return 1 - ted(prediction, truth)
+
 
 PUBLISHED = (texbleu, levenshtein_similarity, seqsim, rouge_l, ted)
 HARMONISED = (ted_parsed, parse_failures, structure_distance, operator_jaccard)
