@@ -26,7 +26,7 @@ from pathlib import Path
 
 import pydantic
 import yaml
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 SCHEMA = 1

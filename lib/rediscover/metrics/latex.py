@@ -35,7 +35,7 @@ import pooch
 import regex
 import yaml
 from rapidfuzz.distance import LCSseq, Levenshtein
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from . import metric
 from .trees import tree_edit_distance

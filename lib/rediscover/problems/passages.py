@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import pydantic
@@ -248,6 +249,19 @@ def _description(section: str, position: int) -> tuple[str | None, int]:
 # ---- entries as problems
 
 
+class Given(NamedTuple):
+    """An entry as it stands before another: all that may be known of it. (A tuple, so that it can enter a key.)"""
+
+    number: str
+    context: str
+    description: str | None
+    equations: tuple[str, ...]
+
+    @property
+    def latex(self) -> str:
+        return SEPARATOR.join(self.equations)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextPassage(Passage):
     """One entry of a paper, to be written from what stands before it.
@@ -265,7 +279,7 @@ class TextPassage(Passage):
     number: int
     context: str
     description: str | None = None
-    earlier: tuple[Entry, ...] = ()
+    earlier: tuple[Given, ...] = ()
 
 
 def passages_of(paper: Paper, source: str = "") -> list[TextPassage]:
@@ -277,6 +291,7 @@ def passages_of(paper: Paper, source: str = "") -> list[TextPassage]:
     >>> passage.id, len(passage.earlier)
     ('passages/attention-2', 1)
     """
+    given = tuple(Given(e.number, e.context, e.description, e.equations) for e in paper.equations)
     return [
         TextPassage(
             id=f"passages/{paper.id}-{entry.number}",
@@ -287,7 +302,7 @@ def passages_of(paper: Paper, source: str = "") -> list[TextPassage]:
             number=i + 1,
             context=entry.context,
             description=entry.description,
-            earlier=paper.equations[:i],
+            earlier=given[:i],
         )
         for i, entry in enumerate(paper.equations)
     ]

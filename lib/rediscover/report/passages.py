@@ -32,9 +32,12 @@ class Released:
 
 def released_data() -> tuple[Released | None, str]:
     """The released files, or None and the reason; nothing is downloaded without being asked for."""
-    reason = released.unavailable(passages.REPOSITORY)
-    if reason:
-        return None, f"released data not used: {reason}"
+    if released.unavailable(passages.REPOSITORY):
+        how = f"set {released.MIRROR} or call rediscover.released.fetch_all({passages.REPOSITORY!r})"
+        return (
+            None,
+            f"the released files are not on this machine (they have no licence, so none are bundled): {how}",
+        )
     outputs = passages.released_outputs().rename(columns=STORED)
     outputs["lexicality"] = outputs[list(scores.LEXICAL)].mean(axis=1)
     outputs["syntax"] = 1 - outputs["ted"]
@@ -60,7 +63,7 @@ def released_data() -> tuple[Released | None, str]:
         ]
     )
     judged, human = passages.released_scores("judge"), passages.released_scores("human")
-    return Released(outputs, judged, human, papers, entries), "released data: from the mirror or the cache"
+    return Released(outputs, judged, human, papers, entries), "released files: from the mirror or the cache"
 
 
 def grouped(counts) -> pd.Series:
