@@ -31,7 +31,7 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-import pooch
+import platformdirs
 import regex
 import yaml
 from rapidfuzz.distance import LCSseq, Levenshtein
@@ -724,7 +724,10 @@ class _Parser:
 def _parse_cache() -> sqlite3.Connection:
     """Parses of earlier runs, kept by version of SymPy; in memory where the user's cache cannot be
     written."""
-    file = pooch.os_cache("rediscover") / f"latex-sympy-{importlib.metadata.version('sympy')}.sqlite"
+    file = (
+        platformdirs.user_cache_path("rediscover")
+        / f"latex-sympy-{importlib.metadata.version('sympy')}.sqlite"
+    )
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         cache = sqlite3.connect(file, isolation_level=None, timeout=30)
