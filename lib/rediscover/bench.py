@@ -118,7 +118,61 @@ def grid() -> Iterator[Comparison]:
     )
 
 
-GROUPS = (geometry, evaluation, grid)
+def edit_distance() -> Iterator[Comparison]:
+    """Tree edit distance against zss, and NED end to end against SymPy and zss, each on the same pairs."""
+    import os
+    from unittest.mock import patch
+
+    import sympy
+    import zss
+
+    from . import killable, method, problem, problems
+    from .metrics import symbolic, trees
+
+    pairs = []
+    for id in problems("srsd", "easy")[:12]:
+        law = problem(id, sizes=(800, 100, 100))
+        columns = {name: f"x{i}" for i, name in enumerate(law.inputs)}
+        (truth,) = law.expressions.values()
+        for name in ("power_law", "polynomial"):
+            (text,) = method(name).solve(law)[0].solution.values()
+            pairs.append([str(e.substitute(columns)) for e in (symbolic.parse(text), truth)])
+
+    def node(tree):
+        return zss.Node(tree[0], [node(child) for child in tree[1:]])
+
+    def convert():
+        sympy.core.cache.clear_cache()
+        return [tuple(map(symbolic.convert_published, pair)) for pair in pairs]
+
+    def plain():
+        return [zss.simple_distance(node(a), node(b)) for a, b in convert()]
+
+    def warm():
+        return [symbolic.ned_details(*pair).distance for pair in pairs]
+
+    def cold():
+        killable.stop()
+        for remembered in (symbolic._published_tree, symbolic._memory):
+            remembered.cache_clear()
+        with patch.dict(os.environ, {symbolic.CACHE: ""}):  # nothing from the disk
+            return warm()
+
+    converted = convert()
+    nodes = [tuple(map(node, pair)) for pair in converted]
+    assert cold() == [zss.simple_distance(a, b) for a, b in nodes]
+    yield Comparison(
+        f"tree edit distance of {len(pairs)} pairs",
+        lambda: [trees.tree_edit_distance(a, b) for a, b in converted],
+        "zss",
+        lambda: [zss.simple_distance(a, b) for a, b in nodes],
+        21,
+    )
+    for what, ours in (("first time", cold), ("again", warm)):
+        yield Comparison(f"NED of {len(pairs)} pairs, {what}", ours, "SymPy and zss for each pair", plain, 1)
+
+
+GROUPS = (geometry, evaluation, grid, edit_distance)
 
 
 @contextmanager
