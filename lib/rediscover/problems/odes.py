@@ -82,7 +82,9 @@ class ODE(Trajectories):
 
         states = [sympy.Symbol(name) for name in self.inputs]
         known = {sympy.Symbol(name): value for name, value in self.constants.items()}
-        functions = [sympy.lambdify(states, parse(text).sympy().subs(known), "numpy") for text in self.equations]
+        functions = [
+            sympy.lambdify(states, parse(text).sympy().subs(known), "numpy") for text in self.equations
+        ]
         return lambda t, x: np.array([f(*x) for f in functions])
 
     def clean(self) -> Trajectory:
@@ -106,7 +108,9 @@ class ODE(Trajectories):
         t, u, du = self.trajectory(seed)
         slope = np.gradient(u, t[1] - t[0], axis=0, edge_order=2)
         return {
-            name: Split(u[rows], (du if name == "test" else slope)[rows].squeeze(axis=1 if u.shape[1] == 1 else ()))
+            name: Split(
+                u[rows], (du if name == "test" else slope)[rows].squeeze(axis=1 if u.shape[1] == 1 else ())
+            )
             for name, rows in time_splits(len(t), self.split).items()
         }
 
@@ -117,7 +121,8 @@ class ODE(Trajectories):
         rows = self.data(seed)["refit"]
         targets = rows.y.reshape(len(rows.y), -1)
         return [
-            Task(inputs=self.inputs, output=name, X=rows.X, y=targets[:, i]) for i, name in enumerate(self.outputs)
+            Task(inputs=self.inputs, output=name, X=rows.X, y=targets[:, i])
+            for i, name in enumerate(self.outputs)
         ]
 
 
@@ -179,7 +184,9 @@ def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory
     u = solution.y.T
     if not solution.success or len(u) != n_points or not np.isfinite(u).all():
         reached = solution.t[-1] if len(solution.t) else 0.0
-        raise ArithmeticError(f"{problem.id}: the integration stopped at t = {reached:.3g}: {solution.message}")
+        raise ArithmeticError(
+            f"{problem.id}: the integration stopped at t = {reached:.3g}: {solution.message}"
+        )
     du = np.stack([np.broadcast_to(column, n_points) for column in rates(0.0, u.T)], axis=1)
     for array in (solution.t, u, du):
         array.setflags(write=False)

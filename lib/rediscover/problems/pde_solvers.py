@@ -147,7 +147,9 @@ def rd(s: Setting) -> Record:
     """Fourier in two dimensions, RK45 with scipy's default tolerances on the spectra, as published."""
     from scipy.integrate import solve_ivp
 
-    a, b = np.meshgrid(s.axes["x"], s.axes["y"])  # the first coordinate varies along the second axis, as published
+    a, b = np.meshgrid(
+        s.axes["x"], s.axes["y"]
+    )  # the first coordinate varies along the second axis, as published
     n = a.shape
     k = 2 * np.pi / s.parameters["length"] * np.fft.fftfreq(n[0], 1 / n[0])
     damping = s.parameters["d"] * (k[:, None] ** 2 + k**2)
@@ -408,7 +410,9 @@ class Flow:
         inertia = sparse.block_diag([self._mass] * 2) / step
         self._explicit = (inertia - viscous).tocsr()
         edge_p = _samples(skfem.FacetBasis(mesh, skfem.ElementTriP1(), facets=ends, intorder=6))
-        self._force = sparse.vstack([v.x.T @ w @ p.value - outward @ edge_p.value, v.y.T @ w @ p.value]).tocsr()
+        self._force = sparse.vstack(
+            [v.x.T @ w @ p.value - outward @ edge_p.value, v.y.T @ w @ p.value]
+        ).tocsr()
         self._stiffness = (p.x.T @ w @ p.x + p.y.T @ w @ p.y).tocsr()
 
         still = self.velocity.get_dofs(walls).flatten()
@@ -513,7 +517,15 @@ def cylinder_mesh(p: Mapping[str, Any], seed: int = 0):
     h = p["fine"]
     rows = np.arange(0, box[1] + h / 2, h * np.sqrt(3) / 2)
     points = np.concatenate(
-        [np.column_stack([np.arange(h / 2 * (i % 2), box[0] + h / 2, h), np.full(len(np.arange(h / 2 * (i % 2), box[0] + h / 2, h)), y)]) for i, y in enumerate(rows)]
+        [
+            np.column_stack(
+                [
+                    np.arange(h / 2 * (i % 2), box[0] + h / 2, h),
+                    np.full(len(np.arange(h / 2 * (i % 2), box[0] + h / 2, h)), y),
+                ]
+            )
+            for i, y in enumerate(rows)
+        ]
     )
     points = points[distance(points) < 1e-3 * h]
     points = points[rng.random(len(points)) < (h / size(points)) ** 2]
@@ -616,12 +628,16 @@ def rd_cylinder(s: Setting) -> Record:
             by_a, by_b = (c.value.T @ w @ sparse.diags_array(k * other) @ c.value for other in (b, a))
             zero = sparse.csr_array((n, n))
             linear = sparse.block_diag([carry, carry, carry + k * mass])
-            jacobian = linear + sparse.block_array([[by_a, by_b, zero], [by_a, by_b, zero], [-by_a, -by_b, zero]])
+            jacobian = linear + sparse.block_array(
+                [[by_a, by_b, zero], [by_a, by_b, zero], [-by_a, -by_b, zero]]
+            )
             residual = linear @ state - old - feed + np.concatenate([rate, rate, -rate])
             state = state - splu(jacobian.tocsc()).solve(residual)
         if i // ratio >= first:
             species = state.reshape(3, n)
-            frames.append(np.stack([at[0] @ u, at[0] @ across, at[1] @ q, *(at[1] @ x for x in species)], axis=-1))
+            frames.append(
+                np.stack([at[0] @ u, at[0] @ across, at[1] @ q, *(at[1] @ x for x in species)], axis=-1)
+            )
     record = np.stack(frames, axis=1)
     kept = np.round(s.t / step).astype(int) - first
     assert kept[1] - kept[0] == thin
