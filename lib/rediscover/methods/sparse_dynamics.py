@@ -62,7 +62,7 @@ class Term(NamedTuple):
             else:
                 factors.append(states[i] if power == 1 else f"{states[i]}**{power}")
         if self.orders:
-            directions = "".join(axis * order for axis, order in zip(axes, self.orders, strict=True))
+            directions = "".join(axis * order for axis, order in zip(axes, self.orders, strict=False))
             factors.append(f"{states[self.state]}_{directions}")
         return "*".join(factors) or "1"
 
@@ -366,17 +366,17 @@ class Prepared:
     n_targets: int
 
     @cached_property
-    def _segments(self) -> dict[slice, Rows]:
+    def _segments(self) -> dict[tuple[int, int], Rows]:
         edges = sorted({e for name in ("train", "validation", "refit") for e in _ends(self.cuts[name])})
         return {
-            slice(a, b): Rows.compress(self.data.rows(self.terms, slice(a, b)))
+            (a, b): Rows.compress(self.data.rows(self.terms, slice(a, b)))
             for a, b in itertools.pairwise(edges)
         }
 
     def rows(self, name: str) -> Rows:
         """The library on one block of time, compressed; each time is reduced once, whatever blocks it is in."""
         first, last = _ends(self.cuts[name])
-        inside = [rows for cut, rows in self._segments.items() if first <= cut.start and cut.stop <= last]
+        inside = [rows for (a, b), rows in self._segments.items() if first <= a and b <= last]
         joined = Rows.compress((part.X, part.Y) for part in inside)
         joined.n = sum(part.n for part in inside)
         return joined

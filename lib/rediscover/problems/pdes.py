@@ -371,15 +371,25 @@ def ids(subset: str | None = None) -> list[str]:
     return [name for name, facts in _facts().items() if subset in (None, str(len(facts["axes"])))]
 
 
-def features(states: Iterable[str], axes: Iterable[str], points: Iterable[int]) -> tuple[str, ...]:
-    """Inputs of the generic methods in the published order: states, then x-derivatives of order 1 to 4 of all states,
-    then y-derivatives; of z only the first (which the release misnames with four z)."""
+def features(states: Iterable[str], axes: Mapping[str, int]) -> tuple[str, ...]:
+    """Inputs of the generic methods in the published order.
+
+    States; then for each order from 1 to 4 the x-derivatives and the y-derivatives of all states; of z only the first
+    derivative, last, which the release misnames with four z. Orders for which an axis has too few points are left out.
+
+    Parameters
+    ----------
+    axes : axis name -> number of points
+
+    Examples
+    --------
+    >>> features(["u0"], {"x": 5, "y": 4, "z": 3})
+    ('u0', 'u0_x', 'u0_y', 'u0_xx', 'u0_yy', 'u0_xxx', 'u0_z')
+    """
     states = tuple(states)
-    names = list(states)
-    for axis, n in zip(axes, points, strict=True):
-        highest = 1 if axis == "z" else min(MAX_ORDER, n - 2)
-        names += [f"{state}_{axis * order}" for order in range(1, highest + 1) for state in states]
-    return tuple(names)
+    plain = [(axis, order) for order in range(1, MAX_ORDER + 1) for axis in "xy" if axes.get(axis, 0) >= order + 2]
+    plain += [("z", 1)] if "z" in axes else []
+    return states + tuple(f"{state}_{axis * order}" for axis, order in plain for state in states)
 
 
 @functools.cache
@@ -389,7 +399,7 @@ def load(name: str) -> PDE:
     return PDE(
         id=f"pdes/{name}",
         truth={state: re.sub(r"\s+", " ", text) for state, text in facts["rhs"].items()},
-        inputs=features(states, facts["axes"], (n for *_, n in facts["axes"].values())),
+        inputs=features(states, {axis: n for axis, (*_, n) in facts["axes"].items()}),
         subset=str(len(facts["axes"])),
         flags=tuple(facts.get("flags", ())),
         note=facts["note"],
