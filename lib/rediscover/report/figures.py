@@ -57,7 +57,7 @@ def style():
         yield
 
 
-def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=None, log: bool = True):
+def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=None, linear=()):
     """Estimates with intervals: one panel per value of `panel`, one line per method.
 
     Parameters
@@ -65,8 +65,7 @@ def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=No
     tidy : DataFrame with columns `row`, `panel`, value, low, high
     label : panel -> title with unit and direction, in the order of the panels
     reference : mapping (row, panel) -> published value, drawn as hollow diamonds
-    log : bool
-        Logarithmic axis; values at or below the axis stand at its edge.
+    linear : panels with a linear axis; on the others, which are logarithmic, values at or below 0 stand at the edge.
 
     Returns
     -------
@@ -81,6 +80,7 @@ def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=No
             1, len(label), figsize=(2.6 * len(label) + 1, 0.28 * len(names) + 1.2), sharey=True, squeeze=False
         )
         for ax, (name, title) in zip(axes[0], label.items(), strict=True):
+            log = name not in linear
             part = tidy[tidy[panel] == name].set_index(row).reindex(names)
             finite = part[["value", "low", "high"]].to_numpy(float)
             positive = finite[np.isfinite(finite) & (finite > 0)]

@@ -8,17 +8,194 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from ..expressions import parse
-from ..methods import catalogue
-from ..metrics.agreement import paired_wilcoxon
+from ..methods import catalogue, method
+from ..metrics.agreement import holm, paired_wilcoxon
 from ..metrics.families import failure
 from ..problems import problem
 from ..problems.surfaces import categories, ids
-from .figures import order, style
+from .figures import against, intervals, order, style
 from .ledger import combine, compare, published
-from .summaries import interval
+from .summaries import interval, summary
 
 CONTROLS = ("oracle", "mean", "zero")
-PRINTED = {"pysr": "PySR"}  # our name of a method -> the paper's, where they differ
+GENETIC = ("gplearn", "operon", "pysr")
+PUBLISHED = {  # column of the paper -> what the release computes
+    "symbolic_accuracy": "symbolic_accuracy",
+    "nmse": "nmse_release",
+    "chamfer": "chamfer_distance",
+    "hausdorff": "hausdorff",
+}
+HARMONISED = ("symbolic_accuracy", "nmse_variance", "chamfer_squared_relative", "hausdorff_relative")
+
+
+def as_released(metric: str, representation: str) -> str:
+    """The score that a published column holds; only parametric Chamfer distances were squared."""
+    squared = metric == "chamfer" and representation == "parametric"
+    return "chamfer_squared" if squared else PUBLISHED[metric]
+
+
+def solvers(params) -> list:
+    """The methods of the study; searches work on `params.max_rows` rows."""
+    return [method(name, max_rows=params.max_rows) if name in GENETIC else method(name) for name in params.methods]
+
+
+def searchers(methods) -> list:
+    """Those of the methods that fit something and run here."""
+    return [m for m in methods if m.name not in CONTROLS and not m.available()]
+
+
+def census(surfaces) -> pd.DataFrame:
+    """How many surfaces of each representation there are, and how many carry which flag."""
+    flags = sorted({flag for surface in surfaces for flag in surface.flags})
+    rows = {
+        kind: {"surfaces": sum(s.subset == kind for s in surfaces)}
+        | {flag: sum(flag in s.flags for s in surfaces if s.subset == kind) for flag in flags}
+        for kind in dict.fromkeys(s.subset for s in surfaces)
+    }
+    return pd.DataFrame(rows).T
+
+
+def footnotes(scored) -> tuple[str, ...]:
+    """What a reader of a table must know about the surfaces in it."""
+    counts = {}
+    for id in scored["problem"].unique():
+        for flag in problem(id).flags:
+            counts.setdefault(flag, []).append(id.split("/")[1])
+    said = ("substitute", "coefficients_chosen", "ocr_repair", "narrow_domain", "integer_grid")
+    return tuple(
+        f"{flag.replace('_', ' ')}: {', '.join(counts[flag]) if len(counts[flag]) <= 4 else len(counts[flag])}"
+        for flag in said
+        if flag in counts
+    )
+
+
+def tables(scored, out) -> list[str]:
+    """Tables 1 and 2 with controls: as published and harmonised, means and medians with intervals."""
+    texts = []
+    for name, kinds in (("table1", ("explicit", "implicit")), ("table2", ("parametric",))):
+        for variant in ("published", "harmonised"):
+            for statistic, label in ((np.mean, "mean"), (np.median, "median")):
+                tidy = []
+                for kind in kinds:
+                    part = scored[scored["subset"] == kind]
+                    part = part.set_index("method").loc[order(part["method"])].reset_index()
+                    columns = [as_released(m, kind) for m in PUBLISHED] if variant == "published" else list(HARMONISED)
+                    tidy.append(summary(part, ["subset", "method"], columns, statistic))
+                frame = pd.concat(tidy)
+                wide = frame.pivot(index=["subset", "method"], columns="metric", values="value")
+                wide = wide.loc[list(dict.fromkeys(zip(frame["subset"], frame["method"], strict=True)))]
+                wide = wide[list(dict.fromkeys(frame["metric"]))]
+                out.runs(frame, f"surfaces_{name}_{variant}_{label}_intervals")
+                caption = f"SurfaceBench {name.capitalize()}, {variant if variant != 'published' else 'as released'}, {label}"
+                text = out.table(
+                    wide, f"surfaces_{name}_{variant}_{label}", caption=caption, footnotes=footnotes(scored), best=None
+                )
+                texts.append(f"{caption}\n{text}")
+    return texts
+
+
+def overview(scored):
+    """Explicit surfaces: every method's scores with intervals, published values as diamonds."""
+    part = scored[(scored["subset"] == "explicit") & (scored["method"] != "oracle")]
+    accuracy = summary(part, ["method"], ["symbolic_accuracy"])
+    medians = summary(part, ["method"], ["nmse_variance", "chamfer_squared_relative", "hausdorff_relative"], np.median)
+    printed = published("surfacebench_table1").query("representation == 'explicit' and metric == 'symbolic_accuracy'")
+    known = catalogue("surfacebench").set_index("label")["ours"]
+    reference = {
+        (known[row.method], "symbolic_accuracy"): float(row.value)
+        for row in printed.itertuples()
+        if known.get(row.method) in set(part["method"])
+    }
+    panels = {
+        "symbolic_accuracy": "symbolic accuracy, mean\n(higher is better)",
+        "nmse_variance": "NMSE by the variance, median\n(lower is better)",
+        "chamfer_squared_relative": "Chamfer squared / diagonal$^2$,\nmedian (lower is better)",
+        "hausdorff_relative": "Hausdorff / diagonal,\nmedian (lower is better)",
+    }
+    tidy = pd.concat([accuracy, medians])
+    return intervals(tidy, row="method", panel="metric", label=panels, reference=reference, linear=["symbolic_accuracy"])
+
+
+def best_middle_worst(records, scored, method: str):
+    """The runs of a method with the lowest, the median and the highest finite explicit error, and their titles."""
+    part = scored[(scored["method"] == method) & (scored["subset"] == "explicit")]
+    ranked = part[np.isfinite(part["nmse_variance"])].sort_values("nmse_variance")
+    chosen = ranked.iloc[[0, len(ranked) // 2, -1]]
+    titles = [
+        f"{kind}: {row.problem.split('/')[1]}\nNMSE {row.nmse_variance:.1e}"
+        for kind, row in zip(("best", "middle", "worst"), chosen.itertuples(), strict=True)
+    ]
+    return records.loc[chosen.index].to_dict("records"), titles
+
+
+NOISE_PANELS = {
+    "nmse_variance": "NMSE by the variance",
+    "chamfer_distance_relative": "Chamfer / diagonal",
+    "hausdorff_relative": "Hausdorff / diagonal",
+}
+
+
+def noise_table(noise, out) -> str:
+    """Medians over surfaces and seeds for each noise level."""
+    tidy = summary(noise, ["method", "noise"], list(NOISE_PANELS), np.median)
+    wide = tidy.pivot(index=["metric", "method"], columns="noise", values="value")
+    wide = wide.loc[[(m, name) for m in NOISE_PANELS for name in order(noise["method"])]]
+    wide.columns = [f"noise {level:.0%}" for level in wide.columns]
+    return out.table(wide, "surfaces_noise", caption="Medians on clean test data against training noise")
+
+
+def noise_figure(noise):
+    tidy = summary(noise, ["method", "noise"], list(NOISE_PANELS), np.median)
+    return against(tidy, x="noise", label_x="noise / standard deviation of z", panels=NOISE_PANELS)
+
+
+def ood_table(scored, out) -> str:
+    """Median distances inside and outside the training range, by representation."""
+    part = scored.dropna(subset=["hausdorff_ood"])
+    part = part[~part["method"].isin(("oracle",))]
+    columns = ["chamfer_distance", "chamfer_distance_ood", "hausdorff", "hausdorff_ood"]
+    wide = part.groupby(["subset", "method"], sort=False)[columns].median()
+    wide["hausdorff, out / in"] = wide["hausdorff_ood"] / wide["hausdorff"]
+    return out.table(wide, "surfaces_ood", caption="Median distances in and out of domain")
+
+
+def refit_table(scored, refit, out) -> str:
+    """Medians before and after refitting all constants."""
+    columns = ["nmse_variance", "chamfer_distance", "hausdorff", "symbolic_accuracy"]
+    rows = {}
+    for method_, group in refit.groupby("method"):
+        before = scored.loc[group.index]
+        rows[method_] = {"answers": len(group)}
+        for column in columns:
+            reduce = "mean" if column == "symbolic_accuracy" else "median"
+            rows[method_] |= {f"{column}": before[column].agg(reduce), f"{column}, refitted": group[column].agg(reduce)}
+    return out.table(pd.DataFrame(rows).T, "surfaces_refit", caption="Explicit answers before and after refitting their constants")
+
+
+def pairwise(scored) -> pd.DataFrame:
+    """Wilcoxon tests of the explicit NMSE between all pairs of methods, Holm-corrected."""
+    part = scored[(scored["subset"] == "explicit") & ~scored["method"].isin(("oracle", "zero"))]
+    wide = part.pivot_table(index=["problem", "seed"], columns="method", values="nmse_variance", aggfunc="first")
+    names = order(wide.columns)
+    rows = [
+        paired_wilcoxon(wide[a], wide[b]).rename(f"{a} - {b}") for i, a in enumerate(names) for b in names[i + 1 :]
+    ]
+    frame = pd.DataFrame(rows)[["n_pairs", "n_zeros", "statistic", "effect", "p"]]
+    frame["p_holm"] = holm(frame["p"].astype(float))
+    frame.index.name = "pair"
+    return frame
+
+
+def recovery(scored) -> pd.DataFrame:
+    """Recovered surfaces by method, over all representations."""
+    rows = {}
+    for name in order(scored["method"]):
+        values = scored.loc[scored["method"] == name, "symbolic_accuracy"]
+        low, high = proportion_confint(int(values.sum()), len(values), method="wilson")
+        rows[name] = {"recovered": int(values.sum()), "surfaces": len(values), "share": values.mean(), "low": low, "high": high}
+    return pd.DataFrame(rows).T.rename_axis("method")
+
+
 
 
 def draw(ax, surface, solution=None, *, n: int = 70, points: int = 1500) -> None:
@@ -156,7 +333,7 @@ def attainable(table, sizes):
     return pd.DataFrame(rows, columns=columns).set_index("representation")
 
 
-def table_mean_ceiling(id: str, n: int = 200_000) -> float:
+def floor(id: str, n: int = 200_000) -> float:
     """The lowest NMSE that any function z(x, y) can have on an implicit surface: that of the conditional mean.
 
     Estimated on `n` points from cells of a fine grid in (x, y), each cell predicting the mean of its other points.
@@ -274,23 +451,17 @@ def _refit_claim(scored, refit):
 
 def ledger(scored):
     """Published Tables 1, 2, 3 and 5 of SurfaceBench beside ours."""
-    wanted = {
-        "symbolic_accuracy": "symbolic_accuracy",
-        "nmse": "nmse_release",
-        "chamfer": "chamfer_distance",
-        "hausdorff": "hausdorff",
-    }
+    known = catalogue("surfacebench").set_index("label")
+    printed = {row.ours: label for label, row in known.iterrows() if row.ours}
     measured = {}
     for (method, subset), group in scored.groupby(["method", "subset"]):
-        for name, column in wanted.items():
-            column = "chamfer_squared" if (name, subset) == ("chamfer", "parametric") else column
-            ours = interval(group[column])
+        for name in PUBLISHED:
+            ours = interval(group[as_released(name, subset)])
             ours["reason"] = f"mean over {ours['n_finite']} of {ours['n']} surfaces; budgets and sampling differ"
-            measured[PRINTED.get(method, method), subset, name] = {
+            measured[printed.get(method, method), subset, name] = {
                 key: ours[key] for key in ("value", "low", "high", "reason")
             }
-    absent = {row.method: ("not run", row.reason) for row in catalogue().itertuples() if row.reason}
-    absent["*"] = ("not run", "a language-model framework; needs a model")
+    absent = {label: ("not run", reason) for label, reason in known["reason"].items()}
     tolerance = "printed digit within the 95 % bootstrap interval of our mean over surfaces"
     options = {"keys": ["method", "representation", "metric"], "row": "{method} {backbone}", "absent": absent}
     options |= {"column": "{representation} {metric}", "definition": "as released", "tolerance": tolerance}

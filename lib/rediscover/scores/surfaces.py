@@ -75,7 +75,7 @@ def score(problem, solution, seed=0, *, aligned=False) -> dict[str, float]:
 
 def _rate(problem, answer, split, seed, aligned):
     """Explicit and parametric surfaces."""
-    shared, dense = problem.split(split, seed), dense_split(problem, split, seed)
+    shared, dense = problem.split(split, seed), _dense(problem, split, seed)
     parametric = problem.subset == "parametric"
     predicted = _evaluate(problem, answer, shared.X)
     release = regression.nmse_release_parametric if parametric else regression.nmse_release
@@ -88,7 +88,7 @@ def _rate(problem, answer, split, seed, aligned):
     return scores | _harmonised(cloud, problem.points(*dense), aligned)
 
 
-def dense_split(problem, split, seed=0):
+def _dense(problem, split, seed=0):
     """The split with as many rows as harmonised clouds have points."""
     return dataclasses.replace(problem, n_test=POINTS, n_ood=POINTS).split(split, seed)
 
