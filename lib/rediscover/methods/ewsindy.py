@@ -46,7 +46,10 @@ class EWSINDy(WSINDy):
             for ratio in self.ratios:
                 samples = draws(rows, max(self.n_models), int(ratio * n_points), rng)
                 for library, columns in p.usable(rows):
-                    models = self.models(samples, columns, self.thresholds)
+                    try:
+                        models = self.models(samples, columns, self.thresholds)
+                    except np.linalg.LinAlgError:  # a numerically indefinite library, left out as in the release
+                        continue
                     for i, threshold in enumerate(self.thresholds):
                         setting = {**library, "boxes": n_boxes, "threshold": threshold, "ratio": ratio}
                         yield from ensembles(models[:, i], setting, self.n_models, self.inclusions)

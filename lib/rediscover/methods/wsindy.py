@@ -162,7 +162,10 @@ class WSINDy(SparseRegression):
         for n_boxes in self.boxes:
             rows = self.weak(p, "train", n_boxes, rng)
             for library, columns in p.usable(rows):
-                supports = sr3(rows, columns, self.thresholds, self.max_iter)
+                try:
+                    supports = sr3(rows, columns, self.thresholds, self.max_iter)
+                except np.linalg.LinAlgError:  # a numerically indefinite library, left out as in the release
+                    continue
                 for threshold, chosen in zip(self.thresholds, supports, strict=True):
                     setting = {**library, "boxes": n_boxes, "threshold": threshold}
                     yield setting, fitted(rows, chosen)

@@ -169,9 +169,16 @@ def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory
 
     problem = load(str(number))
     rates = problem.rates()
+
+    def bounded(t, x):
+        values = rates(t, x)
+        if not np.isfinite(values).all():  # the solver itself would go on with it for ever
+            raise ArithmeticError(f"{problem.id}: the integration stopped at t = {t:.3g}: infinite derivative")
+        return values
+
     with np.errstate(all="ignore"):
         solution = solve_ivp(
-            rates,
+            bounded,
             (0.0, T_END),
             problem.initial[initial_condition],
             method="LSODA",
