@@ -17,8 +17,9 @@ VIEWS = {"time": ("time", "shared"), "direct": ("space", "direct"), "repeated": 
 @pytest.fixture(scope="module", autouse=True)
 def cache(tmp_path_factory):
     """A cache of their own, so that tests simulate with the code as it is."""
+    folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pooch.os_cache", lambda name: tmp_path_factory.mktemp(name))
+        patch.setattr("pooch.os_cache", lambda name: folder)
         pdes.simulate.cache_clear()
         yield
         pdes.simulate.cache_clear()
@@ -26,7 +27,9 @@ def cache(tmp_path_factory):
 
 def residual(p, **options):
     """NMSE of the true equation; a state without one is predicted as constant."""
-    return rd.score(dataclasses.replace(p, **options), {**dict.fromkeys(p.states, "0"), **p.truth})["nmse_power"]
+    return rd.score(dataclasses.replace(p, **options), {**dict.fromkeys(p.states, "0"), **p.truth})[
+        "nmse_power"
+    ]
 
 
 @pytest.mark.parametrize("name", LIGHT)
@@ -39,15 +42,9 @@ def test_the_true_equation_leaves_the_stated_residual(name):
         assert measured == pytest.approx(expected, rel=0.06), (view, measured)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["heat_2d", "heat_3d", "laser"])
-def test_the_heavier_fields_leave_the_stated_residual(name):
-    p = rd.problem(f"pdes/{name}")
-    assert residual(p) == pytest.approx(p.residual["time"], rel=0.06)
-
-
-def test_the_laser_at_its_reduced_grid_stays_near():
-    p = rd.problem("pdes/laser", reduced=True)
+@pytest.mark.parametrize("name", ["heat_3d", "laser"])
+def test_reduced_grids_stay_near_the_stated_residual(name):
+    p = rd.problem(f"pdes/{name}", reduced=True)
     assert "reduced" in p.flags
     assert residual(p) == pytest.approx(p.residual["time"], rel=0.15)
 
@@ -73,7 +70,9 @@ def test_channel_flow_follows_the_exact_series():
 
 def test_finite_elements_integrate_linear_functions_exactly():
     """Mass and stiffness of a box: volume, and the energy of x + 2y - z, which is 1 + 4 + 1 per volume."""
-    vertices, simplices = pde_solvers.box_mesh([np.linspace(0, 2, 3), np.linspace(0, 1, 2), np.linspace(0, 3, 4)])
+    vertices, simplices = pde_solvers.box_mesh(
+        [np.linspace(0, 2, 3), np.linspace(0, 1, 2), np.linspace(0, 3, 4)]
+    )
     mass, stiffness = pde_solvers.assemble(vertices, simplices)
     assert mass.sum() == pytest.approx(6.0)
     slope = vertices @ [1.0, 2.0, -1.0]
@@ -98,12 +97,12 @@ def test_stencils_are_those_of_the_published_packages(order):
     np.testing.assert_allclose(pdes.derivative(u, 0.3, order, 0, "repeated"), repeated, rtol=1e-9, atol=1e-9)
 
 
-def test_a_four_point_axis_has_derivatives_up_to_the_second():
+def test_a_four_point_axis_has_no_fourth_derivative():
     x = np.arange(4.0)
     for stencil in ("shared", "direct"):
         np.testing.assert_allclose(pdes.derivative(x**2, 1.0, 2, 0, stencil), 2.0)
-        with pytest.raises(ValueError, match="order 3 needs 5 points"):
-            pdes.derivative(x, 1.0, 3, 0, stencil)
+        with pytest.raises(ValueError, match="order 4 needs 5 points"):
+            pdes.derivative(x, 1.0, 4, 0, stencil)
 
 
 def test_features_have_the_published_order():
@@ -144,8 +143,6 @@ def test_noise_is_the_published_stream():
     np.testing.assert_array_equal(noisy, clean * (1 + 0.01 * first))
     for _ in range(3):
         stream.randn(256, 101, 1)
-    kdv = rd.problem("pdes/kdv", snr=40)
-    np.testing.assert_array_equal(kdv.samples().u, kdv.samples().u[:] * 1.0)
     np.testing.assert_allclose(pdes.noise_draw("kdv", 40, (512, 201, 1)), stream.randn(512, 201, 1), rtol=0)
 
 

@@ -22,7 +22,8 @@ def spike_and_slab(gram, moment, power: float, n: int, start, tol: float, rng, h
 
     The model is :math:`y = X (z \odot \theta) + \epsilon`, with :math:`\theta \sim N(0, 10 \sigma^2)`,
     :math:`z_j \sim \mathrm{Bernoulli}(p_0)`, :math:`p_0 = 1 / (1 + e^{\sqrt n / 2})` and an inverse-gamma
-    :math:`\sigma^2`. It sees the data through their Gram matrix only. The first column, the constant, is always in.
+    :math:`\sigma^2`. It sees the data through their Gram matrix only. The first column, the constant, is
+    always in.
 
     Parameters
     ----------
@@ -40,8 +41,8 @@ def spike_and_slab(gram, moment, power: float, n: int, start, tol: float, rng, h
         Stop when the lower bound of the likelihood rises by less.
     rng : numpy Generator, for the order of the sweeps over terms
     hard : bool
-        As released, where inclusion probabilities are kept as whole numbers: any below 1 becomes 0, so terms can
-        only leave unless they are certain. False for the method as derived.
+        As released, where inclusion probabilities are kept as whole numbers: any below 1 becomes 0, so terms
+        can only leave unless they are certain. False for the method as derived.
 
     Returns
     -------
@@ -86,7 +87,8 @@ def spike_and_slab(gram, moment, power: float, n: int, start, tol: float, rng, h
 class Bayesian(ThresholdedRidge):
     """Bayesian PDE discovery as MDBench runs it: PDEFIND's support, then the posterior mean, unfiltered.
 
-    The published grid has inclusion thresholds too, but they have no effect in the released code and are left out.
+    The published grid has inclusion thresholds too, but they have no effect in the released code and are left
+    out.
 
     Attributes
     ----------
@@ -108,7 +110,11 @@ class Bayesian(ThresholdedRidge):
             start = np.isin(columns, stlsq(rows, i, columns, threshold, alpha, self.max_iter))
             key = (i, columns.tobytes(), start.tobytes(), tol)
             if key not in known:
-                data = rows.gram[np.ix_(columns, columns)], rows.moment[columns, i], float(np.sum(rows.Y[:, i] ** 2))
+                data = (
+                    rows.gram[np.ix_(columns, columns)],
+                    rows.moment[columns, i],
+                    float(np.sum(rows.Y[:, i] ** 2)),
+                )
                 mean, _ = spike_and_slab(*data, rows.n, start, tol, rng, self.hard)
                 known[key] = (columns[mean != 0], mean[mean != 0])
             found.append(known[key])

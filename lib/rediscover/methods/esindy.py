@@ -43,9 +43,7 @@ class ESINDy(ThresholdedRidge):
 
     def search(self, p: Prepared, rng):
         rows = p.every_row("train")
-        samples = {
-            ratio: draws(rows, max(self.n_models), int(ratio * rows.n), rng) for ratio in self.ratios
-        }
+        samples = {ratio: draws(rows, max(self.n_models), int(ratio * rows.n), rng) for ratio in self.ratios}
         for library, columns in p.usable(rows):
             grid = itertools.product(self.thresholds, self.alphas, self.ratios)
             for threshold, alpha, ratio in grid:
@@ -68,7 +66,9 @@ def dense(equations: Equations, n_columns: int) -> np.ndarray:
     return full
 
 
-def ensembles(models: np.ndarray, setting, n_models, inclusions) -> Iterator[tuple[dict[str, Any], Equations]]:
+def ensembles(
+    models: np.ndarray, setting, n_models, inclusions
+) -> Iterator[tuple[dict[str, Any], Equations]]:
     """Every ensemble size and inclusion threshold from one set of models."""
     for n, inclusion in itertools.product(n_models, inclusions):
         yield {**setting, "n_models": n, "inclusion": inclusion}, aggregate(models[:n], inclusion)

@@ -15,8 +15,8 @@ from .wsindy import WSINDy, fitted
 class EWSINDy(WSINDy):
     """EWSINDy with the grid of the released code: WSINDy's times 36 ways to aggregate.
 
-    As released, the size of a bootstrap sample is a share of the number of x points, not of the integrals it is
-    drawn from.
+    As released, the size of a bootstrap sample is a share of the number of x points, not of the integrals it
+    is drawn from.
 
     Attributes
     ----------
@@ -34,7 +34,10 @@ class EWSINDy(WSINDy):
         """Coefficients, shape (n_models, n_thresholds, n_targets, all columns)."""
         return np.array(
             [
-                [dense(fitted(s, chosen), s.X.shape[1]) for chosen in sr3(s, columns, thresholds, self.max_iter)]
+                [
+                    dense(fitted(s, chosen), s.X.shape[1])
+                    for chosen in sr3(s, columns, thresholds, self.max_iter)
+                ]
                 for s in samples
             ]
         )
@@ -48,7 +51,9 @@ class EWSINDy(WSINDy):
                 for library, columns in p.usable(rows):
                     try:
                         models = self.models(samples, columns, self.thresholds)
-                    except np.linalg.LinAlgError:  # a numerically indefinite library, left out as in the release
+                    except (
+                        np.linalg.LinAlgError
+                    ):  # a numerically indefinite library, left out as in the release
                         continue
                     for i, threshold in enumerate(self.thresholds):
                         setting = {**library, "boxes": n_boxes, "threshold": threshold, "ratio": ratio}

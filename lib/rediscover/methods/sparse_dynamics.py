@@ -1,9 +1,10 @@
-"""What the linear methods of MDBench share: libraries of terms, least squares on compressed rows, and selection.
+"""What the linear methods of MDBench share: libraries of terms, least squares on compressed rows, and
+selection.
 
-A grid search asks for the same sums over and over. Here every library is a set of columns of one big library; the
-rows are reduced once, by an orthogonal factorisation, to as many as there are columns; and each distinct support is
-solved once. Every problem that follows (ridge, thresholding, least squares on a support, squared errors on the
-validation block) is then one on a small matrix with the same answer as on the rows.
+A grid search asks for the same sums over and over. Here every library is a set of columns of one big library;
+the rows are reduced once, by an orthogonal factorisation, to as many as there are columns; and each distinct
+support is solved once. Every problem that follows (ridge, thresholding, least squares on a support, squared
+errors on the validation block) is then one on a small matrix with the same answer as on the rows.
 """
 
 import itertools
@@ -70,7 +71,8 @@ class Term(NamedTuple):
 def library(n_states: int, n_axes: int, degree: int, order: int, waves=("sin", "cos"), cross: bool = False):
     """All terms up to a degree and a derivative order: constant, functions, derivatives, products of both.
 
-    Without `cross`, functions have one state each, as in the published libraries: no products of different states.
+    Without `cross`, functions have one state each, as in the published libraries: no products of different
+    states.
     """
     if cross:
         powers = itertools.product(range(degree + 1), repeat=n_states)
@@ -207,8 +209,8 @@ class Rows:
             _, w, singular = scipy.linalg.lapack.dposv(A, self.moment[support, target])
             if singular:
                 U, s, Vt = np.linalg.svd(self.X[:, support], full_matrices=False)
-                s = np.where(s > 1e-15, s, 0)
-                w = Vt.T @ (s / (s**2 + alpha) * (U.T @ self.Y[:, target]))
+                shrunk = np.divide(s, s**2 + alpha, out=np.zeros_like(s), where=s > 1e-15)
+                w = Vt.T @ (shrunk * (U.T @ self.Y[:, target]))
             self._solved[key] = w
         return self._solved[key]
 
@@ -246,8 +248,11 @@ def stlsq(rows: Rows, target: int, columns: np.ndarray, threshold: float, alpha:
     return support
 
 
-def sr3(rows: Rows, columns: np.ndarray, thresholds, max_iter: int = 200, tol: float = 1e-5) -> list[list[np.ndarray]]:
-    """Supports found by sparse relaxed regularised regression with an l0 penalty and nu = 1 (Zheng et al. 2019).
+def sr3(
+    rows: Rows, columns: np.ndarray, thresholds, max_iter: int = 200, tol: float = 1e-5
+) -> list[list[np.ndarray]]:
+    """Supports found by sparse relaxed regularised regression with an l0 penalty and nu = 1 (Zheng et al.
+    2019).
 
     The same steps as ``pysindy.SR3``, for all thresholds at once with one factorisation.
 
@@ -296,7 +301,8 @@ class Selection:
         self._known: dict[bytes, tuple[int, float] | None] = {}
 
     def score(self, equations: "Equations") -> tuple[int, float] | None:
-        """Complexity and NMSE of one (support, coefficients) per state; None where a right-hand side is empty.
+        """Complexity and NMSE of one (support, coefficients) per state; None where a right-hand side is
+        empty.
 
         An empty right-hand side cannot be printed and read back: the released code drops such a candidate.
         """
@@ -357,7 +363,7 @@ Equations = list[tuple[np.ndarray, np.ndarray]]  # per state: the columns of its
 
 @dataclass(eq=False)
 class Prepared:
-    """One problem, ready for a grid search: the library, its rows, and the smaller libraries as columns of it."""
+    """One problem, ready for a grid search: the library, its rows, and smaller libraries as columns of it."""
 
     data: Sampled
     terms: list[Term]
@@ -374,7 +380,7 @@ class Prepared:
         }
 
     def rows(self, name: str) -> Rows:
-        """The library on one block of time, compressed; each time is reduced once, whatever blocks it is in."""
+        """The library on one block, compressed; each time is reduced once, whatever blocks it is in."""
         first, last = _ends(self.cuts[name])
         inside = [rows for (a, b), rows in self._segments.items() if first <= a and b <= last]
         joined = Rows.compress((part.X, part.Y) for part in inside)
@@ -468,7 +474,8 @@ class SparseRegression(Method):
         Raises
         ------
         Unsupported
-            If the problem is neither trajectories nor a field, or no setting gives an equation for every state.
+            If the problem is neither trajectories nor a field, or no setting gives an equation for every
+            state.
         """
         if not isinstance(problem, self.accepts):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
@@ -488,9 +495,7 @@ class SparseRegression(Method):
         ]
         return [
             Candidate(
-                solution={
-                    state: as_text(terms) for state, terms in zip(problem.outputs, found, strict=True)
-                },
+                solution={state: as_text(terms) for state, terms in zip(problem.outputs, found, strict=True)},
                 loss=float(chosen.nmse),
                 complexity=sum(map(linear_size, found)),
                 evaluations=n_tried,

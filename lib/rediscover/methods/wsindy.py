@@ -1,4 +1,4 @@
-"""WSINDy: sparse regression on integrals against test functions, which needs fewer derivatives of noisy data."""
+"""WSINDy: sparse regression on integrals against test functions, with fewer derivatives of noisy data."""
 
 import itertools
 from collections.abc import Mapping
@@ -18,11 +18,13 @@ SUBDOMAINS = 20  # an axis is this many half-widths of a subdomain long
 
 
 class WeakForm:
-    """Integrals of a library over random boxes of space and time, weighted by a smooth bump that is 0 at the edge.
+    """Integrals of a library over random boxes of space and time, weighted by a smooth bump that is 0 at the
+    edge.
 
-    Derivatives move to the bump by parts, all of them for a derivative alone and half of them for products. Data are
-    taken as linear between grid points, so every integral is an exact weighted sum: one sparse matrix per derivative
-    of the bump. Boxes and weights are those of ``pysindy.WeakPDELibrary`` (Reinbold et al. 2020).
+    Derivatives move to the bump by parts, all of them for a derivative alone and half of them for products.
+    Data are taken as linear between grid points, so every integral is an exact weighted sum: one sparse
+    matrix per derivative of the bump. Boxes and weights are those of ``pysindy.WeakPDELibrary`` (Reinbold et
+    al. 2020).
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ class WeakForm:
         return box if all(b - a >= 2 for a, b in box) else None
 
     def _along(self, axis: int, order: int) -> tuple[np.ndarray, np.ndarray]:
-        """Grid points and weights of all boxes along one axis, shape (n_boxes, widest); weight 0 beyond a box."""
+        """Grid points and weights of all boxes along an axis, shape (n_boxes, widest); 0 beyond a box."""
         if (axis, order) not in self._weights:
             bounds = np.array([box[axis] for box in self._boxes])
             first, count = bounds[:, :1], bounds[:, 1:] - bounds[:, :1]

@@ -1,4 +1,4 @@
-"""Were the governing equations found: MDBench's fidelity classes, its fitness, and sizes of linear combinations."""
+"""Were the governing equations found: MDBench's fidelity, its fitness, and sizes of linear combinations."""
 
 import math
 import re
@@ -14,7 +14,7 @@ CLASSES = ("identified", "partial", "approximate", "failed")
 
 
 def expanded(text: str) -> dict[str, tuple[float, ...]]:
-    """Term, with its inner numbers left out, -> coefficient and inner numbers, of an expanded right-hand side."""
+    """Term without its inner numbers -> coefficient and inner numbers, of an expanded right-hand side."""
     import sympy
 
     from ..expressions import parse
@@ -43,8 +43,9 @@ def _close(found: tuple, true: tuple) -> bool:
 def fidelity(prediction: Mapping[str, str] | None, truth: Mapping[str, str], seconds: float = 10.0) -> str:
     """How much of the true equations was found: MDBench's check mark, underline, number or dash, by rule.
 
-    Both sides are expanded and matched term by term, over all states together; the paper does it by eye on clean
-    data. Terms match if they agree up to numbers; numbers inside them (as in ``exp(-2*x)``) are compared too.
+    Both sides are expanded and matched term by term, over all states together; the paper does it by eye on
+    clean data. Terms match if they agree up to numbers; numbers inside them (as in ``exp(-2*x)``) are
+    compared too.
 
     Parameters
     ----------
@@ -130,10 +131,11 @@ def fitness(nmse, complexity, weight: float = 1.0, scale: float = 200.0):
 
 
 def linear_size(terms: Iterable[str]) -> int:
-    """Nodes of the sum of numbers times library terms, as MDBench counts them, without building the expression.
+    """Nodes of the sum of numbers times library terms, as MDBench counts them, without building the
+    expression.
 
-    Agrees with ``symbolic.complexity(text, rule="mdbench")`` on such sums; a thousand times as fast, which the
-    grid searches need.
+    Agrees with ``symbolic.complexity(text, rule="mdbench")`` on such sums; a thousand times as fast, which
+    the grid searches need.
 
     Parameters
     ----------

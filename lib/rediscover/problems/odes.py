@@ -1,7 +1,8 @@
 """The 63 systems of ordinary differential equations of MDBench (taken over from ODEBench).
 
 Ids are ``odes/1`` to ``odes/63``, in the papers' numbering; the subset is the number of states, "1" to "4". A
-problem's states are named x0, x1, ...; its table is the states (inputs) against their time derivatives (outputs).
+problem's states are named x0, x1, ...; its table is the states (inputs) against their time derivatives
+(outputs).
 """
 
 import functools
@@ -43,8 +44,8 @@ class ODE(Trajectories):
 
     Attributes
     ----------
-    snr : signal-to-noise ratio in dB of the multiplicative noise ``u (1 + xi)``, ``xi ~ N(0, s^2)``, or None for
-        clean data. ``noise`` is ``s = 10**(-snr/20)`` and follows from it.
+    snr : signal-to-noise ratio in dB of the multiplicative noise ``u (1 + xi)``, ``xi ~ N(0, s^2)``, or None
+        for clean data. ``noise`` is ``s = 10**(-snr/20)`` and follows from it.
     initial_condition : 0 (the published one) or 1
     n_points : samples on [0, 10]
     split : 'published' (validation is the end of the training block, and 16 % are unused until the refit) or
@@ -75,7 +76,7 @@ class ODE(Trajectories):
         return int(self.id.partition("/")[2])
 
     def rates(self):
-        """The right-hand side as a function of time and state vector, in the arithmetic of the published generator."""
+        """The right-hand side as a function of time and state, in the arithmetic of the published generator."""
         import sympy
 
         from ..expressions import parse
@@ -102,8 +103,8 @@ class ODE(Trajectories):
     def data(self, seed: int = 0) -> dict[str, Split]:
         """Splits ``train``, ``validation``, ``refit`` (both and what lies between) and ``test``.
 
-        Inputs are the (noisy) states. Targets are their finite differences of second order in time, taken before
-        splitting; only the test target is the exact derivative of the clean states.
+        Inputs are the (noisy) states. Targets are their finite differences of second order in time, taken
+        before splitting; only the test target is the exact derivative of the clean states.
         """
         t, u, du = self.trajectory(seed)
         slope = np.gradient(u, t[1] - t[0], axis=0, edge_order=2)
@@ -115,7 +116,7 @@ class ODE(Trajectories):
         }
 
     def tasks(self, seed: int = 0) -> list[Task]:
-        """One table per state. As published, generic methods fit 0 to 80 % of time and have no validation rows."""
+        """One table per state. As published, generic methods fit 80 % of time and have no validation rows."""
         if self.split == "corrected":
             return super().tasks(seed)
         rows = self.data(seed)["refit"]
@@ -173,7 +174,9 @@ def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory
     def bounded(t, x):
         values = rates(t, x)
         if not np.isfinite(values).all():  # the solver itself would go on with it for ever
-            raise ArithmeticError(f"{problem.id}: the integration stopped at t = {t:.3g}: infinite derivative")
+            raise ArithmeticError(
+                f"{problem.id}: the integration stopped at t = {t:.3g}: infinite derivative"
+            )
         return values
 
     with np.errstate(all="ignore"):
@@ -201,7 +204,8 @@ def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory
 
 
 def noise_draw(number: int, snr: int, n_points: int, seed: int = 0) -> np.ndarray:
-    """Standard normal numbers of the published stream: one generator for all systems by number, then all levels.
+    """Standard normal numbers of the published stream: one generator for all systems by number, then all
+    levels.
 
     Returns
     -------
@@ -209,7 +213,7 @@ def noise_draw(number: int, snr: int, n_points: int, seed: int = 0) -> np.ndarra
     """
     if snr not in SNR:
         raise ValueError(f"published noise exists for {', '.join(map(str, SNR))} dB, not for {snr!r}")
-    stream = np.random.RandomState(seed)  # noqa: NPY002, the published generator
+    stream = np.random.RandomState(seed)  # the published generator
     for other, facts in _facts().items():
         for level in SNR:
             draw = stream.randn(n_points, len(facts["equations"]))

@@ -1,7 +1,8 @@
-"""The numerical solutions behind the fields of MDBench, each by the discretisation that the published data came from.
+"""The numerical solutions behind the fields of MDBench, each by the discretisation that the published data
+came from.
 
-Every solver takes a `Setting` and returns a `Record`. What is discretised, and to which accuracy the published arrays
-are met, stands with each solver; the equations and numbers are in ``data/pdes.yaml``.
+Every solver takes a `Setting` and returns a `Record`. What is discretised, and to which accuracy the
+published arrays are met, stands with each solver; the equations and numbers are in ``data/pdes.yaml``.
 """
 
 from collections.abc import Callable, Mapping
@@ -97,7 +98,7 @@ def _spectral(s: Setting, start, linear, advection: float, every: int) -> Record
 
 
 def _wavenumbers(x: np.ndarray) -> np.ndarray:
-    """Angular wavenumbers of a periodic grid; the unpaired (Nyquist) one is 0, so that odd derivatives stay real."""
+    """Angular wavenumbers of a periodic grid; the unpaired one is 0, so that odd derivatives stay real."""
     k = 2 * np.pi * np.fft.fftfreq(len(x), x[1] - x[0])
     k[len(x) // 2] = 0
     return k
@@ -181,7 +182,7 @@ def ad(s: Setting) -> Record:
 
 
 def advection(s: Setting) -> Record:
-    """Upwind finite volumes of second order with the monotonised-central limiter, in single precision as published."""
+    """Upwind finite volumes of second order, monotonised-central limiter, single precision as published."""
     p, x = s.parameters, s.axes["x"]
     width = np.float32(x[1] - x[0])
     beta = np.float32(p["beta"])
@@ -254,10 +255,11 @@ def assemble(vertices: np.ndarray, simplices: np.ndarray):
 
 
 def heat(s: Setting) -> Record:
-    """Soil warmed from above: linear elements, consistent mass, backward Euler, the published discrete system.
+    """Soil warmed from above: linear elements, consistent mass, backward Euler, the published discrete
+    system.
 
-    The surface (end of the driven axis) follows the daily temperature; all other sides are insulated. One step more
-    than stored is computed, because the derivatives belong to the full record.
+    The surface (end of the driven axis) follows the daily temperature; all other sides are insulated. One
+    step more than stored is computed, because the derivatives belong to the full record.
     """
     p = s.parameters
     step = s.t[1] - s.t[0]
@@ -280,7 +282,8 @@ def heat(s: Setting) -> Record:
         u[inside] = solve(load - coupling @ u[surface])
         saved.append(u)
     u = np.stack(saved, axis=-1).reshape(*map(len, axes), len(saved), 1)
-    # The one- and two-dimensional records are stored whole: their derivative is one-sided at the last stored time.
+    # The one- and two-dimensional records are stored whole: their derivative is one-sided at the last
+    # stored time.
     cut = u[..., : len(s.t), :]
     return Record(cut, slope(u, step)[..., : len(s.t), :] if len(axes) == 3 else None)
 
@@ -348,7 +351,7 @@ def _quadrature(vertices, simplices) -> Callable:
 
 
 class Samples(NamedTuple):
-    """Sparse matrices from nodal values to values and derivatives at quadrature points, and the weights there."""
+    """Sparse matrices from nodal values to values and derivatives at quadrature points, and weights there."""
 
     value: sparse.csr_array
     x: sparse.csr_array
@@ -367,7 +370,7 @@ def _samples(basis) -> Samples:
         return sparse.csr_array((np.ravel(blocks), (every, np.ravel(columns))), shape=(n_points, basis.N))
 
     return Samples(
-        matrix(lambda shape: shape.value),
+        matrix(np.asarray),
         matrix(lambda shape: shape.grad[0]),
         matrix(lambda shape: shape.grad[1]),
         sparse.diags_array(basis.dx.ravel()),
@@ -578,7 +581,8 @@ def _past_cylinder(p: Mapping[str, Any]) -> Flow:
 def ns_cylinder(s: Setting) -> Record:
     """Flow past a cylinder at Reynolds number 100 from an impulsive start, on a mesh of our own.
 
-    Two other meshes agree within 2 % in u and 7 to 10 % in v and p: the phase of the young vortex street drifts.
+    Two other meshes agree within 2 % in u and 7 to 10 % in v and p: the phase of the young vortex street
+    drifts.
     """
     p = s.parameters
     flow = _past_cylinder(p)

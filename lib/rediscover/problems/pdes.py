@@ -1,8 +1,9 @@
 """The 14 systems of partial differential equations of MDBench.
 
-Ids: ``pdes/burgers``, ``pdes/kdv``, ... as in ``data/pdes.yaml``; the subset is the number of space dimensions, "1" to
-"3". A problem's states are u0, u1, ...; its table is the states and their space derivatives (inputs) against the
-states' time derivatives (outputs). Fields are simulated on first use (see `pde_solvers`) and kept in the user's cache.
+Ids: ``pdes/burgers``, ``pdes/kdv``, ... as in ``data/pdes.yaml``; the subset is the number of space
+dimensions, "1" to "3". A problem's states are u0, u1, ...; its table is the states and their space
+derivatives (inputs) against the states' time derivatives (outputs). Fields are simulated on first use (see
+`pde_solvers`) and kept in the user's cache.
 """
 
 import functools
@@ -55,15 +56,15 @@ class PDE(Field):
 
     Attributes
     ----------
-    states : all states; those without an entry in ``truth`` (pressure) have no evolution equation and are scored
-        nevertheless.
+    states : all states; those without an entry in ``truth`` (pressure) have no evolution equation and are
+        scored nevertheless.
     snr, noise : as for `odes.ODE`
-    split : 'time' (first 80 % of time against the last 20 %, as the paper says and as its linear methods are scored),
-        'space' (first and last rows of the flattened array, that is of x, as its other methods are scored) or
-        'corrected' (60 / 20 / 20 % of time)
-    stencil : space derivatives by one n-th stencil per order whose edge rows share the outermost points ('shared', as
-        pysindy has it) or start at the row itself ('direct'), or by first differences n times ('repeated', as in
-        the released code for generic methods)
+    split : 'time' (first 80 % of time against the last 20 %, as the paper says and as its linear methods are
+        scored), 'space' (first and last rows of the flattened array, that is of x, as its other methods are
+        scored) or 'corrected' (60 / 20 / 20 % of time)
+    stencil : space derivatives by one n-th stencil per order whose edge rows share the outermost points
+        ('shared', as pysindy has it) or start at the row itself ('direct'), or by first differences n times
+        ('repeated', as in the released code for generic methods)
     reduced : simulate on a coarser grid or mesh, where the entry has one; flagged
     rows : at most so many training rows for generic methods, drawn at random; None for all
     """
@@ -102,7 +103,8 @@ class PDE(Field):
         return self.states
 
     def evaluate(self, values: Mapping[str, Any]) -> np.ndarray:
-        """The right-hand sides where the needed states and derivatives are given, as ``u0_xx`` or as ``u_xx``.
+        """The right-hand sides where the needed states and derivatives are given, as ``u0_xx`` or as
+        ``u_xx``.
 
         Returns
         -------
@@ -134,7 +136,8 @@ class PDE(Field):
         return Samples(axes, t, record.u * (1 + self.noise * xi), du)
 
     def columns(self, names: Iterable[str], samples: Samples) -> dict[str, np.ndarray]:
-        """States, space derivatives (``u0_xxy``: mixed ones too) and coordinates by name, on the grid of `samples`.
+        """States, space derivatives (``u0_xxy``: mixed ones too) and coordinates by name, on the grid of
+        `samples`.
 
         Returns
         -------
@@ -165,8 +168,9 @@ class PDE(Field):
     def data(self, seed: int = 0) -> dict[str, Split]:
         """Splits by name, rows in C order of the grid.
 
-        Inputs are the (noisy) states and their differences; targets are differences in time of the same states,
-        except in ``test``, where they are those of the clean states. Split 'space' has ``train`` and ``test`` only.
+        Inputs are the (noisy) states and their differences; targets are differences in time of the same
+        states, except in ``test``, where they are those of the clean states. Split 'space' has ``train`` and
+        ``test`` only.
         """
         samples = self.samples(seed)
         found = self.columns(self.inputs, samples)
@@ -187,7 +191,7 @@ class PDE(Field):
         return {name: lambda a, s=cut: a[..., s, :].reshape(-1, a.shape[-1]) for name, cut in cuts.items()}
 
     def tasks(self, seed: int = 0) -> list[Task]:
-        """One table per state; generic methods fit all that is not tested, as published, but for split 'corrected'."""
+        """One table per state; but for split 'corrected', methods fit all that is not tested, as published."""
         splits = self.data(seed)
         train = splits["train" if self.split != "time" else "refit"]
         held_out = splits["validation"] if self.split == "corrected" else None
@@ -221,13 +225,14 @@ def _table(y: np.ndarray) -> np.ndarray:
 def difference_matrix(n: int, step: float, order: int, stencil: str = "direct"):
     """Differentiation on n uniform points, of second-order accuracy, as a sparse matrix.
 
-    Rows near an edge use ``order + 2`` points on one side: the outermost ones ('shared') or those from the row itself
-    on ('direct'). 'repeated' is the first derivative applied `order` times.
+    Rows near an edge use ``order + 2`` points on one side: the outermost ones ('shared') or those from the
+    row itself on ('direct'). 'repeated' is the first derivative applied `order` times.
 
     Raises
     ------
     ValueError
-        If there are fewer than ``order + 2`` points.
+        If there are fewer than ``order + 1`` points. On exactly so many every row uses all of them, to first
+        order.
     """
     from scipy import sparse
 
@@ -236,9 +241,9 @@ def difference_matrix(n: int, step: float, order: int, stencil: str = "direct"):
     if stencil == "repeated" and order > 1:
         first = difference_matrix(n, step, 1, "direct")
         return functools.reduce(lambda a, b: b @ a, [first] * order)
-    points = order + 2
-    if n < points:
-        raise ValueError(f"a derivative of order {order} needs {points} points on its axis, there are {n}")
+    if n <= order:
+        raise ValueError(f"a derivative of order {order} needs {order + 1} points on its axis, there are {n}")
+    points = min(order + 2, n)
     half = (order + 1) // 2
     rows, columns, values = [], [], []
     for i in range(n):
@@ -296,8 +301,8 @@ def _shape(facts) -> tuple[int, ...]:
 def simulate(name: str, reduced: bool = False) -> pde_solvers.Record:
     """The clean field, from the cache if it is there.
 
-    The cache (``pooch.os_cache("rediscover")/pdes``) holds one file per system and version of its facts and solvers,
-    with the SHA-256 of its arrays beside it; a file that does not match is made again.
+    The cache (``pooch.os_cache("rediscover")/pdes``) holds one file per system and version of its facts and
+    solvers, with the SHA-256 of its arrays beside it; a file that does not match is made again.
     """
     import pooch
 
@@ -358,7 +363,7 @@ def noise_draw(name: str, snr: int, shape: tuple[int, ...], seed: int = 0) -> np
     """
     if snr not in SNR:
         raise ValueError(f"published noise exists for {', '.join(map(str, SNR))} dB, not for {snr!r}")
-    stream = np.random.RandomState(SEED + seed)  # noqa: NPY002, the published generator
+    stream = np.random.RandomState(SEED + seed)  # the published generator
     for other, facts in _facts().items():
         for level in SNR:
             if (other, level) == (name, snr):
@@ -374,8 +379,9 @@ def ids(subset: str | None = None) -> list[str]:
 def features(states: Iterable[str], axes: Mapping[str, int]) -> tuple[str, ...]:
     """Inputs of the generic methods in the published order.
 
-    States; then for each order from 1 to 4 the x-derivatives and the y-derivatives of all states; of z only the first
-    derivative, last, which the release misnames with four z. Orders for which an axis has too few points are left out.
+    States; then for each order from 1 to 4 the x-derivatives and the y-derivatives of all states; of z only
+    the first derivative, last, which the release misnames with four z. Orders for which an axis has too few
+    points are left out.
 
     Parameters
     ----------
@@ -387,7 +393,9 @@ def features(states: Iterable[str], axes: Mapping[str, int]) -> tuple[str, ...]:
     ('u0', 'u0_x', 'u0_y', 'u0_xx', 'u0_yy', 'u0_xxx', 'u0_z')
     """
     states = tuple(states)
-    plain = [(axis, order) for order in range(1, MAX_ORDER + 1) for axis in "xy" if axes.get(axis, 0) >= order + 2]
+    plain = [
+        (axis, order) for order in range(1, MAX_ORDER + 1) for axis in "xy" if axes.get(axis, 0) >= order + 2
+    ]
     plain += [("z", 1)] if "z" in axes else []
     return states + tuple(f"{state}_{axis * order}" for axis, order in plain for state in states)
 

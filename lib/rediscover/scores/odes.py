@@ -1,8 +1,9 @@
 """Scores of MDBench on ordinary differential equations, as published and harmonised.
 
-As published: `nmse_power` of the time derivatives (all states together, over their power), `complexity_mdbench`,
-their `fitness`, and the check mark as `identified` (`partial` for the underline). Harmonised: `nmse_per_output`, which
-divides by the variance and lets every state count the same, and `complexity_tree`, one rule for all methods.
+As published: `nmse_power` of the time derivatives (all states together, over their power),
+`complexity_mdbench`, their `fitness`, and the check mark as `identified` (`partial` for the underline).
+Harmonised: `nmse_per_output`, which divides by the variance and lets every state count the same, and
+`complexity_tree`, one rule for all methods.
 
 Predictions are made at the (noisy) test states and compared with the exact derivatives of the clean ones.
 """
@@ -57,7 +58,9 @@ def read(problem, solution: Mapping[str, str], names=None) -> dict[str, Expressi
     return {state: parse(str(solution[state]), names) for state in problem.outputs}
 
 
-def rate(problem, answer: Mapping[str, Expression], predicted: np.ndarray, true: np.ndarray) -> dict[str, float]:
+def rate(
+    problem, answer: Mapping[str, Expression], predicted: np.ndarray, true: np.ndarray
+) -> dict[str, float]:
     """Scores from predicted and true derivatives, both of shape (n, n_states)."""
     size = symbolic.complexity(answer, rule="mdbench")
     error = regression.nmse_power(predicted, true)

@@ -1,8 +1,9 @@
 """Scores of MDBench on partial differential equations: those of `odes`, on the problem's test block.
 
-Which block and which stencils are the problem's options: ``split="time", stencil="shared"`` is what the linear methods
-were published on, ``split="space", stencil="direct"`` or ``"repeated"`` the others. Mixed derivatives such as
-``u0_xy``, which only the linear methods use, are taken with the same stencil. Derivatives come from the (noisy) states.
+Which block and which stencils are the problem's options: ``split="time", stencil="shared"`` is what the
+linear methods were published on, ``split="space", stencil="direct"`` or ``"repeated"`` the others. Mixed
+derivatives such as ``u0_xy``, which only the linear methods use, are taken with the same stencil. Derivatives
+come from the (noisy) states.
 """
 
 from collections.abc import Mapping
@@ -24,7 +25,8 @@ def score(problem, solution: Mapping[str, str], seed: int = 0) -> dict[str, floa
 
     Returns
     -------
-    dict of name to float; a state without an equation (pressure) counts in the errors and not in ``identified``
+    dict of name to float; a state without an equation (pressure) counts in the errors and not in
+    ``identified``
 
     Raises
     ------
