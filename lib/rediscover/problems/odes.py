@@ -76,7 +76,7 @@ class ODE(Trajectories):
         return int(self.id.partition("/")[2])
 
     def rates(self):
-        """The right-hand side as a function of time and state, in the arithmetic of the published generator."""
+        """The right-hand side as a function of time and state, in the published generator's arithmetic."""
         import sympy
 
         from ..expressions import parse

@@ -191,7 +191,7 @@ class PDE(Field):
         return {name: lambda a, s=cut: a[..., s, :].reshape(-1, a.shape[-1]) for name, cut in cuts.items()}
 
     def tasks(self, seed: int = 0) -> list[Task]:
-        """One table per state; but for split 'corrected', methods fit all that is not tested, as published."""
+        """One table per state; as published, of all that is not tested (not for split 'corrected')."""
         splits = self.data(seed)
         train = splits["train" if self.split != "time" else "refit"]
         held_out = splits["validation"] if self.split == "corrected" else None
