@@ -89,7 +89,9 @@ def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=No
             for y, (method, line) in enumerate(part.iterrows()):
                 value, low, high = (max(line[c], floor) if log else line[c] for c in ("value", "low", "high"))
                 if not np.isfinite(value):
-                    ax.annotate("no finite value", (0.02, y), xycoords=("axes fraction", "data"), va="center", size=7)
+                    ax.annotate(
+                        "no finite value", (0.02, y), xycoords=("axes fraction", "data"), va="center", size=7
+                    )
                     continue
                 ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
                 ax.plot(value, y, marker(method), color=colour(method), ms=6)
@@ -119,7 +121,9 @@ def against(tidy, *, x: str, label_x: str, panels: dict[str, str]):
             for method in order(part["method"]):
                 line = part[part["method"] == method].sort_values(x)
                 position = range(len(line))
-                ax.plot(position, line["value"], marker(method) + "-", color=colour(method), label=method, ms=4)
+                ax.plot(
+                    position, line["value"], marker(method) + "-", color=colour(method), label=method, ms=4
+                )
                 ax.fill_between(position, line["low"], line["high"], color=colour(method), alpha=0.15, lw=0)
                 ax.set_xticks(list(position), [f"{value:g}" for value in line[x]])
             ax.set_yscale("log")
