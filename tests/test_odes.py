@@ -47,6 +47,7 @@ def test_noise_is_the_published_realisation(number, snr, expected):
 
 def test_noise_follows_from_the_level_and_the_seed():
     assert rd.problem("odes/3", snr=20).noise == pytest.approx(0.1)
+    assert rd.problem("odes/3", noise=0.1).snr == 20 and rd.problem("odes/3").snr is None
     noisy, other = (rd.problem("odes/3", snr=20).trajectory(seed).u for seed in (0, 1))
     assert not np.array_equal(noisy, other)
     np.testing.assert_array_equal(noisy, rd.problem("odes/3", snr=20).trajectory(0).u)
@@ -114,10 +115,12 @@ def test_an_integration_that_diverges_says_where(monkeypatch):
     ("options", "error"),
     [
         ({"snr": 35}, "published noise exists for 40, 30, 20, 10 dB"),
+        ({"noise": 0.05}, "published noise exists for 40, 30, 20, 10 dB"),
+        ({"noise": 0.1, "snr": 40}, "contradict each other"),
         ({"split": "random"}, "split must be"),
         ({"initial_condition": 2}, "initial_condition must be 0 or 1"),
         ({"n_points": 3}, "n_points"),
-        ({"snr": "loud"}, "decibels|not supported"),
+        ({"snr": "loud"}, "published noise exists"),
     ],
 )
 def test_bad_options_are_refused(options, error):

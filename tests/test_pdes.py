@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rediscover as rd
+from rediscover.expressions import ExpressionError
 from rediscover.problems import pde_solvers, pdes
 
 LIGHT = ["burgers", "kdv", "ks", "advection", "nls", "ad", "rd", "heat_1d", "ns_channel"]
@@ -192,5 +193,5 @@ def test_bad_options_are_refused(options, error):
 
 
 def test_a_name_that_is_no_column_is_refused():
-    with pytest.raises(KeyError, match="u0_w"):
+    with pytest.raises(ExpressionError, match="u0_w"):
         rd.score(rd.problem("pdes/heat_1d"), "u0_w")

@@ -45,14 +45,13 @@ class ODE(Trajectories):
     Attributes
     ----------
     snr : signal-to-noise ratio in dB of the multiplicative noise ``u (1 + xi)``, ``xi ~ N(0, s^2)``, or None
-        for clean data. ``noise`` is ``s = 10**(-snr/20)`` and follows from it.
+        for clean data. Giving ``noise``, which is ``s = 10**(-snr/20)``, does the same.
     initial_condition : 0 (the published one) or 1
     n_points : samples on [0, 10]
     split : 'published' (validation is the end of the training block, and 16 % are unused until the refit) or
         'corrected' (60 / 20 / 20 % of time)
     """
 
-    noise: float = field(init=False, default=0.0)
     equations: tuple[str, ...] = ()
     constants: Mapping[str, float] = field(default_factory=dict)
     initial: tuple[tuple[float, ...], ...] = ()
@@ -63,8 +62,8 @@ class ODE(Trajectories):
     split: str = "published"
 
     def __post_init__(self):
-        object.__setattr__(self, "noise", noise_scale(self.snr))
         super().__post_init__()
+        settle_noise(self)
         if self.initial_condition not in range(len(self.initial)):
             raise ValueError(f"{self.id}: initial_condition must be 0 or 1, got {self.initial_condition!r}")
         if self.n_points < 10:
@@ -131,9 +130,33 @@ def noise_scale(snr: int | None) -> float:
     """Standard deviation of the relative noise: s = 10**(-snr/20), 0 for None."""
     if snr is None:
         return 0.0
-    if isinstance(snr, bool) or not np.isfinite(snr):
+    if isinstance(snr, bool | str) or not np.isfinite(snr):
         raise ValueError(f"snr must be a number of decibels or None, got {snr!r}")
     return float(10 ** (-snr / 20))
+
+
+def settle_noise(problem) -> None:
+    """Make ``snr`` and ``noise`` agree, whichever was given.
+
+    Raises
+    ------
+    ValueError
+        If they contradict each other, or no noise of this level was published.
+    """
+    noise, snr = problem.noise, problem.snr
+    if snr is None and noise:
+        snr = next((level for level in SNR if np.isclose(noise_scale(level), noise, rtol=1e-6)), None)
+    if (noise or snr is not None) and snr not in SNR:
+        raise ValueError(
+            f"{problem.id}: published noise exists for {', '.join(map(str, SNR))} dB, that is for relative noise of "
+            f"{', '.join(f'{noise_scale(level):.3g}' for level in SNR)}; got noise {noise!r}, snr {problem.snr!r}"
+        )
+    if noise and not np.isclose(noise, noise_scale(snr), rtol=1e-6):
+        raise ValueError(
+            f"{problem.id}: snr {snr} and noise {noise!r} contradict each other: change one by the other"
+        )
+    object.__setattr__(problem, "snr", snr)
+    object.__setattr__(problem, "noise", noise_scale(snr))
 
 
 def time_splits(n: int, split: str = "published") -> dict[str, slice]:
@@ -211,15 +234,13 @@ def noise_draw(number: int, snr: int, n_points: int, seed: int = 0) -> np.ndarra
     -------
     ndarray, shape (n_points, d)
     """
-    if snr not in SNR:
-        raise ValueError(f"published noise exists for {', '.join(map(str, SNR))} dB, not for {snr!r}")
     stream = np.random.RandomState(seed)  # the published generator
     for other, facts in _facts().items():
         for level in SNR:
             draw = stream.randn(n_points, len(facts["equations"]))
             if (other, level) == (number, snr):
                 return draw
-    raise KeyError(f"no system {number}")
+    raise KeyError(f"no noise of {snr} dB for system {number}")
 
 
 def ids(subset: str | None = None) -> list[str]:

@@ -8,6 +8,7 @@ derivatives (inputs) against the states' time derivatives (outputs). Fields are 
 
 import functools
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -24,7 +25,7 @@ import numpy as np
 import yaml
 
 from . import Field, Split, Task, pde_solvers
-from .odes import SNR, noise_scale, time_splits
+from .odes import SNR, settle_noise, time_splits
 
 MAX_ORDER = 4
 SEED = 42  # of the published noise
@@ -69,7 +70,6 @@ class PDE(Field):
     rows : at most so many training rows for generic methods, drawn at random; None for all
     """
 
-    noise: float = field(init=False, default=0.0)
     states: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     title: str = ""
@@ -81,8 +81,8 @@ class PDE(Field):
     rows: int | None = None
 
     def __post_init__(self):
-        object.__setattr__(self, "noise", noise_scale(self.snr))
         super().__post_init__()
+        settle_noise(self)
         if self.split not in ("time", "space", "corrected"):
             raise ValueError(f"{self.id}: split must be 'time', 'space' or 'corrected', got {self.split!r}")
         if self.stencil not in STENCILS:
@@ -101,6 +101,18 @@ class PDE(Field):
     @property
     def outputs(self) -> tuple[str, ...]:
         return self.states
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """Names that an answer may hold: states, all derivatives up to the fourth, mixed ones too, coordinates."""
+        axes = tuple(_facts()[self.name]["axes"])
+        orders = itertools.product(range(MAX_ORDER + 1), repeat=len(axes))
+        directions = [
+            "".join(axis * order for axis, order in zip(axes, multi, strict=True))
+            for multi in orders
+            if 0 < sum(multi) <= MAX_ORDER
+        ]
+        return (*self.states, *(f"{state}_{d}" for state in self.states for d in directions), *axes, "t")
 
     def evaluate(self, values: Mapping[str, Any]) -> np.ndarray:
         """The right-hand sides where the needed states and derivatives are given, as ``u0_xx`` or as
@@ -361,15 +373,13 @@ def noise_draw(name: str, snr: int, shape: tuple[int, ...], seed: int = 0) -> np
 
     A reduced grid draws its own numbers at the place where the stream reaches its system.
     """
-    if snr not in SNR:
-        raise ValueError(f"published noise exists for {', '.join(map(str, SNR))} dB, not for {snr!r}")
     stream = np.random.RandomState(SEED + seed)  # the published generator
     for other, facts in _facts().items():
         for level in SNR:
             if (other, level) == (name, snr):
                 return stream.randn(*shape)
             stream.randn(*_shape(facts))
-    raise KeyError(f"no system {name!r}")
+    raise KeyError(f"no noise of {snr} dB for {name!r}")
 
 
 def ids(subset: str | None = None) -> list[str]:

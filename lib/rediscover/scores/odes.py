@@ -37,7 +37,7 @@ def score(problem, solution: Mapping[str, str], seed: int = 0) -> dict[str, floa
     KeyError
         If a state has no right-hand side.
     """
-    answer = read(problem, solution, problem.inputs)
+    answer = read(problem, solution, problem.vocabulary)
     test = problem.data(seed)["test"]
     values = dict(zip(problem.inputs, test.X.T, strict=True))
     predicted = [np.broadcast_to(expression(values), len(test.X)) for expression in answer.values()]

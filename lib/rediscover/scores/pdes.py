@@ -31,11 +31,11 @@ def score(problem, solution: Mapping[str, str], seed: int = 0) -> dict[str, floa
     Raises
     ------
     ExpressionError
-        If a right-hand side cannot be read.
+        If a right-hand side cannot be read, or holds a name that is no column of the problem.
     KeyError
-        If a state has no right-hand side, or one holds a name that is no column of the problem.
+        If a state has no right-hand side.
     """
-    answer = read(problem, solution)
+    answer = read(problem, solution, problem.vocabulary)
     samples = problem.samples(seed)
     values = problem.columns(sorted({n for e in answer.values() for n in e.names}), samples)
     predicted = [np.broadcast_to(expression(values), samples.u.shape[:-1]) for expression in answer.values()]
