@@ -106,6 +106,47 @@ def identified(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -
     return float(fidelity(prediction, truth) == "identified")
 
 
+@metric("higher", upper=1.0)
+def partial(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> float:
+    """1 if `fidelity` is 'partial', the underline in the published tables, else 0.
+
+    Examples
+    --------
+    >>> partial({"x0": "0.2 - sin(x0) + 0.01*x0"}, {"x0": "0.2 - sin(x0)"})
+    1.0
+    """
+    return float(fidelity(prediction, truth) == "partial")
+
+
+@metric("lower")
+def complexity_mdbench(prediction, truth=None) -> float:
+    """Nodes of all right-hand sides as MDBench counts them: ``symbolic.complexity`` by its rule 'mdbench'.
+
+    Examples
+    --------
+    >>> complexity_mdbench({"x0": "x1", "x1": "-4.5*x0 - 0.43*x1"})  # 1 + 7
+    8.0
+    """
+    from .symbolic import complexity
+
+    return float(complexity(prediction, rule="mdbench"))
+
+
+@metric("lower")
+def complexity_tree(prediction, truth=None) -> float:
+    """Constants, variables and operators of all right-hand sides as they stand: one rule for all methods.
+
+    Examples
+    --------
+    >>> complexity_tree({"x0": "x1", "x1": "2*x0 + x1"})  # 1 + 5
+    6.0
+    """
+    from .symbolic import complexity
+
+    return float(complexity(prediction))
+
+
+@metric("higher", upper=2.0)
 def fitness(nmse, complexity, weight: float = 1.0, scale: float = 200.0):
     r"""What MDBench maximises to choose among settings and along fronts, eq. (2).
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..expressions import Expression, parse
-from ..metrics import dynamics, regression, symbolic
+from ..metrics import dynamics, regression
 
 
 def score(problem, solution: Mapping[str, str], seed: int = 0) -> dict[str, float]:
@@ -62,14 +62,14 @@ def rate(
     problem, answer: Mapping[str, Expression], predicted: np.ndarray, true: np.ndarray
 ) -> dict[str, float]:
     """Scores from predicted and true derivatives, both of shape (n, n_states)."""
-    size = symbolic.complexity(answer, rule="mdbench")
+    size = dynamics.complexity_mdbench(answer)
     error = regression.nmse_power(predicted, true)
     verdict = dynamics.fidelity(answer, problem.truth)
     return {
         "nmse_power": error,
         "nmse_per_output": regression.nmse_per_output(predicted, true),
-        "complexity_mdbench": float(size),
-        "complexity_tree": float(symbolic.complexity(answer)),
+        "complexity_mdbench": size,
+        "complexity_tree": dynamics.complexity_tree(answer),
         "fitness": float(dynamics.fitness(error, size)),
         "identified": float(verdict == "identified"),
         "partial": float(verdict == "partial"),
