@@ -131,9 +131,53 @@ class Surfaces(Parameters):
     noise_seeds: Seeds
 
 
+Decibels = Annotated[list[Annotated[int, Field(ge=0)] | None], Field(min_length=1), AfterValidator(_unique)]
+
+
+class Dynamics(Parameters):
+    """What the two studies of differential equations share.
+
+    Attributes
+    ----------
+    systems : problem ids; an empty list means all of the study.
+    levels : signal-to-noise ratios in dB; None (null in YAML) is clean.
+    settings : method name -> settings that differ from the method's own (its paper grid).
+    """
+
+    systems: ProblemIds
+    levels: Decibels
+    settings: dict[str, dict[str, object]] = {}
+
+
+class ODEs(Dynamics):
+    """40_mdbench_odes."""
+
+    notebook: ClassVar[str] = "40_mdbench_odes"
+
+
+class PDEs(Dynamics):
+    """41_mdbench_pdes.
+
+    Attributes
+    ----------
+    generic : methods that work on tables; published on a test split in space.
+    rows : training rows that these work on.
+    """
+
+    notebook: ClassVar[str] = "41_mdbench_pdes"
+    generic: MethodNames
+    rows: Count
+
+
 def models() -> dict[str, type[Parameters]]:
     """Notebook name -> parameter model."""
-    return {model.notebook: model for model in Parameters.__subclasses__()}
+    found, waiting = {}, [Parameters]
+    while waiting:
+        for model in waiting.pop().__subclasses__():
+            waiting.append(model)
+            if model.notebook:
+                found[model.notebook] = model
+    return found
 
 
 def read(path) -> Parameters:
