@@ -336,7 +336,7 @@ def test_ensembles_identify_and_repeat():
     ode, pde = rd.problem("odes/9"), rd.problem("pdes/burgers")
     ours = rd.method("esindy", **small)
     assert rd.score(ode, ours.solve(ode))["identified"] and ours.solve(ode) == ours.solve(ode)
-    grid = {"thresholds": (1e-3, 1e-2), "orders": (2,), "degrees": (1,), "families": ((),), "boxes": (2000,)}
+    grid = {"thresholds": (1e-3, 1e-2), "orders": (2,), "degrees": (1,), "families": [[]], "boxes": (2000,)}
     assert rd.score(pde, rd.method("ewsindy", **small, **grid).solve(pde))["identified"]
 
 

@@ -131,7 +131,9 @@ class Surfaces(Parameters):
     noise_seeds: Seeds
 
 
-Decibels = Annotated[list[Annotated[int, Field(ge=0)] | None], Field(min_length=1), AfterValidator(_unique)]
+Decibels = Annotated[
+    list[Annotated[int, Field(ge=0)] | Literal["clean"]], Field(min_length=1), AfterValidator(_unique)
+]
 
 
 class Dynamics(Parameters):
@@ -140,7 +142,7 @@ class Dynamics(Parameters):
     Attributes
     ----------
     systems : problem ids; an empty list means all of the study.
-    levels : signal-to-noise ratios in dB; None (null in YAML) is clean.
+    levels : signal-to-noise ratios in dB, or ``clean``.
     settings : method name -> settings that differ from the method's own (its paper grid).
     """
 

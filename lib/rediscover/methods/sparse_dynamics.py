@@ -445,8 +445,9 @@ class SparseRegression(Method):
         data = sample(problem, seed)
         n_states, n_axes = data.u.shape[-1], len(data.axes)
         orders = [o for o in self.orders if o <= data.order] if n_axes else [0]
-        waves = tuple(dict.fromkeys(itertools.chain(*self.families)))
-        grid = list(itertools.product(self.families, orders, self.degrees))
+        families = [tuple(family) for family in self.families]  # parameter files have lists
+        waves = tuple(dict.fromkeys(itertools.chain(*families)))
+        grid = list(itertools.product(families, orders, self.degrees))
         sizes = {
             (family, order, degree): len(library(n_states, n_axes, degree, order, family, self.cross))
             for family, order, degree in grid

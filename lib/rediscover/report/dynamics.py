@@ -25,7 +25,7 @@ def run(ids, solvers, params, **options):
     ----------
     ids : problem ids
     solvers : list of Method
-    params : Parameters with ``levels`` (dB, None for clean), ``seeds``, ``budget`` and ``store``
+    params : Parameters with ``levels`` (dB, or "clean"), ``seeds``, ``budget`` and ``store``
     options : of the problems, such as ``split="space"``
 
     Returns
@@ -34,12 +34,12 @@ def run(ids, solvers, params, **options):
     """
     frames = []
     for level in params.levels:
-        at = [problem(id, snr=level, **options) for id in ids]
+        at = [problem(id, snr=None if level == "clean" else level, **options) for id in ids]
         records = runs.grid(at, solvers, seeds=params.seeds, budget=params.budget, store=params.store)
         possible = ~records["status"].isin(["unsupported", "unavailable"])
         scored = scores.table(records[possible], at, store=params.store)
         extra = records.loc[scored.index, ["solution", "seconds"]]
-        frames.append(scored.join(extra).assign(snr=np.inf if level is None else float(level)))
+        frames.append(scored.join(extra).assign(snr=np.inf if level == "clean" else float(level)))
     return pd.concat(frames, ignore_index=True)
 
 
@@ -182,7 +182,7 @@ def compared(scored: pd.DataFrame, first: str, second: str, score: str, levels) 
     )
 
 
-def tests(scored: pd.DataFrame, comparisons, levels) -> pd.DataFrame:
+def signed_rank(scored: pd.DataFrame, comparisons, levels) -> pd.DataFrame:
     """`compared` for several (first, second, score)."""
     return pd.DataFrame([compared(scored, *comparison, levels) for comparison in comparisons])
 
