@@ -18,9 +18,9 @@ SURFACES = ["surfaces/TFS4", "surfaces/QIS2", "surfaces/AMHD1", "surfaces/TCS5"]
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory):
-    """Three copies of what a run reads: notebooks and parameters (fewer surfaces, so that this takes seconds)."""
+    """Two copies of what a run reads: notebooks and parameters (fewer surfaces, so that this takes seconds)."""
     made = []
-    for name in ("once", "twice", "killed"):
+    for name in ("at_once", "killed"):
         root = tmp_path_factory.mktemp(name)
         (root / "notebooks").mkdir()
         shutil.copy(ROOT / "notebooks" / f"{STUDY}.ipynb", root / "notebooks")
@@ -61,13 +61,11 @@ def files(root):
     }
 
 
-def test_twice_at_once_and_after_a_kill(places):
-    once, twice, killed = places
-    finish(start(once, "a"))
-
-    first, second = start(twice, "a"), start(twice, "b")
-    finish(first)
-    finish(second)
+def test_two_at_once_and_one_that_was_killed(places):
+    at_once, killed = places
+    both = start(at_once, "a"), start(at_once, "b")
+    for process in both:
+        finish(process)
 
     process = start(killed, "a")
     store = killed / "build" / "smoke" / f"{STUDY}.sqlite"
@@ -76,12 +74,10 @@ def test_twice_at_once_and_after_a_kill(places):
         time.sleep(0.1)
     time.sleep(0.5)
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()
     finish(start(killed, "b"))
 
-    expected = files(once)
+    expected, found = files(at_once), files(killed)
     assert "tables/surfaces_runs.csv" in expected and "figures/surfaces_overview.pdf" in expected
-    for root in (twice, killed):
-        found = files(root)
-        assert found.keys() == expected.keys()
-        assert [name for name in expected if found[name] != expected[name]] == []
+    assert found.keys() == expected.keys()
+    assert [name for name in expected if found[name] != expected[name]] == []
