@@ -7,6 +7,7 @@ support is solved once. Every problem that follows (ridge, thresholding, least s
 errors on the validation block) is then one on a small matrix with the same answer as on the rows.
 """
 
+import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -433,6 +434,10 @@ class SparseRegression(Method):
     max_iter: int = 200
     max_columns: int = 1000
 
+    def __post_init__(self):
+        for f in dataclasses.fields(self):  # parameter files have lists
+            object.__setattr__(self, f.name, _tuples(getattr(self, f.name)))
+
     def search(self, p: Prepared, rng) -> Iterator[tuple[dict[str, Any], Equations]]:
         """Every setting with its equations on the training block."""
         raise NotImplementedError
@@ -445,9 +450,8 @@ class SparseRegression(Method):
         data = sample(problem, seed)
         n_states, n_axes = data.u.shape[-1], len(data.axes)
         orders = [o for o in self.orders if o <= data.order] if n_axes else [0]
-        families = [tuple(family) for family in self.families]  # parameter files have lists
-        waves = tuple(dict.fromkeys(itertools.chain(*families)))
-        grid = list(itertools.product(families, orders, self.degrees))
+        waves = tuple(dict.fromkeys(itertools.chain(*self.families)))
+        grid = list(itertools.product(self.families, orders, self.degrees))
         sizes = {
             (family, order, degree): len(library(n_states, n_axes, degree, order, family, self.cross))
             for family, order, degree in grid
@@ -503,6 +507,10 @@ class SparseRegression(Method):
                 notes={"setting": dict(chosen.setting), "usable": len(tried)},
             )
         ]
+
+
+def _tuples(value):
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def _inside(term: Term, family, order: int, degree: int) -> bool:
