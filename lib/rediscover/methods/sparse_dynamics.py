@@ -9,6 +9,7 @@ errors on the validation block) is then one on a small matrix with the same answ
 
 import dataclasses
 import itertools
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +23,7 @@ from ..metrics.dynamics import fitness, linear_size, term_size
 from ..problems import Field, Problem, Trajectories, generator
 from ..problems.odes import time_splits
 from ..problems.pdes import MAX_ORDER, derivative
-from . import Candidate, Method, Unsupported
+from . import Candidate, Method, Unsupported, code_version
 
 THRESHOLDS = tuple(np.logspace(-7, 0, 16).tolist())
 PRINTED = 1e-10  # coefficients below are left out of the equations, as in the released code
@@ -437,6 +438,12 @@ class SparseRegression(Method):
     def __post_init__(self):
         for f in dataclasses.fields(self):  # parameter files have lists
             object.__setattr__(self, f.name, _tuples(getattr(self, f.name)))
+
+    @property
+    def version(self) -> str:
+        """Changes with the code of any module that the method inherits from, this one among them."""
+        own = [cls.__module__ for cls in type(self).__mro__ if issubclass(cls, SparseRegression)]
+        return "-".join(code_version(sys.modules[name]) for name in dict.fromkeys(own))
 
     def search(self, p: Prepared, rng) -> Iterator[tuple[dict[str, Any], Equations]]:
         """Every setting with its equations on the training block."""
