@@ -162,11 +162,13 @@ class PDEs(Dynamics):
 
     Attributes
     ----------
+    reduced : ids of systems to be simulated on their coarser grid.
     generic : methods that work on tables; published on a test split in space.
     rows : training rows that these work on.
     """
 
     notebook: ClassVar[str] = "41_mdbench_pdes"
+    reduced: ProblemIds
     generic: MethodNames
     rows: Count
 

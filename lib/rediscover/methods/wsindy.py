@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.special import binom
 
 from ..problems import Field
+from . import Unsupported
 from .sparse_dynamics import Equations, Prepared, Rows, Sampled, SparseRegression, Term, sr3
 
 DEGREE = 4  # of the test function (1 - x^2)^4 along every axis
@@ -31,10 +32,19 @@ class WeakForm:
     axes : arrays of grid points, time last
     n_boxes : int
     rng : numpy Generator
+
+    Raises
+    ------
+    Unsupported
+        If an axis has so few points that no box can hold two of them.
     """
 
     def __init__(self, axes, n_boxes: int, rng):
         self.axes = axes
+        if few := [len(axis) for axis in axes if len(axis) < SUBDOMAINS // 2 + 2]:
+            raise Unsupported(
+                f"an axis has {few[0]} points, and a box, a tenth of it, must hold two: needs {SUBDOMAINS // 2 + 2}"
+            )
         half = [(axis[-1] - axis[0]) / SUBDOMAINS for axis in axes]
         centres = np.stack(
             [
