@@ -131,6 +131,18 @@ class Surfaces(Parameters):
     noise_seeds: Seeds
 
 
+class Passages(Parameters):
+    """50_text_to_equation.
+
+    Attributes
+    ----------
+    papers : papers of the bundled corpus, by id; an empty list means all of them.
+    """
+
+    notebook: ClassVar[str] = "50_text_to_equation"
+    papers: Annotated[list[str], AfterValidator(_unique)]
+
+
 class Laws(Parameters):
     """20_srsd_edit_distance.
 
@@ -151,9 +163,57 @@ class Laws(Parameters):
     noise_levels: Levels
 
 
+Decibels = Annotated[
+    list[Annotated[int, Field(ge=0)] | Literal["clean"]], Field(min_length=1), AfterValidator(_unique)
+]
+
+
+class Dynamics(Parameters):
+    """What the two studies of differential equations share.
+
+    Attributes
+    ----------
+    systems : problem ids; an empty list means all of the study.
+    levels : signal-to-noise ratios in dB, or ``clean``.
+    settings : method name -> settings that differ from the method's own (its paper grid).
+    """
+
+    systems: ProblemIds
+    levels: Decibels
+    settings: dict[str, dict[str, object]] = {}
+
+
+class ODEs(Dynamics):
+    """40_mdbench_odes."""
+
+    notebook: ClassVar[str] = "40_mdbench_odes"
+
+
+class PDEs(Dynamics):
+    """41_mdbench_pdes.
+
+    Attributes
+    ----------
+    reduced : ids of systems to be simulated on their coarser grid.
+    generic : methods that work on tables; published on a test split in space.
+    rows : training rows that these work on.
+    """
+
+    notebook: ClassVar[str] = "41_mdbench_pdes"
+    reduced: ProblemIds
+    generic: MethodNames
+    rows: Count
+
+
 def models() -> dict[str, type[Parameters]]:
     """Notebook name -> parameter model."""
-    return {model.notebook: model for model in Parameters.__subclasses__()}
+    found, waiting = {}, [Parameters]
+    while waiting:
+        for model in waiting.pop().__subclasses__():
+            waiting.append(model)
+            if model.notebook:
+                found[model.notebook] = model
+    return found
 
 
 def read(path) -> Parameters:

@@ -12,13 +12,13 @@ import math
 import operator
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import joblib
 import mpmath
 import numpy as np
+import platformdirs
 
 from .. import killable
 from ..expressions import Expression, ExpressionError, parse
@@ -227,10 +227,7 @@ def _memory() -> Callable:
 
     A limit that was hit is remembered as well, for this limit, so that scoring again takes no time.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # in a notebook, tqdm, which comes with it, warns of missing widgets
-        import pooch
-    folder = os.environ.get(CACHE, pooch.os_cache("rediscover"))
+    folder = os.environ.get(CACHE, platformdirs.user_cache_path("rediscover"))
     if not folder:
         return _attempt
     sources = "".join(map(inspect.getsource, CONVERSIONS))
