@@ -458,7 +458,8 @@ def complexity_map(frame):
             ax.plot(wrong["operations"], wrong[rule], "o", ms=9, mfc="none", mec="black")
             for place, laws in wrong.groupby(["operations", rule]):
                 text = ", ".join(law.split("/")[1] for law in laws.index)
-                ax.annotate(text, place, (8, -10), textcoords="offset points", size=6)
+                side, align = (-8, "right") if place[0] == wrong["operations"].min() else (8, "left")
+                ax.annotate(text, place, (side, -2), textcoords="offset points", size=6, ha=align)
             ax.set(xlabel="operations in the truth", title=f"{title}: {len(wrong)} misplaced")
         axes[0].set_ylabel("width of the ranges, decades")
         axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
