@@ -120,15 +120,20 @@ def _ledger(options):
 
     from .params import root
 
-    files = sorted((root() / "tables").glob("*_ledger.csv"))
-    if not files:
+    path = root() / "tables" / "ledger.csv"
+    if not path.exists():
         raise FileNotFoundError("no ledger yet: run `make all` first")
-    table = pd.concat([pd.read_csv(file, dtype=str) for file in files])
-    for column in ("paper", "verdict"):
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    for column in ("paper", "method", "verdict"):
         wanted = getattr(options, column)
         if wanted:
-            table = table[table[column].str.lower() == wanted.lower()]
-    print(table.to_string(index=False, na_rep="") if len(table) else "no such entries")
+            known = table[column].str.lower()
+            if not known.eq(wanted.lower()).any():
+                every = ", ".join(name for name in pd.read_csv(path, dtype=str)[column].dropna().unique())
+                raise ValueError(f"no {column} {wanted!r} in the ledger (known: {every})")
+            table = table[known == wanted.lower()]
+    shown = ["paper", "table", "row", "column", "published", "measured", "verdict", "reason"]
+    print(table[shown].to_string(index=False) if len(table) else "no such entries")
 
 
 def _parser():
@@ -177,6 +182,7 @@ def _parser():
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
     sub.add_argument("files", nargs="+", type=Path)
     sub = command("ledger", _ledger, "published numbers beside ours")
-    sub.add_argument("--paper")
-    sub.add_argument("--verdict")
+    sub.add_argument("--paper", help="such as srsd")
+    sub.add_argument("--method", help="as the paper calls it")
+    sub.add_argument("--verdict", help="reproduced, differs, 'not comparable' or 'not run'")
     return parser
