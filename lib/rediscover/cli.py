@@ -119,21 +119,22 @@ def _ledger(options):
     import pandas as pd
 
     from .params import root
+    from .report.ledger import VERDICTS
 
     path = root() / "tables" / "ledger.csv"
     if not path.exists():
         raise FileNotFoundError("no ledger yet: run `make all` first")
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    whole = pd.read_csv(path, dtype=str, keep_default_na=False)
+    chosen = pd.Series(True, index=whole.index)
     for column in ("paper", "method", "verdict"):
         wanted = getattr(options, column)
         if wanted:
-            known = table[column].str.lower()
-            if not known.eq(wanted.lower()).any():
-                every = ", ".join(name for name in pd.read_csv(path, dtype=str)[column].dropna().unique())
-                raise ValueError(f"no {column} {wanted!r} in the ledger (known: {every})")
-            table = table[known == wanted.lower()]
+            known = VERDICTS if column == "verdict" else [name for name in whole[column].unique() if name]
+            if wanted.lower() not in {name.lower() for name in known}:
+                raise ValueError(f"no {column} {wanted!r} in the ledger (known: {', '.join(known)})")
+            chosen &= whole[column].str.lower() == wanted.lower()
     shown = ["paper", "table", "row", "column", "published", "measured", "verdict", "reason"]
-    print(table[shown].to_string(index=False) if len(table) else "no such entries")
+    print(whole.loc[chosen, shown].to_string(index=False) if chosen.any() else "no such entries")
 
 
 def _parser():

@@ -157,6 +157,12 @@ def counts(whole: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     return table.assign(cells=table.sum(axis=1)).rename_axis(columns=None)
 
 
+def claim_counts(whole: pd.DataFrame) -> pd.DataFrame:
+    """How many claims of each paper have which verdict."""
+    table = pd.crosstab(whole["paper"], whole["verdict"]).reindex(columns=CLAIM_VERDICTS, fill_value=0)
+    return table.loc[whole["paper"].unique()].rename_axis(columns=None)
+
+
 def reasons(whole: pd.DataFrame, most: int) -> pd.DataFrame:
     """The commonest reasons of each verdict other than reproduced, by paper, and how many cells they explain."""
     part = whole[whole["verdict"] != "reproduced"]
