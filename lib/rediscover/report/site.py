@@ -110,14 +110,16 @@ def drawn(text: str) -> str:
 
 def formula(tex: str) -> str:
     """A TeX formula as an image without any file beside it (matplotlib's mathtext), or as code if it cannot be drawn."""
-    from matplotlib import mathtext
+    from matplotlib import mathtext, rc_context
     from matplotlib.font_manager import FontProperties
 
     alternative = html.escape(tex, quote=True)
     known = re.sub(r"\\[lr]Vert", r"\\Vert ", re.sub(r"\\frac(\d)", r"\\frac{\1}", tex))  # what mathtext can read
     file = io.BytesIO()
+    font = FontProperties(size=12, math_fontfamily="cm")
     try:
-        depth = mathtext.math_to_image(f"${known}$", file, prop=FontProperties(size=12, math_fontfamily="cm"), format="svg")
+        with rc_context({"figure.facecolor": "none"}):
+            depth = mathtext.math_to_image(f"${known}$", file, prop=font, format="svg")
     except ValueError:
         return f'<code class="math">{alternative}</code>'
     source = base64.b64encode(file.getvalue()).decode()
