@@ -152,6 +152,18 @@ class Surfaces(Parameters):
     noise_seeds: Seeds
 
 
+class Passages(Parameters):
+    """50_text_to_equation.
+
+    Attributes
+    ----------
+    papers : papers of the bundled corpus, by id; an empty list means all of them.
+    """
+
+    notebook: ClassVar[str] = "50_text_to_equation"
+    papers: Annotated[list[str], AfterValidator(_unique)]
+
+
 def models() -> dict[str, type[Profile]]:
     """Notebook name -> parameter model; the ledger, which reads what the others write, is the last."""
     return {model.notebook: model for model in (*Parameters.__subclasses__(), Ledger)}
