@@ -105,8 +105,14 @@ class Browser:
             assert time.monotonic() < end and self.process.poll() is None, "Chromium did not start"
             time.sleep(0.1)
         port = chosen.read_text().split()[0]
-        (tab,) = [t for t in json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json")) if t["type"] == "page"]
-        self.socket = websocket.create_connection(tab["webSocketDebuggerUrl"], timeout=60, suppress_origin=True)
+        (tab,) = [
+            t
+            for t in json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json"))
+            if t["type"] == "page"
+        ]
+        self.socket = websocket.create_connection(
+            tab["webSocketDebuggerUrl"], timeout=60, suppress_origin=True
+        )
         self.sent, self.errors = 0, []
         for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
@@ -148,7 +154,9 @@ def browser(tmp_path_factory):
     made.process.wait()
 
 
-SHOWN = """return [...document.querySelectorAll("tbody tr")].filter((row) => row.offsetParent !== null).length"""
+SHOWN = (
+    """return [...document.querySelectorAll("tbody tr")].filter((row) => row.offsetParent !== null).length"""
+)
 
 
 def choose(browser, key, value):
@@ -159,7 +167,9 @@ def choose(browser, key, value):
 
 
 def test_pages_load_without_complaints_and_fit_a_phone(pages, browser):
-    browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
+    browser.call(
+        "Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True
+    )
     for path in sorted(pages.glob("*.html")):
         browser.open(path)
         assert browser.run("return document.documentElement.scrollWidth") <= 360, path.name
@@ -178,7 +188,9 @@ def test_rows_are_filtered_and_sorted(pages, browser):
     assert browser.run(SHOWN) == 180 + 14
     choose(browser, "method", "gplearn")
     assert 0 < browser.run(SHOWN) < 180
-    assert browser.run('return document.querySelector("output").textContent').split()[0] == str(browser.run(SHOWN))
+    assert browser.run('return document.querySelector("output").textContent').split()[0] == str(
+        browser.run(SHOWN)
+    )
     sort = """document.querySelectorAll("th button")[4].click();
         return [...document.querySelectorAll("section:first-of-type tbody tr")]
             .filter((row) => row.offsetParent).map((row) => row.cells[4].dataset.value)"""
@@ -201,9 +213,14 @@ def test_light_and_dark_follow_the_system_until_the_button_is_used(pages, browse
         ("dark", "rgb(20, 24, 29)", "rgb(255, 255, 255)"),
         ("light", "rgb(255, 255, 255)", "rgb(20, 24, 29)"),
     ):
-        browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        browser.call(
+            "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
+        )
         browser.open(pages / "index.html")
-        assert browser.run(f"localStorage.clear(); delete document.documentElement.dataset.theme; {colour}") == first
+        assert (
+            browser.run(f"localStorage.clear(); delete document.documentElement.dataset.theme; {colour}")
+            == first
+        )
         assert browser.run(f'document.getElementById("theme").click(); {colour}') == second
         browser.open(pages / "audits.html")
         assert browser.run(colour) == second

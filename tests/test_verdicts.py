@@ -56,7 +56,9 @@ def test_without_any_study_every_cell_says_why(tmp_path):
     assert (whole["reason"] != "").all()
     cell = whole.set_index("source").loc["srsd_table3.csv:2"]
     assert cell["reason"] == "the study 20_srsd_edit_distance is not part of this version"
-    lost = whole[(whole["table"] == "Table 2") & (whole["paper"] == "SymbolBench") & (whole["published"] == "")]
+    lost = whole[
+        (whole["table"] == "Table 2") & (whole["paper"] == "SymbolBench") & (whole["published"] == "")
+    ]
     assert len(lost) == 15 and (lost["verdict"] == "not comparable").all()
     settings = whole[whole["source"].str.startswith("srsd_table_s12")]
     assert settings["reason"].str.contains("hyperparameters that the authors tried").all()
@@ -68,7 +70,10 @@ def test_a_study_decides_its_cells(tmp_path):
     assert len(cells) == 2427
     first, second = cells.loc["srsd_table3.csv:2"], cells.loc["srsd_table3.csv:3"]
     assert (first["verdict"], first["measured"], first["method"]) == ("reproduced", "6.67", "gplearn")
-    assert second["verdict"] == "not run" and second["reason"] == "20_srsd_edit_distance does not treat this cell"
+    assert (
+        second["verdict"] == "not run"
+        and second["reason"] == "20_srsd_edit_distance does not treat this cell"
+    )
 
 
 def test_a_number_beats_an_excuse_and_two_numbers_are_refused(tmp_path):
@@ -83,7 +88,13 @@ def test_a_number_beats_an_excuse_and_two_numbers_are_refused(tmp_path):
 
 def test_two_numbers_in_one_line_are_told_apart(tmp_path):
     tests = published("mdbench_tests").iloc[:1].assign(value=lambda t: t["p"])
-    words = {"keys": ["comparison"], "row": "{comparison}", "column": "p", "definition": "d", "tolerance": "t"}
+    words = {
+        "keys": ["comparison"],
+        "row": "{comparison}",
+        "column": "p",
+        "definition": "d",
+        "tolerance": "t",
+    }
     made = compare("MDBench", "Section 4.1", tests, {}, absent={"*": ("not comparable", "no data")}, **words)
     made.to_csv(tmp_path / "a_ledger.csv", index=False)
     both = verdicts.ledger(tmp_path, []).query("source == 'mdbench_tests.csv:2'").set_index("published")
@@ -114,7 +125,11 @@ def test_claims_without_a_study_are_untestable_and_a_verdict_wins(tmp_path):
 
 def test_counts_reasons_and_tolerances():
     rows = [("A", "x", "reproduced", "", "exact"), ("A", "x", "differs", "budget", "exact")]
-    rows += [("A", "y", "not run", "Julia", ""), ("B", "x", "not run", "Julia", ""), ("B", "z", "not run", "Julia", "")]
+    rows += [
+        ("A", "y", "not run", "Julia", ""),
+        ("B", "x", "not run", "Julia", ""),
+        ("B", "z", "not run", "Julia", ""),
+    ]
     whole = pd.DataFrame(rows, columns=["paper", "method", "verdict", "reason", "tolerance"])
     assert verdicts.counts(whole, ["paper"]).to_numpy().tolist() == [[1, 1, 0, 1, 3], [0, 0, 0, 2, 2]]
     assert verdicts.counts(whole, ["paper", "method"]).loc[("A", "x"), "cells"] == 2

@@ -38,6 +38,8 @@ def audits(folder: Path) -> pd.DataFrame:
 def _title(path, cell):
     match = _MARK.search(cell.source) if cell.cell_type == "markdown" else None
     if not match:
-        raise ValueError(f"{path.name}: no paragraph `**N. What.** text` before an audit: {cell.source[:60]!r}")
+        raise ValueError(
+            f"{path.name}: no paragraph `**N. What.** text` before an audit: {cell.source[:60]!r}"
+        )
     number, title, text = match.groups()
     return {"number": int(number), "title": title, "text": " ".join(text.split())}

@@ -114,7 +114,9 @@ def formula(tex: str) -> str:
     from matplotlib.font_manager import FontProperties
 
     alternative = html.escape(tex, quote=True)
-    known = re.sub(r"\\[lr]Vert", r"\\Vert ", re.sub(r"\\frac(\d)", r"\\frac{\1}", tex))  # what mathtext can read
+    known = re.sub(
+        r"\\[lr]Vert", r"\\Vert ", re.sub(r"\\frac(\d)", r"\\frac{\1}", tex)
+    )  # what mathtext can read
     file = io.BytesIO()
     font = FontProperties(size=12, math_fontfamily="cm")
     try:
@@ -191,7 +193,10 @@ def _audits():
     from nbconvert.filters import markdown2html
 
     found = _read("audits").to_dict("records")
-    entries = [audit | {"html": jinja2.utils.markupsafe.Markup(markdown2html(drawn(audit["text"])))} for audit in found]
+    entries = [
+        audit | {"html": jinja2.utils.markupsafe.Markup(markdown2html(drawn(audit["text"])))}
+        for audit in found
+    ]
     return {"audits": entries, "studies": list(dict.fromkeys(audit["notebook"] for audit in found))}
 
 

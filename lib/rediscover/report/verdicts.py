@@ -17,7 +17,15 @@ from .figures import style
 from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, combine, published
 
 COLOURS = dict(zip(VERDICTS, ("#009e73", "#d55e00", "#999999", "#dddddd"), strict=True))
-_ABOUT = ("unit", "status", "sd", "basis", "where_in_paper", "dataset_printed", "n_problems")  # not what a cell is
+_ABOUT = (
+    "unit",
+    "status",
+    "sd",
+    "basis",
+    "where_in_paper",
+    "dataset_printed",
+    "n_problems",
+)  # not what a cell is
 
 
 def tables() -> pd.DataFrame:
@@ -51,7 +59,11 @@ def cells() -> pd.DataFrame:
                 part = part[part["published"] != ""]
             parts.append(part.assign(**about[["paper", "table", "study", "describes"]]))
     whole = pd.concat(parts).rename_axis("source").reset_index()
-    return whole.assign(**_unnamed(whole)).drop(columns="describes").reindex(columns=["study", "method", *COLUMNS])
+    return (
+        whole.assign(**_unnamed(whole))
+        .drop(columns="describes")
+        .reindex(columns=["study", "method", *COLUMNS])
+    )
 
 
 def _unnamed(whole: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -96,10 +108,14 @@ def ledger(folder: Path, studies: list[str]) -> pd.DataFrame:
     found = _settled(found, "cell", "not run").set_index("cell")
     whole = whole.set_index("cell")
     if not found.index.isin(whole.index).all():
-        raise ValueError(f"no such number in the published tables: {found.index.difference(whole.index)[0]!r}")
+        raise ValueError(
+            f"no such number in the published tables: {found.index.difference(whole.index)[0]!r}"
+        )
     missing = (whole["verdict"] == "not run") & ~whole.index.isin(found.index)
     whole.loc[missing, "reason"] = [
-        f"{study} does not treat this cell" if study in studies else f"the study {study} is not part of this version"
+        f"{study} does not treat this cell"
+        if study in studies
+        else f"the study {study} is not part of this version"
         for study in whole.loc[missing, "study"]
     ]
     shared = [column for column in COLUMNS if column not in ("paper", "table", "published")]
@@ -123,13 +139,19 @@ def claims(folder: Path, studies: list[str]) -> pd.DataFrame:
     found = _settled(found, "claim_id", "untestable here").set_index("claim_id")
     wrong = set(found["verdict"]) - set(CLAIM_VERDICTS)
     if wrong:
-        raise ValueError(f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})")
+        raise ValueError(
+            f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})"
+        )
     whole = whole.join(found)
     waiting = tables().groupby("paper")["study"].unique()
     for id in whole.index[whole["verdict"].isna()]:
         names = [name for name in waiting[whole.loc[id, "paper"]]]
         absent = [name for name in names if name not in studies]
-        why = f"{', '.join(absent)} not part of this version" if absent else f"not treated in {', '.join(names)}"
+        why = (
+            f"{', '.join(absent)} not part of this version"
+            if absent
+            else f"not treated in {', '.join(names)}"
+        )
         whole.loc[id, ["verdict", "finding", "notebook"]] = "untestable here", why, ""
     return whole.reset_index()
 
@@ -151,7 +173,9 @@ def origins(folder: Path) -> dict[str, str]:
 
 def counts(whole: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """How many cells have which verdict, in the order of `whole`; the last column is their number."""
-    table = pd.crosstab([whole[name] for name in by], whole["verdict"]).reindex(columns=VERDICTS, fill_value=0)
+    table = pd.crosstab([whole[name] for name in by], whole["verdict"]).reindex(
+        columns=VERDICTS, fill_value=0
+    )
     seen = whole[by].drop_duplicates()
     table = table.loc[list(seen.itertuples(index=False, name=None)) if len(by) > 1 else seen[by[0]]]
     return table.assign(cells=table.sum(axis=1)).rename_axis(columns=None)
@@ -167,7 +191,9 @@ def reasons(whole: pd.DataFrame, most: int) -> pd.DataFrame:
     """The commonest reasons of each verdict other than reproduced, by paper, and how many cells they explain."""
     part = whole[whole["verdict"] != "reproduced"]
     frame = part.groupby(["paper", "verdict", "reason"], sort=False).size().rename("cells").reset_index()
-    return frame.sort_values("cells", ascending=False, kind="stable").head(most).set_index(["paper", "verdict"])
+    return (
+        frame.sort_values("cells", ascending=False, kind="stable").head(most).set_index(["paper", "verdict"])
+    )
 
 
 def tolerances(whole: pd.DataFrame) -> pd.DataFrame:
