@@ -1,4 +1,4 @@
-"""The whole ledger: no published cell without a verdict, none twice, none that the studies' own files do not bear out."""
+"""The whole ledger: no published cell without a verdict, none twice, none that the studies' files do not bear out."""
 
 import json
 from pathlib import Path

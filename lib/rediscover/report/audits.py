@@ -3,6 +3,7 @@
 An audit is a code cell with the tag ``audit`` after a markdown cell that ends in a paragraph ``**N. What.** text``.
 """
 
+import itertools
 import re
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def audits(folder: Path) -> pd.DataFrame:
         story = nbformat.read(path, as_version=4).cells
         mine = [
             {"notebook": path.stem} | _title(path, before) | {"cell": cell.get("execution_count") or i}
-            for i, (before, cell) in enumerate(zip(story, story[1:], strict=False), 1)
+            for i, (before, cell) in enumerate(itertools.pairwise(story), 1)
             if "audit" in cell.metadata.get("tags", [])
         ]
         numbers = [entry["number"] for entry in mine]

@@ -12,7 +12,7 @@ import nbformat
 import pandas as pd
 
 from ..params import root
-from . import audits, verdicts
+from . import verdicts
 from .figures import order
 from .ledger import VERDICTS
 from .output import number
@@ -109,7 +109,7 @@ def drawn(text: str) -> str:
 
 
 def formula(tex: str) -> str:
-    """A TeX formula as an image without any file beside it (matplotlib's mathtext), or as code if it cannot be drawn."""
+    """A TeX formula as an image within the page (matplotlib's mathtext), or as code if it cannot be drawn."""
     from matplotlib import mathtext, rc_context
     from matplotlib.font_manager import FontProperties
 

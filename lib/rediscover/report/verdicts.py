@@ -1,8 +1,8 @@
 """The verdicts of all studies together: each published cell and each claim, exactly once.
 
-A *cell* is what a paper prints in one cell of a table (an error with its complexity is one cell, a mean with its standard
-deviation two). The studies write ``tables/*_ledger.csv`` and ``tables/*_claims.csv``; what none of them names is added here
-with the reason, so that nothing is left out silently.
+A *cell* is what a paper prints in one cell of a table (an error with its complexity is one cell, a mean with its
+standard deviation two). The studies write ``tables/*_ledger.csv`` and ``tables/*_claims.csv``; what none of them names
+is added here with the reason, so that nothing is left out silently.
 """
 
 import importlib.resources
