@@ -6,9 +6,14 @@
 {'z': 'sin(x**2+y**2)/(1+x**2+y**2)'}
 """
 
-from . import methods, problems
-from .methods import Budget, Candidate, method
-from .problems import problem
+import warnings
+
+# tqdm, which pooch imports, says in every notebook without ipywidgets that its bars will be plain.
+warnings.filterwarnings("ignore", message="IProgress not found")
+
+from . import methods, problems  # noqa: E402
+from .methods import Budget, Candidate, method  # noqa: E402
+from .problems import problem  # noqa: E402
 
 __version__ = "0.1.0"
 __all__ = ["Budget", "Candidate", "method", "methods", "problem", "problems", "score"]

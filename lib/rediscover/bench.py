@@ -118,7 +118,133 @@ def grid() -> Iterator[Comparison]:
     )
 
 
-GROUPS = (geometry, evaluation, grid)
+def edit_distance() -> Iterator[Comparison]:
+    """Tree edit distance against zss, and NED end to end against SymPy and zss, each on the same pairs."""
+    import os
+    from unittest.mock import patch
+
+    import sympy
+    import zss
+
+    from . import killable, method, problem, problems
+    from .metrics import symbolic, trees
+
+    pairs = []
+    for id in problems("srsd", "easy")[:12]:
+        law = problem(id, sizes=(800, 100, 100))
+        columns = {name: f"x{i}" for i, name in enumerate(law.inputs)}
+        (truth,) = law.expressions.values()
+        for name in ("power_law", "polynomial"):
+            (text,) = method(name).solve(law)[0].solution.values()
+            pairs.append([str(e.substitute(columns)) for e in (symbolic.parse(text), truth)])
+
+    def node(tree):
+        return zss.Node(tree[0], [node(child) for child in tree[1:]])
+
+    def convert():
+        sympy.core.cache.clear_cache()
+        return [tuple(map(symbolic.convert_published, pair)) for pair in pairs]
+
+    def plain():
+        return [zss.simple_distance(node(a), node(b)) for a, b in convert()]
+
+    def warm():
+        return [symbolic.ned_details(*pair).distance for pair in pairs]
+
+    def cold():
+        killable.stop()
+        for remembered in (symbolic._published_tree, symbolic._memory):
+            remembered.cache_clear()
+        with patch.dict(os.environ, {symbolic.CACHE: ""}):  # nothing from the disk
+            return warm()
+
+    converted = convert()
+    nodes = [tuple(map(node, pair)) for pair in converted]
+    assert cold() == [zss.simple_distance(a, b) for a, b in nodes]
+    yield Comparison(
+        f"tree edit distance of {len(pairs)} pairs",
+        lambda: [trees.tree_edit_distance(a, b) for a, b in converted],
+        "zss",
+        lambda: [zss.simple_distance(a, b) for a, b in nodes],
+        21,
+    )
+    for what, ours in (("first time", cold), ("again", warm)):
+        yield Comparison(f"NED of {len(pairs)} pairs, {what}", ours, "SymPy and zss for each pair", plain, 1)
+
+
+def sparse_regression() -> Iterator[Comparison]:
+    """Whole grid searches of the linear methods against a pysindy fit and prediction per setting.
+
+    pysindy gets every setting for SINDy, but only the first of 8 (PDEFIND) or 16 (WSINDy) for fields: the ratio is then
+    a lower bound, since ours does the whole grid.
+    """
+    import warnings
+
+    import pysindy as ps
+
+    from . import method, problem
+
+    def power(p):
+        return lambda u: u**p
+
+    def wave(name):
+        return lambda u: getattr(np, name)(u)
+
+    def functions(setting, **options):  # pysindy counts the arguments, so defaults would make products
+        listed = [power(p) for p in range(1, setting["degree"] + 1)] + [wave(name) for name in setting["family"]]
+        return ps.CustomLibrary(listed, **options)
+
+    def each(solver, loaded, fit, every):
+        p = solver.prepare(loaded, 0)
+        settings = [setting for setting, _ in solver.search(p, np.random.default_rng(0))][::every]
+
+        def other():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for setting in settings:
+                    fit(p.data, p.cuts, setting)
+
+        return other
+
+    def sindy(data, cuts, setting):
+        library = functions(setting, include_bias=True)
+        optimizer = ps.STLSQ(threshold=setting["threshold"], alpha=setting["alpha"], max_iter=200)
+        model = ps.SINDy(feature_library=library, optimizer=optimizer)
+        model.fit(data.u[cuts["train"]], t=data.t[cuts["train"]], x_dot=data.target[cuts["train"]])
+        model.predict(data.u[cuts["validation"]])
+
+    def pdefind(data, cuts, setting):
+        grid = np.stack(np.meshgrid(*data.axes, indexing="ij"), axis=-1)
+        options = {"derivative_order": setting["order"], "spatial_grid": grid, "include_bias": True}
+        library = ps.PDELibrary(functions(setting, include_bias=False), **options)
+        optimizer = ps.STLSQ(threshold=setting["threshold"], alpha=setting["alpha"], max_iter=200)
+        model = ps.SINDy(feature_library=library, optimizer=optimizer)
+        u, t, slope = (a[..., cuts["train"], :] for a in (data.u, data.t[:, None], data.target))
+        model.fit(u, t=t[:, 0], x_dot=slope)
+        model.predict(data.u[..., cuts["validation"], :])
+
+    def wsindy(data, cuts, setting):
+        t = data.t[cuts["train"]]
+        library = ps.WeakPDELibrary(
+            functions(setting, include_bias=False),
+            derivative_order=setting["order"],
+            spatiotemporal_grid=np.stack(np.meshgrid(*data.axes, t, indexing="ij"), axis=-1),
+            include_bias=True,
+            K=setting["boxes"],
+        )
+        optimizer = ps.SR3(reg_weight_lam=setting["threshold"] ** 2 / 2, max_iter=200, unbias=True)
+        ps.SINDy(feature_library=library, optimizer=optimizer).fit(data.u[..., cuts["train"], :], t=t)
+
+    chosen = [("sindy", f"odes/{n}", sindy, 1) for n in (3, 25, 54)]
+    chosen += [("pdefind", "pdes/burgers", pdefind, 8), ("wsindy", "pdes/burgers", wsindy, 16)]
+    for name, id, fit, every in chosen:
+        solver, loaded = method(name), problem(id)
+        other = each(solver, loaded, fit, every)
+        part = "pysindy, setting by setting" if every == 1 else f"pysindy, 1 in {every} settings"
+        yield Comparison(f"{name} on {id}", lambda s=solver, p=loaded: s.solve(p), part, other, 3 if every == 1 else 1)
+
+
+GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression)
 
 
 @contextmanager

@@ -164,9 +164,77 @@ class Passages(Parameters):
     papers: Annotated[list[str], AfterValidator(_unique)]
 
 
+class Laws(Parameters):
+    """20_srsd_edit_distance.
+
+    Attributes
+    ----------
+    laws : ids of the laws; an empty list means all 120.
+    ranges : sampling ranges of the ``paper`` or of the released code (``upstream``).
+    max_rows : training rows that a genetic search works on.
+    ablation_methods : methods of the comparisons over noise and over original and new ranges.
+    noise_levels : of the noise comparison, on the Easy laws.
+    """
+
+    notebook: ClassVar[str] = "20_srsd_edit_distance"
+    laws: ProblemIds
+    ranges: Literal["paper", "upstream"]
+    max_rows: Count
+    ablation_methods: MethodNames
+    noise_levels: Levels
+
+
+Decibels = Annotated[
+    list[Annotated[int, Field(ge=0)] | Literal["clean"]], Field(min_length=1), AfterValidator(_unique)
+]
+
+
+class Dynamics(Parameters):
+    """What the two studies of differential equations share.
+
+    Attributes
+    ----------
+    systems : problem ids; an empty list means all of the study.
+    levels : signal-to-noise ratios in dB, or ``clean``.
+    settings : method name -> settings that differ from the method's own (its paper grid).
+    """
+
+    systems: ProblemIds
+    levels: Decibels
+    settings: dict[str, dict[str, object]] = {}
+
+
+class ODEs(Dynamics):
+    """40_mdbench_odes."""
+
+    notebook: ClassVar[str] = "40_mdbench_odes"
+
+
+class PDEs(Dynamics):
+    """41_mdbench_pdes.
+
+    Attributes
+    ----------
+    reduced : ids of systems to be simulated on their coarser grid.
+    generic : methods that work on tables; published on a test split in space.
+    rows : training rows that these work on.
+    """
+
+    notebook: ClassVar[str] = "41_mdbench_pdes"
+    reduced: ProblemIds
+    generic: MethodNames
+    rows: Count
+
+
 def models() -> dict[str, type[Profile]]:
-    """Notebook name -> parameter model; the ledger, which reads what the others write, is the last."""
-    return {model.notebook: model for model in (*Parameters.__subclasses__(), Ledger)}
+    """Notebook name -> parameter model, in the order of the notebooks."""
+    found, waiting = {}, [Profile]
+    while waiting:
+        for model in waiting.pop().__subclasses__():
+            waiting.append(model)
+            if model.notebook:
+                found[model.notebook] = model
+    return dict(sorted(found.items()))
 
 
 def read(path) -> Profile:

@@ -104,6 +104,11 @@ class Problem:
     def outputs(self) -> tuple[str, ...]:
         return tuple(self.truth)
 
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """Names that an answer's expressions may hold: the inputs, unless a kind allows more."""
+        return self.inputs
+
     @cached_property
     def expressions(self):
         """The truth, parsed: output name -> Expression."""

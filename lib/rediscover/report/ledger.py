@@ -103,7 +103,8 @@ def compare(
         else:
             entry |= ours
             entry["measured"] = entry.pop("value")
-            entry.setdefault("verdict", verdict(record["value"], entry["low"], entry["high"]))
+            if "verdict" not in entry:  # cells that are no numbers bring their verdict
+                entry["verdict"] = verdict(record["value"], entry["low"], entry["high"])
         entries.append(entry)
     return pd.DataFrame(entries).reindex(columns=COLUMNS)
 

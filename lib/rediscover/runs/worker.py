@@ -125,7 +125,7 @@ def checked(problem, answer) -> dict:
     candidates = [_as_dict(candidate) for candidate in answer]
     if problem.kind not in KINDS_OF_EXPRESSIONS:
         return ending("ok", "", candidates)
-    faults = [_unparsable(candidate["solution"], problem.inputs) for candidate in candidates]
+    faults = [_unparsable(candidate["solution"], problem.vocabulary) for candidate in candidates]
     if faults[0]:
         return ending("unparsable", faults[0], candidates)
     wrong = [fault for fault in faults if fault]

@@ -1,0 +1,544 @@
+"""What the linear methods of MDBench share: libraries of terms, least squares on compressed rows, and
+selection.
+
+A grid search asks for the same sums over and over. Here every library is a set of columns of one big library;
+the rows are reduced once, by an orthogonal factorisation, to as many as there are columns; and each distinct
+support is solved once. Every problem that follows (ridge, thresholding, least squares on a support, squared
+errors on the validation block) is then one on a small matrix with the same answer as on the rows.
+"""
+
+import dataclasses
+import itertools
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.linalg.lapack
+
+from ..metrics.dynamics import fitness, linear_size, term_size
+from ..problems import Field, Problem, Trajectories, generator
+from ..problems.odes import time_splits
+from ..problems.pdes import MAX_ORDER, derivative
+from . import Candidate, Method, Unsupported, code_version
+
+THRESHOLDS = tuple(np.logspace(-7, 0, 16).tolist())
+PRINTED = 1e-10  # coefficients below are left out of the equations, as in the released code
+CHUNK = 20_000  # rows held at a time
+
+
+# Libraries
+
+
+class Term(NamedTuple):
+    """One library term: a function of the states times a space derivative of one state; either may be absent.
+
+    Attributes
+    ----------
+    function : powers of the states, as ((state index, exponent), ...); () for none
+    wave : 'sin', 'cos' or 'exp' of the one state in `function`, or ''
+    state : index of the differentiated state, or -1
+    orders : order of the derivative along each axis, () for none
+    """
+
+    function: tuple[tuple[int, int], ...] = ()
+    wave: str = ""
+    state: int = -1
+    orders: tuple[int, ...] = ()
+
+    @property
+    def degree(self) -> int:
+        return 0 if self.wave else sum(power for _, power in self.function)
+
+    @property
+    def order(self) -> int:
+        return sum(self.orders)
+
+    def text(self, states, axes) -> str:
+        factors = []
+        for i, power in self.function:
+            if self.wave:
+                factors.append(f"{self.wave}({states[i]})")
+            else:
+                factors.append(states[i] if power == 1 else f"{states[i]}**{power}")
+        if self.orders:
+            directions = "".join(axis * order for axis, order in zip(axes, self.orders, strict=False))
+            factors.append(f"{states[self.state]}_{directions}")
+        return "*".join(factors) or "1"
+
+
+def library(n_states: int, n_axes: int, degree: int, order: int, waves=("sin", "cos"), cross: bool = False):
+    """All terms up to a degree and a derivative order: constant, functions, derivatives, products of both.
+
+    Without `cross`, functions have one state each, as in the published libraries: no products of different
+    states.
+    """
+    if cross:
+        powers = itertools.product(range(degree + 1), repeat=n_states)
+        functions = [
+            Term(function=tuple((i, p) for i, p in enumerate(exponents) if p))
+            for exponents in sorted(powers, key=lambda e: (sum(e), [-p for p in e]))
+            if 0 < sum(exponents) <= degree
+        ]
+    else:
+        functions = [Term(function=((i, p),)) for p in range(1, degree + 1) for i in range(n_states)]
+    functions += [Term(function=((i, 1),), wave=wave) for wave in waves for i in range(n_states)]
+    multi = [m for m in itertools.product(range(order + 1), repeat=n_axes) if 0 < sum(m) <= order]
+    derivatives = [Term(state=i, orders=m) for m in multi for i in range(n_states)]
+    products = [d._replace(function=f.function, wave=f.wave) for d in derivatives for f in functions]
+    return [Term(), *functions, *derivatives, *products]
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """States on a grid of space and time with what differentiates them."""
+
+    u: np.ndarray  # (n_x, ..., n_t, d)
+    axes: tuple[np.ndarray, ...]
+    t: np.ndarray
+    target: np.ndarray  # differences in time, shape of u
+
+    def function(self, term: Term, u: np.ndarray | None = None) -> np.ndarray:
+        u = self.u if u is None else u
+        value = np.ones(u.shape[:-1])
+        for i, power in term.function:
+            value = value * (getattr(np, term.wave)(u[..., i]) if term.wave else u[..., i] ** power)
+        return value
+
+    def differentiate(self, value: np.ndarray, orders: tuple[int, ...]) -> np.ndarray:
+        for axis, order in enumerate(orders):
+            if order:
+                step = float(self.axes[axis][1] - self.axes[axis][0])
+                value = derivative(value, step, order, axis, "shared")
+        return value
+
+    @property
+    def order(self) -> int:
+        """Highest derivative order that every axis has points for."""
+        return min([MAX_ORDER, *(len(axis) - 2 for axis in self.axes)])
+
+    def rows(self, terms: list[Term], times: slice) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Library and target of a block of times, a chunk of rows at a time."""
+        n = max(self.u[..., times, 0].size // max(len(self.u), 1), 1)
+        thick = max(CHUNK // n, 1)
+        bases = {(i, m): None for i, m in {(term.state, term.orders) for term in terms if term.orders}}
+        for i, m in bases:
+            bases[i, m] = self.differentiate(self.u[..., i], m)[..., times]
+        u = self.u[..., times, :]
+        # Space is cut along its first axis; a trajectory has only time.
+        cuts = [slice(i, i + thick) for i in range(0, len(u), thick)] if self.axes else [slice(None)]
+        for cut in cuts:
+            functions: dict[Any, np.ndarray] = {}
+            columns = []
+            for term in terms:
+                key = (term.function, term.wave)
+                if key not in functions:
+                    functions[key] = self.function(Term(*key), u[cut])
+                value = functions[key]
+                columns.append(value * bases[term.state, term.orders][cut] if term.orders else value)
+            target = self.target[..., times, :][cut]
+            yield np.stack(columns, axis=-1).reshape(-1, len(terms)), target.reshape(-1, target.shape[-1])
+
+
+def sample(problem: Problem, seed: int) -> Sampled:
+    """A problem's (noisy) states and their differences in time."""
+    if isinstance(problem, Trajectories):
+        t, u, _ = problem.trajectory(seed)
+        axes: tuple[np.ndarray, ...] = ()
+    elif isinstance(problem, Field):
+        named, t, u, _ = problem.samples(seed)
+        axes = tuple(named.values())
+    else:
+        raise Unsupported(f"needs trajectories or a field, not a {problem.kind}")
+    step = t[1] - t[0]
+    return Sampled(u, axes, t, np.gradient(u, step, axis=-2, edge_order=2))
+
+
+def blocks(problem: Problem, n: int) -> dict[str, slice]:
+    """Blocks of time of the linear methods: those of the problem; a split in space is not theirs."""
+    return time_splits(n, "corrected" if problem.split == "corrected" else "published")
+
+
+# Least squares
+
+
+class Rows:
+    """A least-squares problem: few rows that stand for many.
+
+    Parameters
+    ----------
+    X : ndarray, shape (k, m)
+    Y : ndarray, shape (k, d)
+    n : rows that these stand for
+    """
+
+    def __init__(self, X: np.ndarray, Y: np.ndarray, n: int):
+        self.X, self.Y, self.n = X, Y, n
+        self._solved: dict[Any, np.ndarray] = {}
+
+    @classmethod
+    def compress(cls, parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> "Rows":
+        """The triangular factor of [X Y]: the same Gram matrix, least-squares solutions and residual norms.
+
+        A column that is not finite everywhere becomes NaN.
+        """
+        kept, n, width, broken = None, 0, 0, False
+        for X, Y in parts:
+            broken = broken | ~np.isfinite(X).all(axis=0)
+            table = np.hstack([np.where(broken, 0.0, X), Y])
+            n, width = n + len(X), X.shape[1]
+            stack = table if kept is None else np.vstack([kept, table])
+            kept = np.linalg.qr(stack, mode="r") if len(stack) > stack.shape[1] else stack
+        return cls(np.where(broken, np.nan, kept[:, :width]), kept[:, width:], n)
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        return self.X.T @ self.X
+
+    @cached_property
+    def moment(self) -> np.ndarray:
+        return self.X.T @ self.Y
+
+    def ridge(self, target: int, support: np.ndarray, alpha: float) -> np.ndarray:
+        """Coefficients on a support, by the normal equations as scikit-learn solves them."""
+        key = (target, alpha, support.tobytes())
+        if key not in self._solved:
+            A = self.gram[np.ix_(support, support)]
+            A.flat[:: len(A) + 1] += alpha
+            _, w, singular = scipy.linalg.lapack.dposv(A, self.moment[support, target])
+            if singular:
+                U, s, Vt = np.linalg.svd(self.X[:, support], full_matrices=False)
+                shrunk = np.divide(s, s**2 + alpha, out=np.zeros_like(s), where=s > 1e-15)
+                w = Vt.T @ (shrunk * (U.T @ self.Y[:, target]))
+            self._solved[key] = w
+        return self._solved[key]
+
+    def least_squares(self, target: int, support: np.ndarray) -> np.ndarray:
+        """Minimum-norm least squares on a support."""
+        key = (target, None, support.tobytes())
+        if key not in self._solved:
+            self._solved[key] = scipy.linalg.lstsq(self.X[:, support], self.Y[:, target])[0]
+        return self._solved[key]
+
+    def squared_error(self, target: int, support: np.ndarray, w: np.ndarray) -> float:
+        return float(np.sum((self.X[:, support] @ w - self.Y[:, target]) ** 2))
+
+    def power(self) -> float:
+        return float(np.sum(self.Y**2))
+
+
+def stlsq(rows: Rows, target: int, columns: np.ndarray, threshold: float, alpha: float, max_iter: int = 200):
+    """Support found by sequentially thresholded ridge regression (Brunton, Proctor & Kutz 2016).
+
+    The same steps as ``pysindy.STLSQ``; ridge solutions depend on the support only and are kept by `rows`.
+
+    Returns
+    -------
+    ndarray of int : the columns that are left, perhaps none
+    """
+    support = columns
+    for _ in range(max_iter):
+        if not len(support):
+            break
+        left = support[np.abs(rows.ridge(target, support, alpha)) >= threshold]
+        if len(left) == len(support):
+            break
+        support = left
+    return support
+
+
+def sr3(
+    rows: Rows, columns: np.ndarray, thresholds, max_iter: int = 200, tol: float = 1e-5
+) -> list[list[np.ndarray]]:
+    """Supports found by sparse relaxed regularised regression with an l0 penalty and nu = 1 (Zheng et al.
+    2019).
+
+    The same steps as ``pysindy.SR3``, for all thresholds at once with one factorisation.
+
+    Returns
+    -------
+    list (thresholds) of list (targets) of ndarray of int
+    """
+    X, d = rows.X[:, columns], rows.Y.shape[1]
+    cut = np.finfo(float).eps * max(rows.n, len(columns))
+    start = np.linalg.lstsq(X, rows.Y, rcond=cut)[0]
+    factor = scipy.linalg.cho_factor(rows.gram[np.ix_(columns, columns)] + np.eye(len(columns)))
+    v = np.repeat(start[:, None, :], len(thresholds), axis=1)
+    height = np.asarray(thresholds)[:, None]
+    active = np.ones(len(thresholds), bool)
+    moment = rows.moment[columns][:, None, :]
+    for _ in range(max_iter):
+        w = scipy.linalg.cho_solve(factor, (moment + v[:, active]).reshape(len(columns), -1))
+        w = w.reshape(len(columns), -1, d)
+        new = np.where(np.abs(w) > height[active], w, 0.0)
+        moved = np.sqrt(np.sum((new - v[:, active]) ** 2, axis=(0, 2)))
+        v[:, active] = new
+        active[np.flatnonzero(active)[moved < tol]] = False
+        if not active.any():
+            break
+    return [[columns[np.abs(v[:, j, i]) > 1e-14] for i in range(d)] for j in range(len(thresholds))]
+
+
+# Selection
+
+
+class Scored(NamedTuple):
+    """One setting tried: how well it does on the validation block."""
+
+    complexity: int
+    nmse: float
+    setting: Mapping[str, Any]
+
+
+class Selection:
+    """Validation scores of coefficient vectors, each distinct one computed once."""
+
+    def __init__(self, validation: Rows, terms: list[Term]):
+        self.validation = validation
+        self.sizes = np.array([term_size(term.text([f"u{i}" for i in range(9)], "xyz")) for term in terms])
+        self.scale = validation.power() + 1e-10
+        self._known: dict[bytes, tuple[int, float] | None] = {}
+
+    def score(self, equations: "Equations") -> tuple[int, float] | None:
+        """Complexity and NMSE of one (support, coefficients) per state; None where a right-hand side is
+        empty.
+
+        An empty right-hand side cannot be printed and read back: the released code drops such a candidate.
+        """
+        key = b"|".join(part.tobytes() for pair in equations for part in pair)
+        if key not in self._known:
+            self._known[key] = self._score(equations)
+        return self._known[key]
+
+    def _score(self, equations: "Equations") -> tuple[int, float] | None:
+        complexity, error = 0, 0.0
+        for target, (support, w) in enumerate(equations):
+            sizes = self.sizes[support[np.abs(w) > PRINTED]]
+            if not len(sizes):
+                return None
+            complexity += int(sizes.sum()) + (len(sizes) > 1)
+            error += self.validation.squared_error(target, support, w)
+        return complexity, error / self.scale
+
+    @staticmethod
+    def best(tried: Iterable[Scored]) -> Scored:
+        """The setting of highest fitness, eq. (2); among equals the first of lowest complexity and error.
+
+        Raises
+        ------
+        Unsupported
+            If no setting gave an equation for every state.
+        """
+        tried = [one for one in tried if np.isfinite(one.nmse)]
+        if not tried:
+            raise Unsupported("no setting gave a right-hand side for every state")
+        return max(
+            sorted(tried, key=lambda one: (one.complexity, one.nmse)),
+            key=lambda one: fitness(one.nmse, one.complexity),
+        )
+
+
+def printed(terms: list[Term], support: np.ndarray, w: np.ndarray, states, axes) -> dict[str, float]:
+    """Term -> coefficient of a right-hand side, without what is too small to print."""
+    return {
+        terms[j].text(states, axes): float(c) for j, c in zip(support, w, strict=True) if abs(c) > PRINTED
+    }
+
+
+def as_text(coefficients: Mapping[str, float]) -> str:
+    """A right-hand side to full precision.
+
+    Examples
+    --------
+    >>> as_text({"1": 0.21, "sin(x0)": -1.0})
+    '0.21 - 1.0*sin(x0)'
+    """
+    parts = [repr(c) if term == "1" else f"{c!r}*{term}" for term, c in coefficients.items()]
+    return " + ".join(parts).replace("+ -", "- ") or "0.0"
+
+
+Equations = list[tuple[np.ndarray, np.ndarray]]  # per state: the columns of its terms and their coefficients
+
+
+@dataclass(eq=False)
+class Prepared:
+    """One problem, ready for a grid search: the library, its rows, and smaller libraries as columns of it."""
+
+    data: Sampled
+    terms: list[Term]
+    libraries: list[tuple[dict[str, Any], np.ndarray]]
+    cuts: dict[str, slice]
+    n_targets: int
+
+    @cached_property
+    def _segments(self) -> dict[tuple[int, int], Rows]:
+        edges = sorted({e for name in ("train", "validation", "refit") for e in _ends(self.cuts[name])})
+        return {
+            (a, b): Rows.compress(self.data.rows(self.terms, slice(a, b)))
+            for a, b in itertools.pairwise(edges)
+        }
+
+    def rows(self, name: str) -> Rows:
+        """The library on one block, compressed; each time is reduced once, whatever blocks it is in."""
+        first, last = _ends(self.cuts[name])
+        inside = [rows for (a, b), rows in self._segments.items() if first <= a and b <= last]
+        joined = Rows.compress((part.X, part.Y) for part in inside)
+        joined.n = sum(part.n for part in inside)
+        return joined
+
+    def every_row(self, name: str) -> Rows:
+        """The same without compression, for drawing rows."""
+        parts = list(self.data.rows(self.terms, self.cuts[name]))
+        X, Y = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return Rows(X, Y, len(X))
+
+    def usable(self, rows: Rows) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
+        """Libraries whose columns are all finite on these rows; the released code drops the others too."""
+        finite = np.isfinite(rows.X).all(axis=0)
+        for setting, columns in self.libraries:
+            if finite[columns].all():
+                yield setting, columns
+
+    def columns(self, setting: Mapping[str, Any]) -> np.ndarray:
+        return next(columns for own, columns in self.libraries if own.items() <= setting.items())
+
+
+def _ends(cut: slice) -> tuple[int, int]:
+    return cut.start, cut.stop
+
+
+@dataclass(frozen=True)
+class SparseRegression(Method):
+    """Base of the linear methods: try all settings on the training block, choose on validation, fit again.
+
+    Attributes
+    ----------
+    degrees : highest powers of the states
+    families : functions beside the powers, per library
+    orders : highest derivative orders, for fields
+    thresholds : below which coefficients are set to zero
+    max_iter : of the thresholding
+    max_columns : larger libraries are left out of the grid, and counted in the notes
+    """
+
+    reference: ClassVar[str] = ""
+    accepts: ClassVar[tuple[type, ...]] = (Trajectories, Field)
+    cross: ClassVar[bool] = False
+
+    degrees: tuple[int, ...] = (1, 2, 3, 4)
+    families: tuple[tuple[str, ...], ...] = ((), ("sin", "cos"))
+    orders: tuple[int, ...] = (1, 2, 3, 4)
+    thresholds: tuple[float, ...] = THRESHOLDS
+    max_iter: int = 200
+    max_columns: int = 1000
+
+    def __post_init__(self):
+        for f in dataclasses.fields(self):  # parameter files have lists
+            object.__setattr__(self, f.name, _tuples(getattr(self, f.name)))
+
+    @property
+    def version(self) -> str:
+        """Changes with the code of any module that the method inherits from, this one among them."""
+        own = [cls.__module__ for cls in type(self).__mro__ if issubclass(cls, SparseRegression)]
+        return "-".join(code_version(sys.modules[name]) for name in dict.fromkeys(own))
+
+    def search(self, p: Prepared, rng) -> Iterator[tuple[dict[str, Any], Equations]]:
+        """Every setting with its equations on the training block."""
+        raise NotImplementedError
+
+    def refit(self, p: Prepared, setting: Mapping[str, Any], rng) -> Equations:
+        """The equations of one setting on training and validation blocks together."""
+        raise NotImplementedError
+
+    def prepare(self, problem: Problem, seed: int) -> Prepared:
+        data = sample(problem, seed)
+        n_states, n_axes = data.u.shape[-1], len(data.axes)
+        orders = [o for o in self.orders if o <= data.order] if n_axes else [0]
+        waves = tuple(dict.fromkeys(itertools.chain(*self.families)))
+        grid = list(itertools.product(self.families, orders, self.degrees))
+        sizes = {
+            (family, order, degree): len(library(n_states, n_axes, degree, order, family, self.cross))
+            for family, order, degree in grid
+        }
+        kept = [key for key in grid if sizes[key] <= self.max_columns]
+        if not kept:
+            raise Unsupported(f"{self.name}: every library has more than {self.max_columns} terms")
+        terms = [
+            term
+            for term in library(n_states, n_axes, max(self.degrees), max(orders), waves, self.cross)
+            if any(_inside(term, *key) for key in kept)
+        ]
+        libraries = [
+            (
+                {"family": list(family), "order": order, "degree": degree},
+                np.flatnonzero([_inside(term, family, order, degree) for term in terms]),
+            )
+            for family, order, degree in kept
+        ]
+        return Prepared(data, terms, libraries, blocks(problem, len(data.t)), n_states)
+
+    def solve(self, problem: Problem, *, budget=None, seed: int = 0) -> list[Candidate]:
+        """The equations of highest fitness, refitted; the whole grid counts as evaluations.
+
+        Raises
+        ------
+        Unsupported
+            If the problem is neither trajectories nor a field, or no setting gives an equation for every
+            state.
+        """
+        if not isinstance(problem, self.accepts):
+            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+        rng = generator(seed, problem.id, self.name)
+        p = self.prepare(problem, seed)
+        selection = Selection(p.rows("validation"), p.terms)
+        tried, n_tried = [], 0
+        for setting, equations in self.search(p, rng):
+            n_tried += 1
+            if score := selection.score(equations):
+                tried.append(Scored(*score, setting))
+        chosen = Selection.best(tried)
+        axes = tuple(problem.samples(seed).axes) if isinstance(problem, Field) else ()
+        found = [
+            printed(p.terms, support, w, problem.outputs, axes)
+            for support, w in self.refit(p, chosen.setting, rng)
+        ]
+        return [
+            Candidate(
+                solution={state: as_text(terms) for state, terms in zip(problem.outputs, found, strict=True)},
+                loss=float(chosen.nmse),
+                complexity=sum(map(linear_size, found)),
+                evaluations=n_tried,
+                notes={"setting": dict(chosen.setting), "usable": len(tried)},
+            )
+        ]
+
+
+def _tuples(value):
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+
+
+def _inside(term: Term, family, order: int, degree: int) -> bool:
+    return term.degree <= degree and term.order <= order and (not term.wave or term.wave in family)
+
+
+def draws(rows: Rows, n_models: int, n_rows: int, rng) -> list[Rows]:
+    """Bootstrap samples: rows drawn with replacement."""
+    return [
+        Rows(rows.X[chosen], rows.Y[chosen], n_rows)
+        for chosen in (rng.choice(len(rows.X), n_rows) for _ in range(n_models))
+    ]
+
+
+def aggregate(models: np.ndarray, inclusion: float) -> Equations:
+    """Median of coefficients, zero where too few models have the term (Fasel et al. 2022).
+
+    Parameters
+    ----------
+    models : ndarray, shape (n_models, n_targets, m)
+    """
+    share = np.count_nonzero(models, axis=0) / len(models)
+    median = np.where(share < inclusion, 0.0, np.median(models, axis=0))
+    return [(np.flatnonzero(row), row[row != 0]) for row in median]

@@ -1,0 +1,210 @@
+"""Were the governing equations found: MDBench's fidelity, its fitness, and sizes of linear combinations."""
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from .. import killable
+from . import metric
+
+TOLERANCE = 0.05
+CLASSES = ("identified", "partial", "approximate", "failed")
+
+
+def expanded(text: str) -> dict[str, tuple[float, ...]]:
+    """Term without its inner numbers -> coefficient and inner numbers, of an expanded right-hand side."""
+    import sympy
+
+    from ..expressions import parse
+
+    expression = parse(text).sympy()
+    whole = {
+        number: sympy.Integer(int(number))
+        for number in expression.atoms(sympy.Float)
+        if math.isfinite(number) and number == int(number)
+    }
+    terms = {}
+    for term, coefficient in sympy.expand(expression.xreplace(whole)).as_coefficients_dict().items():
+        numbers = [n for n in sympy.preorder_traversal(term) if n.is_Number and not n.is_Integer]
+        skeleton = term.xreplace({n: sympy.Symbol("number") for n in numbers})
+        if coefficient != 0:
+            terms[str(skeleton)] = (float(coefficient), *map(float, numbers))
+    return terms
+
+
+def _close(found: tuple, true: tuple) -> bool:
+    return len(found) == len(true) and all(
+        abs(a - b) <= TOLERANCE * abs(b) for a, b in zip(found, true, strict=True)
+    )
+
+
+def fidelity(prediction: Mapping[str, str] | None, truth: Mapping[str, str], seconds: float = 10.0) -> str:
+    """How much of the true equations was found: MDBench's check mark, underline, number or dash, by rule.
+
+    Both sides are expanded and matched term by term, over all states together; the paper does it by eye on
+    clean data. Terms match if they agree up to numbers; numbers inside them (as in ``exp(-2*x)``) are
+    compared too.
+
+    Parameters
+    ----------
+    prediction : state -> right-hand side (text or Expression), or None
+    truth : state -> right-hand side
+    seconds : float
+        Limit for expanding one right-hand side; one that takes longer is 'approximate'.
+
+    Returns
+    -------
+    str
+        'identified' : the same terms, every number within 5 % of the truth. A constant of 1e-9 is a term.
+        'partial' : exactly one term missing or extra, all others within 5 %.
+        'failed' : no prediction, a state without one, or text that does not parse.
+        'approximate' : anything else.
+
+    References
+    ----------
+    MDBench 2025, section 4 and Tables 3, A5 and A6.
+
+    Examples
+    --------
+    >>> truth = {"u0": "-6*u0*u0_x - u0_xxx"}
+    >>> fidelity({"u0": "-5.97*u0*u0_x - 0.99*u0_xxx"}, truth)
+    'identified'
+    >>> fidelity({"u0": "-5.97*u0*u0_x - 0.99*u0_xxx + 1e-9"}, truth), fidelity({"u0": "-u0_x"}, truth)
+    ('partial', 'approximate')
+    """
+    from ..expressions import ExpressionError
+
+    if not prediction or any(prediction.get(state) is None for state in truth):
+        return "failed"
+    odd = wrong = 0
+    for state, text in truth.items():
+        try:
+            found = killable.call(expanded, str(prediction[state]), seconds=seconds)
+        except (TimeoutError, MemoryError, ChildProcessError):
+            return "approximate"
+        except ExpressionError:
+            return "failed"
+        true = expanded(str(text))
+        odd += len(found.keys() ^ true.keys())
+        wrong += sum(not _close(found[term], true[term]) for term in found.keys() & true.keys())
+    if wrong or odd > 1:
+        return "approximate"
+    return "partial" if odd else "identified"
+
+
+@metric("higher", upper=1.0)
+def identified(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> float:
+    """1 if `fidelity` is 'identified', else 0.
+
+    Examples
+    --------
+    >>> identified({"x0": "0.21 - sin(x0)"}, {"x0": "0.2 - sin(x0)"})  # 5 % off, the edge of what counts
+    1.0
+    """
+    return float(fidelity(prediction, truth) == "identified")
+
+
+@metric("higher", upper=1.0)
+def partial(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> float:
+    """1 if `fidelity` is 'partial', the underline in the published tables, else 0.
+
+    Examples
+    --------
+    >>> partial({"x0": "0.2 - sin(x0) + 0.01*x0"}, {"x0": "0.2 - sin(x0)"})
+    1.0
+    """
+    return float(fidelity(prediction, truth) == "partial")
+
+
+@metric("lower")
+def complexity_mdbench(prediction, truth=None) -> float:
+    """Nodes of all right-hand sides as MDBench counts them: ``symbolic.complexity`` by its rule 'mdbench'.
+
+    Examples
+    --------
+    >>> complexity_mdbench({"x0": "x1", "x1": "-4.5*x0 - 0.43*x1"})  # 1 + 7
+    8.0
+    """
+    from .symbolic import complexity
+
+    return float(complexity(prediction, rule="mdbench"))
+
+
+@metric("lower")
+def complexity_tree(prediction, truth=None) -> float:
+    """Constants, variables and operators of all right-hand sides as they stand: one rule for all methods.
+
+    Examples
+    --------
+    >>> complexity_tree({"x0": "x1", "x1": "2*x0 + x1"})  # 1 + 5
+    6.0
+    """
+    from .symbolic import complexity
+
+    return float(complexity(prediction))
+
+
+@metric("higher", upper=2.0)
+def fitness(nmse, complexity, weight: float = 1.0, scale: float = 200.0):
+    r"""What MDBench maximises to choose among settings and along fronts, eq. (2).
+
+    .. math:: s = \frac{1}{1 + \mathrm{NMSE}} + \lambda e^{-l/L}
+
+    Parameters
+    ----------
+    nmse : float or array, >= 0
+    complexity : number or array, l
+    weight, scale : lambda and L
+
+    Returns
+    -------
+    float or array in (0, 1 + weight]; NaN where an argument is
+
+    Examples
+    --------
+    >>> float(fitness(0.0, 0)), float(round(fitness(1.0, 200), 4))  # 1 + 1, and 1/2 + 1/e
+    (2.0, 0.8679)
+    """
+    nmse, complexity = np.asarray(nmse, float), np.asarray(complexity, float)
+    return 1 / (1 + nmse) + weight * np.exp(-complexity / scale)
+
+
+def linear_size(terms: Iterable[str]) -> int:
+    """Nodes of the sum of numbers times library terms, as MDBench counts them, without building the
+    expression.
+
+    Agrees with ``symbolic.complexity(text, rule="mdbench")`` on such sums; a thousand times as fast, which
+    the grid searches need.
+
+    Parameters
+    ----------
+    terms : products of states, derivatives, integer powers of states ``u0**2`` and functions ``sin(u0)``; the
+        constant is ``1``. Every term carries a number that is not folded away.
+
+    Returns
+    -------
+    int; 0 for no terms
+
+    Examples
+    --------
+    >>> linear_size(["u0", "u0**2"]), linear_size(["u0*u0_x"]), linear_size(["1", "u0", "u0**3"])
+    (9, 4, 10)
+    """
+    sizes = [term_size(term) for term in terms]
+    return sum(sizes) + (len(sizes) > 1)
+
+
+def term_size(term: str) -> int:
+    """Nodes of a number times one library term: the product, the number, and each factor's own nodes.
+
+    Examples
+    --------
+    >>> term_size("1"), term_size("u0_xx"), term_size("u0**2"), term_size("sin(u0)*u0_x")
+    (1, 3, 5, 5)
+    """
+    if term == "1":
+        return 1
+    factors = re.split(r"(?<!\*)\*(?!\*)", term)
+    return 2 + sum(3 if "**" in factor else 2 if "(" in factor else 1 for factor in factors)

@@ -1,0 +1,429 @@
+"""The 14 systems of partial differential equations of MDBench.
+
+Ids: ``pdes/burgers``, ``pdes/kdv``, ... as in ``data/pdes.yaml``; the subset is the number of space
+dimensions, "1" to "3". A problem's states are u0, u1, ...; its table is the states and their space
+derivatives (inputs) against the states' time derivatives (outputs). Fields are simulated on first use (see
+`pde_solvers`) and kept in the user's cache.
+"""
+
+import functools
+import hashlib
+import itertools
+import json
+import math
+import os
+import re
+import tempfile
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+
+from . import Field, Split, Task, pde_solvers
+from .odes import SNR, settle_noise, time_splits
+
+MAX_ORDER = 4
+SEED = 42  # of the published noise
+STENCILS = ("shared", "direct", "repeated")
+
+
+class Samples(NamedTuple):
+    """A sampled field.
+
+    Attributes
+    ----------
+    axes : axis name -> ndarray
+    t : ndarray, shape (n_t,)
+    u : ndarray, shape (n_x, [n_y, [n_z,]] n_t, d)
+        States, noisy where the problem has noise.
+    du : ndarray of the shape of `u`
+        Time derivative of the clean states by differences of second order.
+    """
+
+    axes: Mapping[str, np.ndarray]
+    t: np.ndarray
+    u: np.ndarray
+    du: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PDE(Field):
+    """One system on its published grid.
+
+    Attributes
+    ----------
+    states : all states; those without an entry in ``truth`` (pressure) have no evolution equation and are
+        scored nevertheless.
+    snr, noise : as for `odes.ODE`
+    split : 'time' (first 80 % of time against the last 20 %, as the paper says and as its linear methods are
+        scored), 'space' (first and last rows of the flattened array, that is of x, as its other methods are
+        scored) or 'corrected' (60 / 20 / 20 % of time)
+    stencil : space derivatives by one n-th stencil per order whose edge rows share the outermost points
+        ('shared', as pysindy has it) or start at the row itself ('direct'), or by first differences n times
+        ('repeated', as in the released code for generic methods)
+    reduced : simulate on a coarser grid or mesh, where the entry has one; flagged
+    rows : at most so many training rows for generic methods, drawn at random; None for all
+    """
+
+    states: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    title: str = ""
+    residual: Mapping[str, float] = field(default_factory=dict)
+    snr: int | None = None
+    split: str = "time"
+    stencil: str = "shared"
+    reduced: bool = False
+    rows: int | None = None
+
+    def __post_init__(self):
+        super().__post_init__()
+        settle_noise(self)
+        if self.split not in ("time", "space", "corrected"):
+            raise ValueError(f"{self.id}: split must be 'time', 'space' or 'corrected', got {self.split!r}")
+        if self.stencil not in STENCILS:
+            raise ValueError(f"{self.id}: stencil must be one of {', '.join(STENCILS)}, got {self.stencil!r}")
+        if self.rows is not None and self.rows < 1:
+            raise ValueError(f"{self.id}: rows must be positive or None, got {self.rows!r}")
+        if self.reduced and "reduced" not in self.flags:
+            if "reduced" not in _facts()[self.name]:
+                raise ValueError(f"{self.id} has no reduced grid: it takes seconds at the published one")
+            object.__setattr__(self, "flags", (*self.flags, "reduced"))
+
+    @property
+    def name(self) -> str:
+        return self.id.partition("/")[2]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.states
+
+    @property
+    def vocabulary(self) -> tuple[str, ...]:
+        """Names that an answer may hold: states, all derivatives up to the fourth, mixed ones too, coordinates."""
+        axes = tuple(_facts()[self.name]["axes"])
+        orders = itertools.product(range(MAX_ORDER + 1), repeat=len(axes))
+        directions = [
+            "".join(axis * order for axis, order in zip(axes, multi, strict=True))
+            for multi in orders
+            if 0 < sum(multi) <= MAX_ORDER
+        ]
+        return (*self.states, *(f"{state}_{d}" for state in self.states for d in directions), *axes, "t")
+
+    def evaluate(self, values: Mapping[str, Any]) -> np.ndarray:
+        """The right-hand sides where the needed states and derivatives are given, as ``u0_xx`` or as
+        ``u_xx``.
+
+        Returns
+        -------
+        ndarray, shape (n,), or (n, n_states); NaN for a state without an equation
+        """
+        own = dict(zip(self.aliases, self.states, strict=True))
+        known = {}
+        for key, value in values.items():
+            head, bar, rest = key.partition("_")
+            known[key if key in self.inputs else own.get(head, head) + bar + rest] = value
+        missing = sorted({n for e in self.expressions.values() for n in e.names} - set(known))
+        if missing:
+            raise KeyError(f"{self.id}: evaluate needs values for {', '.join(missing)}")
+        columns = [
+            self.expressions[state](known) if state in self.truth else np.array(np.nan)
+            for state in self.states
+        ]
+        return columns[0] if len(columns) == 1 else np.stack(np.broadcast_arrays(*columns), axis=-1)
+
+    def samples(self, seed: int = 0) -> Samples:
+        """The simulated field with its noise; seed 0 is the published realisation."""
+        facts = settings(self.name, self.reduced)
+        axes, t = _grid(facts)
+        record = simulate(self.name, self.reduced)
+        du = pde_solvers.slope(record.u, facts["time"][1]) if record.du is None else record.du
+        if self.snr is None:
+            return Samples(axes, t, record.u, du)
+        xi = noise_draw(self.name, self.snr, record.u.shape, seed)
+        return Samples(axes, t, record.u * (1 + self.noise * xi), du)
+
+    def columns(self, names: Iterable[str], samples: Samples) -> dict[str, np.ndarray]:
+        """States, space derivatives (``u0_xxy``: mixed ones too) and coordinates by name, on the grid of
+        `samples`.
+
+        Returns
+        -------
+        dict of name -> ndarray, shape ``samples.u.shape[:-1]``
+        """
+        axes = list(samples.axes)
+        found = {}
+        for name in names:
+            state, _, directions = name.partition("_")
+            if name in axes or name == "t":
+                along = axes.index(name) if name in axes else len(axes)
+                line = samples.axes.get(name, samples.t)
+                found[name] = np.broadcast_to(
+                    line.reshape([-1 if i == along else 1 for i in range(len(axes) + 1)]),
+                    samples.u.shape[:-1],
+                )
+                continue
+            if state not in self.states or any(d not in axes for d in directions):
+                raise KeyError(f"{self.id} has no column {name!r}")
+            value = samples.u[..., self.states.index(state)]
+            for axis, direction in enumerate(axes):
+                if order := directions.count(direction):
+                    step = float(np.diff(samples.axes[direction][:2])[0])
+                    value = derivative(value, step, order, axis, self.stencil)
+            found[name] = value
+        return found
+
+    def data(self, seed: int = 0) -> dict[str, Split]:
+        """Splits by name, rows in C order of the grid.
+
+        Inputs are the (noisy) states and their differences; targets are differences in time of the same
+        states, except in ``test``, where they are those of the clean states. Split 'space' has ``train`` and
+        ``test`` only.
+        """
+        samples = self.samples(seed)
+        found = self.columns(self.inputs, samples)
+        X = np.stack([found[name] for name in self.inputs], axis=-1)
+        noisy = samples.du if self.snr is None else pde_solvers.slope(samples.u, samples.t[1] - samples.t[0])
+        return {
+            name: Split(rows(X), _table(rows(samples.du if name == "test" else noisy)))
+            for name, rows in self.blocks(samples.u.shape).items()
+        }
+
+    def blocks(self, shape) -> dict[str, Any]:
+        """Split name -> function from an array on the grid (last axis: columns) to the split's rows."""
+        if self.split == "space":
+            kept, test = int(0.8 * math.prod(shape[:-1])), int(0.2 * math.prod(shape[:-1]))
+            cuts = {"train": slice(0, kept), "test": slice(-test, None)}
+            return {name: lambda a, s=cut: a.reshape(-1, a.shape[-1])[s] for name, cut in cuts.items()}
+        cuts = time_splits(shape[-2], "published" if self.split == "time" else "corrected")
+        return {name: lambda a, s=cut: a[..., s, :].reshape(-1, a.shape[-1]) for name, cut in cuts.items()}
+
+    def tasks(self, seed: int = 0) -> list[Task]:
+        """One table per state; as published, of all that is not tested (not for split 'corrected')."""
+        splits = self.data(seed)
+        train = splits["train" if self.split != "time" else "refit"]
+        held_out = splits["validation"] if self.split == "corrected" else None
+        rows = slice(None)
+        if self.rows is not None and self.rows < len(train.y):
+            rows = np.sort(np.random.default_rng(seed).choice(len(train.y), self.rows, replace=False))
+
+        def column(y, i):
+            return y if y.ndim == 1 else y[:, i]
+
+        return [
+            Task(
+                inputs=self.inputs,
+                output=state,
+                X=train.X[rows],
+                y=column(train.y, i)[rows],
+                validation=held_out and Split(held_out.X, column(held_out.y, i)),
+            )
+            for i, state in enumerate(self.states)
+        ]
+
+
+def _table(y: np.ndarray) -> np.ndarray:
+    return y[:, 0] if y.shape[1] == 1 else y
+
+
+# Differences
+
+
+@functools.lru_cache(maxsize=128)
+def difference_matrix(n: int, step: float, order: int, stencil: str = "direct"):
+    """Differentiation on n uniform points, of second-order accuracy, as a sparse matrix.
+
+    Rows near an edge use ``order + 2`` points on one side: the outermost ones ('shared') or those from the
+    row itself on ('direct'). 'repeated' is the first derivative applied `order` times.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than ``order + 1`` points. On exactly so many every row uses all of them, to first
+        order.
+    """
+    from scipy import sparse
+
+    if stencil not in STENCILS:
+        raise ValueError(f"stencil must be one of {', '.join(STENCILS)}, got {stencil!r}")
+    if stencil == "repeated" and order > 1:
+        first = difference_matrix(n, step, 1, "direct")
+        return functools.reduce(lambda a, b: b @ a, [first] * order)
+    if n <= order:
+        raise ValueError(f"a derivative of order {order} needs {order + 1} points on its axis, there are {n}")
+    points = min(order + 2, n)
+    half = (order + 1) // 2
+    rows, columns, values = [], [], []
+    for i in range(n):
+        if half <= i < n - half:
+            used = np.arange(i - half, i + half + 1)
+        elif i < half:
+            used = np.arange(points) + (0 if stencil == "shared" else i)
+        else:
+            used = (n - 1 if stencil == "shared" else i) - np.arange(points)
+        if used.min() < 0 or used.max() >= n:  # on a short axis the one-sided stencil falls off the other end
+            used = np.arange(points) if i < n / 2 else n - 1 - np.arange(points)
+        powers = np.vander((used - i).astype(float), len(used), increasing=True).T
+        moment = np.zeros(len(used))
+        moment[order] = math.factorial(order)
+        rows += [i] * len(used)
+        columns += used.tolist()
+        values += np.linalg.solve(powers, moment).tolist()
+    return sparse.csr_array((np.array(values) / step**order, (rows, columns)), shape=(n, n))
+
+
+def derivative(u: np.ndarray, step: float, order: int, axis: int, stencil: str = "direct") -> np.ndarray:
+    """Derivative of an array along one axis; see `difference_matrix`."""
+    matrix = difference_matrix(u.shape[axis], step, order, stencil)
+    front = np.moveaxis(u, axis, 0)
+    return np.moveaxis((matrix @ front.reshape(len(front), -1)).reshape(front.shape), 0, axis)
+
+
+# Facts, simulation and noise
+
+
+@functools.cache
+def _facts() -> dict[str, dict]:
+    return yaml.safe_load((files(__package__) / "data" / "pdes.yaml").read_text(encoding="utf-8"))
+
+
+def settings(name: str, reduced: bool = False) -> dict[str, Any]:
+    """The entry of a system, with the changes of its reduced version where asked for."""
+    facts = _facts()[name]
+    changes = facts.get("reduced", {}) if reduced else {}
+    return {**facts, **{key: {**facts[key], **value} for key, value in changes.items()}}
+
+
+def _grid(facts) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    def line(start, step, n):
+        return start + step * np.arange(n)
+
+    return {name: line(*axis) for name, axis in facts["axes"].items()}, line(*facts["time"])
+
+
+def _shape(facts) -> tuple[int, ...]:
+    return (*(n for *_, n in facts["axes"].values()), facts["time"][2], len(facts["names"]))
+
+
+@functools.lru_cache(maxsize=4)
+def simulate(name: str, reduced: bool = False) -> pde_solvers.Record:
+    """The clean field, from the cache if it is there.
+
+    The cache (``pooch.os_cache("rediscover")/pdes``) holds one file per system and version of its facts and
+    solvers, with the SHA-256 of its arrays beside it; a file that does not match is made again.
+    """
+    import pooch
+
+    facts = settings(name, reduced)
+    version = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
+    version.update(Path(pde_solvers.__file__).read_bytes())
+    path = Path(pooch.os_cache("rediscover")) / "pdes" / f"{name}-{version.hexdigest()[:12]}.npz"
+    record = _read(path)
+    if record is None:
+        axes, t = _grid(facts)
+        record = pde_solvers.SOLVERS[name](pde_solvers.Setting(facts["parameters"], axes, t))
+        if not np.isfinite(record.u).all():
+            raise ArithmeticError(f"pdes/{name}: the simulation diverged")
+        try:
+            _write(path, record)
+        except OSError as error:
+            warnings.warn(f"pdes/{name} could not be cached: {error}", stacklevel=2)
+    for array in record:
+        if array is not None:
+            array.setflags(write=False)
+    return record
+
+
+def digest(record: pde_solvers.Record) -> str:
+    """SHA-256 of the arrays of a simulated field."""
+    return hashlib.sha256(
+        b"".join(np.ascontiguousarray(a).tobytes() for a in record if a is not None)
+    ).hexdigest()
+
+
+def _read(path: Path) -> pde_solvers.Record | None:
+    beside = path.with_suffix(".sha256")
+    if not (path.exists() and beside.exists()):
+        return None
+    with np.load(path) as stored:
+        record = pde_solvers.Record(**{key: stored[key] for key in stored.files})
+    return record if digest(record) == beside.read_text().strip() else None
+
+
+def _write(path: Path, record: pde_solvers.Record) -> None:
+    """Each file appears under its name only when it is whole; the checksum last."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays = {key: value for key, value in record._asdict().items() if value is not None}
+    for target, save in [
+        (path, lambda file: np.savez(file, **arrays)),
+        (path.with_suffix(".sha256"), lambda file: file.write(digest(record).encode())),
+    ]:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            save(file)
+        os.replace(file.name, target)
+
+
+@functools.lru_cache(maxsize=2)
+def noise_draw(name: str, snr: int, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+    """Standard normal numbers of the published stream: one generator, all systems in order, all levels.
+
+    A reduced grid draws its own numbers at the place where the stream reaches its system.
+    """
+    stream = np.random.RandomState(SEED + seed)  # the published generator
+    for other, facts in _facts().items():
+        for level in SNR:
+            if (other, level) == (name, snr):
+                return stream.randn(*shape)
+            stream.randn(*_shape(facts))
+    raise KeyError(f"no noise of {snr} dB for {name!r}")
+
+
+def ids(subset: str | None = None) -> list[str]:
+    return [name for name, facts in _facts().items() if subset in (None, str(len(facts["axes"])))]
+
+
+def features(states: Iterable[str], axes: Mapping[str, int]) -> tuple[str, ...]:
+    """Inputs of the generic methods in the published order.
+
+    States; then for each order from 1 to 4 the x-derivatives and the y-derivatives of all states; of z only
+    the first derivative, last, which the release misnames with four z. Orders for which an axis has too few
+    points are left out.
+
+    Parameters
+    ----------
+    axes : axis name -> number of points
+
+    Examples
+    --------
+    >>> features(["u0"], {"x": 5, "y": 4, "z": 3})
+    ('u0', 'u0_x', 'u0_y', 'u0_xx', 'u0_yy', 'u0_xxx', 'u0_z')
+    """
+    states = tuple(states)
+    plain = [
+        (axis, order) for order in range(1, MAX_ORDER + 1) for axis in "xy" if axes.get(axis, 0) >= order + 2
+    ]
+    plain += [("z", 1)] if "z" in axes else []
+    return states + tuple(f"{state}_{axis * order}" for axis, order in plain for state in states)
+
+
+@functools.cache
+def load(name: str) -> PDE:
+    facts = _facts()[name]
+    states = tuple(f"u{i}" for i in range(len(facts["names"])))
+    return PDE(
+        id=f"pdes/{name}",
+        truth={state: re.sub(r"\s+", " ", text) for state, text in facts["rhs"].items()},
+        inputs=features(states, {axis: n for axis, (*_, n) in facts["axes"].items()}),
+        subset=str(len(facts["axes"])),
+        flags=tuple(facts.get("flags", ())),
+        note=facts["note"],
+        source="MDBench 2025, Table A1 and Appendix B; released code",
+        states=states,
+        aliases=tuple(facts["names"]),
+        title=facts["name"],
+        residual=facts["residual"],
+    )
