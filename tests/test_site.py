@@ -76,12 +76,13 @@ def test_a_notebook_becomes_a_fragment_with_anchors_and_texts():
     cells = [
         new_markdown_cell("# Why?"),
         new_code_cell("1 + 1", outputs=[picture], execution_count=1),
-        new_markdown_cell("## Audits\n\n**3. A defect.** It is here."),
+        new_markdown_cell("## Audits\n\n**1. A defect.** It is here."),
+        new_code_cell("2", execution_count=2, metadata={"tags": ["audit"]}),
     ]
     notebook = new_notebook(cells=cells)
     assert site.title(notebook) == "Why?"
     fragment = site.story(notebook)
-    assert '<a id="audit-3"></a>' in fragment and 'alt="A picture made by the code above"' in fragment
+    assert '<a id="audit-1"></a>' in fragment and 'alt="A picture made by the code above"' in fragment
     assert "<html" not in fragment and "<script" not in fragment
 
 

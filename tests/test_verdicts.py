@@ -166,8 +166,8 @@ def test_the_command_line_finds_rows_whatever_the_case(tmp_path, monkeypatch, ca
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["## Audits\n\n**1. A title.** What\nit is.", "**2. Another.** More."], None),
-        (["**2. A title.** What it is."], r"numbered \[2\], not 1 to 1"),
+        (["## Audits\n\n**1. A title.** What\nit is.", "**Another.** More."], None),
+        (["**2. A title.** What it is."], "audit 1 has the number 2"),
         (["No title."], "no paragraph"),
     ],
 )

@@ -1,6 +1,7 @@
 """The index of all audits: what the notebooks show to be wrong in a published pipeline, found by its marks.
 
-An audit is a code cell with the tag ``audit`` after a markdown cell that ends in a paragraph ``**N. What.** text``.
+An audit is a code cell with the tag ``audit`` after a markdown cell with a paragraph ``**N. What.** text`` (without N, the
+audits count themselves).
 """
 
 import itertools
@@ -10,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 
-_MARK = re.compile(r"\*\*(\d+)\.\s+(.+?)\.?\*\*\s*(.+)", flags=re.S)
+_MARK = re.compile(r"^\*\*(?:(\d+)\.\s+)?(.+?)\.?\*\*\s*(.+)", flags=re.S | re.M)
 
 
 def audits(folder: Path) -> pd.DataFrame:
@@ -19,28 +20,30 @@ def audits(folder: Path) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If an audit has no title before it, or the audits of a notebook are not numbered 1, 2, 3, ...
+        If an audit has no title before it, or a number that is not its place among the audits of the notebook.
     """
     found = []
     for path in sorted(folder.glob("[0-9]*.ipynb")):
-        story = nbformat.read(path, as_version=4).cells
-        mine = [
-            {"notebook": path.stem} | _title(path, before) | {"cell": cell.get("execution_count") or i}
-            for i, (before, cell) in enumerate(itertools.pairwise(story), 1)
-            if "audit" in cell.metadata.get("tags", [])
-        ]
-        numbers = [entry["number"] for entry in mine]
-        if numbers != list(range(1, len(mine) + 1)):
-            raise ValueError(f"{path.name}: audits are numbered {numbers}, not 1 to {len(mine)}")
-        found += mine
+        marked = pairs(nbformat.read(path, as_version=4))
+        for number, (before, cell) in enumerate(marked, 1):
+            entry = {"notebook": path.stem, "number": number} | _title(path, before, number)
+            found.append(entry | {"cell": cell.execution_count})
     return pd.DataFrame(found, columns=["notebook", "number", "title", "text", "cell"])
 
 
-def _title(path, cell):
+def pairs(notebook) -> list[tuple]:
+    """(the cell that says what, the cell that shows it) of each audit."""
+    steps = itertools.pairwise(notebook.cells)
+    return [(before, cell) for before, cell in steps if "audit" in cell.metadata.get("tags", [])]
+
+
+def _title(path, cell, expected):
     match = _MARK.search(cell.source) if cell.cell_type == "markdown" else None
     if not match:
         raise ValueError(
             f"{path.name}: no paragraph `**N. What.** text` before an audit: {cell.source[:60]!r}"
         )
     number, title, text = match.groups()
-    return {"number": int(number), "title": title, "text": " ".join(text.split())}
+    if number and int(number) != expected:
+        raise ValueError(f"{path.name}: audit {expected} has the number {number}: {title}")
+    return {"title": title, "text": " ".join(text.split())}

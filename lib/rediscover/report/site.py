@@ -12,7 +12,7 @@ import nbformat
 import pandas as pd
 
 from ..params import root
-from . import verdicts
+from . import audits, verdicts
 from .figures import order
 from .ledger import VERDICTS
 from .output import number
@@ -76,10 +76,11 @@ def story(notebook) -> str:
     from nbconvert import HTMLExporter
 
     texts = described()
+    for number, (before, _) in enumerate(audits.pairs(notebook), 1):
+        before.source = f'<a id="audit-{number}"></a>\n\n{before.source}'
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
-            anchored = re.sub(r"^(?=\*\*(\d+)\. )", r'<a id="audit-\1"></a>', cell.source, flags=re.M)
-            cell.source = drawn(anchored)
+            cell.source = drawn(cell.source)
         elif any("image/png" in output.get("data", {}) for output in cell.outputs):
             named = [texts[name] for name in re.findall(r'"(\w+)"', cell.source) if name in texts]
             pictures = [output for output in cell.outputs if "image/png" in output.get("data", {})]
