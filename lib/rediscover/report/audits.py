@@ -1,7 +1,7 @@
 """The index of all audits: what the notebooks show to be wrong in a published pipeline, found by its marks.
 
-An audit is a code cell with the tag ``audit`` after a markdown cell with a paragraph ``**N. What.** text`` (without N, the
-audits count themselves).
+An audit is a code cell with the tag ``audit`` after a markdown cell with a paragraph ``**N. What.** text`` (without N,
+the audits count themselves).
 """
 
 import itertools

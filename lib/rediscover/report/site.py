@@ -76,8 +76,8 @@ def story(notebook) -> str:
     from nbconvert import HTMLExporter
 
     texts = described()
-    for number, (before, _) in enumerate(audits.pairs(notebook), 1):
-        before.source = f'<a id="audit-{number}"></a>\n\n{before.source}'
+    for place, (before, _) in enumerate(audits.pairs(notebook), 1):
+        before.source = f'<a id="audit-{place}"></a>\n\n{before.source}'
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = drawn(cell.source)
@@ -194,11 +194,11 @@ def _audits():
     from nbconvert.filters import markdown2html
 
     found = _read("audits").to_dict("records")
-    entries = [
-        audit | {"html": jinja2.utils.markupsafe.Markup(markdown2html(drawn(audit["text"])))}
-        for audit in found
-    ]
-    return {"audits": entries, "studies": list(dict.fromkeys(audit["notebook"] for audit in found))}
+    for audit in found:
+        for part in ("title", "text"):
+            written = markdown2html(drawn(audit[part])).strip()
+            audit[part] = jinja2.utils.markupsafe.Markup(re.sub(r"^<p>(.*)</p>$", r"\1", written, flags=re.S))
+    return {"audits": found, "studies": list(dict.fromkeys(audit["notebook"] for audit in found))}
 
 
 def _read(name):
