@@ -10,6 +10,7 @@ from scipy.stats import norm
 from .. import runs, scores
 from ..methods import catalogue, method
 from ..metrics.agreement import paired_wilcoxon
+from ..params import read, root
 from ..problems import problem, problems
 from .figures import colour, order, style
 from .ledger import combine, compare, published
@@ -37,15 +38,15 @@ def run(ids, solvers, params, reduced=(), **options):
 
     Returns
     -------
-    DataFrame : scores with ``snr`` (inf for clean), ``solution`` and ``seconds``
+    DataFrame : scores with ``snr`` (inf for clean), ``solution`` and ``seconds``; methods that are not installed here
+        have no rows, those that gave no answer have the worst scores
     """
     frames = []
     for level in params.levels:
         snr = None if level == "clean" else level
         at = [problem(id, snr=snr, **options, **({"reduced": True} if id in reduced else {})) for id in ids]
         records = runs.grid(at, solvers, seeds=params.seeds, budget=params.budget, store=params.store)
-        possible = ~records["status"].isin(["unsupported", "unavailable"])
-        scored = scores.table(records[possible], at, store=params.store)
+        scored = scores.table(records[records["status"] != "unavailable"], at, store=params.store)
         extra = records.loc[scored.index, ["solution", "seconds"]]
         frames.append(scored.join(extra).assign(snr=np.inf if level == "clean" else float(level)))
     return pd.concat(frames, ignore_index=True)
@@ -54,6 +55,27 @@ def run(ids, solvers, params, reduced=(), **options):
 def joined(*parts: pd.DataFrame) -> pd.DataFrame:
     """Scores of several runs as one table."""
     return pd.concat(parts, ignore_index=True)
+
+
+def sister(params, notebook: str) -> pd.DataFrame:
+    """Scores of another study of this kind in the same profile, from its store as far as they are there."""
+    other = read(root() / "params" / params.profile / f"{notebook}.yaml")
+    return run(other.systems or problems(notebook.rpartition("_")[2]), solvers(other), other)
+
+
+def draws(params, names, seeds) -> pd.DataFrame:
+    """How many seeds let a method identify a system, on clean data.
+
+    Returns
+    -------
+    DataFrame
+        Index: title of the system; columns: methods; cells as "4 of 5".
+    """
+    once = params.model_copy(update={"levels": ["clean"], "seeds": list(seeds)})
+    ids = [id for id in params.systems or problems("pdes") if id in SIX]
+    scored = run(ids, [method(name, **params.settings.get(name, {})) for name in names], once)
+    counts = scored.groupby(["problem", "method"])["identified"].agg(lambda v: f"{v.sum():.0f} of {len(v)}")
+    return counts.unstack().reindex(ids).rename(index=label)
 
 
 def label(id: str) -> str:
@@ -92,7 +114,7 @@ def beside(scored: pd.DataFrame, tables: tuple[str, ...]) -> pd.DataFrame:
                 cell["status"] == "identified", cell["nmse_exponent"], cell["complexity"], cell["status"]
             )
             finite = np.isfinite(row.nmse_power) and row.nmse_power > 0
-            power = str(round(np.log10(row.nmse_power))) if finite else ""
+            power = f"{np.log10(row.nmse_power):.0f}" if finite else ""
             mine = _cell(
                 row.identified == 1, power, f"{row.complexity_mdbench:.0f}", "failed" if not finite else ""
             )
@@ -123,8 +145,15 @@ def matches(table: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def ledger(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
-    """Every cell of the published tables with a verdict; `names` maps printed table to file."""
+def ledger(table: pd.DataFrame, names: dict[str, str], coarse=()) -> pd.DataFrame:
+    """Every cell of the published tables with a verdict.
+
+    Parameters
+    ----------
+    table : from `beside`
+    names : printed table -> file
+    coarse : datasets that were simulated on a coarser grid, and cannot be compared
+    """
     absent = catalogue("mdbench").set_index("label")["reason"].to_dict()
     ours = table.set_index(["dataset", "method"])
     parts = []
@@ -141,8 +170,8 @@ def ledger(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
                 "value": cell["ours"],
                 "low": np.nan,
                 "high": np.nan,
-                "verdict": "reproduced" if cell["same"] else "differs",
-                "reason": "",
+                "verdict": "not comparable" if d in coarse else "reproduced" if cell["same"] else "differs",
+                "reason": "on a coarser grid in this profile" if d in coarse else "",
             }
             for (d, m), cell in ours.iterrows()
         }
@@ -467,6 +496,50 @@ def boxes(scored: pd.DataFrame):
         axes[0].invert_yaxis()
         plt.close(figure)
     return figure
+
+
+def strips(scored: pd.DataFrame):
+    """Figures A12 to A15: error and complexity on every problem, a row per method, coloured by noise."""
+    import matplotlib.pyplot as plt
+
+    levels = sorted(scored["snr"].unique(), reverse=True)
+    names = [name for name in order(scored["method"]) if name not in ("oracle", "mean", "zero")]
+    ids = list(dict.fromkeys(scored["problem"]))
+    place = {id: i for i, id in enumerate(ids)}
+    with style():
+        figure, axes = plt.subplots(
+            len(names), 2, figsize=(9, 0.9 * len(names) + 1.2), sharex=True, sharey="col", squeeze=False
+        )
+        shades = plt.get_cmap("magma")(np.linspace(0.1, 0.85, len(levels)))
+        for row, name in zip(axes, names, strict=True):
+            for ax, score in zip(row, ("nmse_power", "complexity_mdbench"), strict=True):
+                for level, shade in zip(levels, shades, strict=True):
+                    part = scored[(scored["method"] == name) & (scored["snr"] == level)]
+                    part = part[np.isfinite(part[score]) & (part[score] > 0)]
+                    shown = "clean" if np.isinf(level) else f"{level:g} dB"
+                    ax.plot(
+                        part["problem"].map(place), part[score].clip(1e-12, 1e12), ".", c=shade, ms=4, label=shown
+                    )
+                ax.set_yscale("log")
+            row[0].set_ylabel(name)
+        for ax, title in zip(axes[0], ("NMSE", "complexity"), strict=True):
+            ax.set_title(title)
+        for ax in axes[-1]:
+            if len(ids) > 20:
+                ax.set_xlabel("system, by number")
+            else:
+                ax.set_xticks(range(len(ids)), [label(id) for id in ids], rotation=45, ha="right")
+        handles = axes[0, 0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower center", ncols=len(levels))
+        plt.close(figure)
+    return figure
+
+
+def by_dimension(scored: pd.DataFrame) -> pd.DataFrame:
+    """Figure A11 without its machine: median seconds of a search over those of the same method in one dimension."""
+    searched = scored[~scored["method"].isin(("oracle", "mean", "zero"))]
+    wide = searched.groupby(["method", "subset"])["seconds"].median().unstack()
+    return wide.div(wide["1"], axis=0).loc[order(wide.index)]
 
 
 def floors(names, views=(("time", "shared"), ("space", "direct"), ("space", "repeated"))) -> pd.DataFrame:
