@@ -215,13 +215,15 @@ class PDEs(Dynamics):
 
     Attributes
     ----------
-    reduced : ids of systems to be simulated on their coarser grid.
+    reduced : ids of further systems, to be simulated on their coarser grid.
+    narrow : settings of the linear methods there.
     generic : methods that work on tables; published on a test split in space.
     rows : training rows that these work on.
     """
 
     notebook: ClassVar[str] = "41_mdbench_pdes"
     reduced: ProblemIds
+    narrow: dict[str, object]
     generic: MethodNames
     rows: Count
 
