@@ -24,7 +24,7 @@ ifeq ($(filter $(PROFILE),smoke quick paper),)
 $(error no profile is called $(PROFILE); the profiles are smoke, quick and paper)
 endif
 
-.PHONY: help all smoke test bench lab refresh cost readme clean distclean lock
+.PHONY: help all smoke test generate bench lab refresh cost readme clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -48,6 +48,11 @@ $(BUILD)/%.ipynb: notebooks/%.ipynb params/$(PROFILE)/%.yaml $(LIB) $(READY)
 
 test: $(READY) ## the whole test suite, the notebooks among it
 	$(PY) -m pytest
+
+generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
+	$(if $(MODEL),,$(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1))
+	@$(PY) -m rediscover.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
+	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
 
 bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
 	$(PY) -m rediscover.bench

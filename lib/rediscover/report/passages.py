@@ -1,6 +1,7 @@
 """Tables, figures and verdicts of the text-to-equation study."""
 
 import json
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,14 +31,31 @@ class Released:
     entries: pd.DataFrame
 
 
-def released_data() -> tuple[Released | None, str]:
-    """The released files, or None and the reason; nothing is downloaded without being asked for."""
-    if released.unavailable(passages.REPOSITORY):
-        how = f"set {released.MIRROR} or call rediscover.released.fetch_all({passages.REPOSITORY!r})"
-        return (
-            None,
-            f"the released files are not on this machine (they have no licence, so none are bundled): {how}",
-        )
+NOT_ASKED = "the profile uses the bundled corpus only; the released files are read by quick and paper"
+NOT_HERE = (
+    "the released files (no licence, so none are bundled) are neither on this machine nor can be downloaded: "
+    f"connect to the internet once or set {released.MIRROR}"
+)
+FOUND = "released files, at the pinned commit: no licence stated, read here and not passed on"
+
+
+def released_data(wanted: bool = True) -> tuple[Released | None, str]:
+    """The released files, from mirror, cache or network, and where they are from; or None and why not.
+
+    Parameters
+    ----------
+    wanted : bool
+        False reads nothing and downloads nothing: the study is of the bundled corpus alone.
+    """
+    if not wanted:
+        return None, NOT_ASKED
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", released.LicenceWarning)  # what is returned says it, once
+            for repository in (latex.TOKENIZER, passages.REPOSITORY):
+                released.fetch_all(repository)
+    except released.ReleasedError:
+        return None, NOT_HERE
     outputs = passages.released_outputs().rename(columns=STORED)
     outputs["lexicality"] = outputs[list(scores.LEXICAL)].mean(axis=1)
     outputs["syntax"] = 1 - outputs["ted"]
@@ -63,7 +81,7 @@ def released_data() -> tuple[Released | None, str]:
         ]
     )
     judged, human = passages.released_scores("judge"), passages.released_scores("human")
-    return Released(outputs, judged, human, papers, entries), "released files: from the mirror or the cache"
+    return Released(outputs, judged, human, papers, entries), FOUND
 
 
 def grouped(counts) -> pd.Series:
@@ -314,7 +332,6 @@ def claims(data: Released | None, reason: str) -> dict[str, tuple[str, str]]:
     kappa = aligned[aligned.pairing == "keys"]["kappa"]
     rated = data.judged.merge(data.human, on=["model", *passages.KEYS], suffixes=("_judge", "_human"))
     higher = [r for r in passages.RUBRICS if rated[f"{r}_human"].mean() > rated[f"{r}_judge"].mean()]
-    overlap = jaccard(data.outputs)
     overlap = jaccard(data.outputs)
     shown = ["Validity", "Appropriateness"]
     gap = means.loc["Overall", "lexicality"] - means.loc["Overall", "syntax"]
