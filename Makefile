@@ -24,6 +24,10 @@ ifeq ($(filter $(PROFILE),smoke quick paper),)
 $(error no profile is called $(PROFILE); the profiles are smoke, quick and paper)
 endif
 
+ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
+$(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
+endif
+
 .PHONY: help all smoke test generate bench lab refresh cost readme clean distclean lock
 
 help: ## show this help
@@ -50,7 +54,6 @@ test: $(READY) ## the whole test suite, the notebooks among it
 	$(PY) -m pytest
 
 generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
-	$(if $(MODEL),,$(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1))
 	@$(PY) -m rediscover.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
 	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
 

@@ -79,8 +79,9 @@ def test_make_generate_asks_first_then_writes_scores_and_resumes(server, tmp_pat
     assert "2 and 10 replies are recorded already" in again.stdout
 
 
-def test_make_generate_without_a_model_says_what_to_type(tmp_path):
-    done = subprocess.run(["make", "generate"], capture_output=True, text=True, cwd=ROOT)
+def test_make_generate_without_a_model_says_what_to_type():
+    command = ["make", "generate", f"PY={sys.executable}"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60)
     assert done.returncode and "make generate MODEL=... BASE_URL=" in done.stderr
 
 
