@@ -331,7 +331,7 @@ def figures_of(data: Released) -> dict:
         "passages_venues": (
             groups_figure(data, "venue"),
             f"Mean scores of the papers of ACL, NAACL, NeurIPS, ICLR and ICML {groups}. "
-            "Lexicality and Syntax hardly differ; Coverage and Equivalence do.",
+            "Intervals of Lexicality overlap; Coverage and Equivalence differ.",
         ),
     }
 
