@@ -138,35 +138,6 @@ def edit_distance() -> Iterator[Comparison]:
             (text,) = method(name).solve(law)[0].solution.values()
             pairs.append([str(e.substitute(columns)) for e in (symbolic.parse(text), truth)])
 
-
-def latex() -> Iterator[Comparison]:
-    """Metrics of formulas against the plain reference, pair by pair: each bundled formula and the one before it.
-
-    SeqSim is difflib itself, and TexBLEU has no reference that runs without GPT-2's weights.
-    """
-    import zss
-    from rouge_score.rouge_scorer import RougeScorer
-    from sympy.parsing.latex import parse_latex
-
-    from .metrics import latex, trees
-    from .problems.passages import bundled
-
-    formulas = [[latex.clean(entry.latex) for entry in paper.equations] for paper in bundled()]
-    pairs = [pair for paper in formulas for pair in zip(paper[1:], paper, strict=False)]
-    scorer = RougeScorer(["rougeL"], use_stemmer=True)
-
-    def table(a, b):
-        """Levenshtein distance by dynamic programming."""
-        row = list(range(len(b) + 1))
-        for i, x in enumerate(a, 1):
-            diagonal, row[0] = row[0], i
-            for j, y in enumerate(b, 1):
-                diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
-        return round(1 - row[-1] / max(len(a), len(b), 1), 4)
-
-    def rouge(a, b):
-        return round(scorer.score(b, a)["rougeL"].fmeasure, 4)
-
     def node(tree):
         return zss.Node(tree[0], [node(child) for child in tree[1:]])
 
@@ -273,6 +244,37 @@ def sparse_regression() -> Iterator[Comparison]:
         yield Comparison(f"{name} on {id}", lambda s=solver, p=loaded: s.solve(p), part, other, 3 if every == 1 else 1)
 
 
+def latex() -> Iterator[Comparison]:
+    """Metrics of formulas against the plain reference, pair by pair: each bundled formula and the one before it.
+
+    SeqSim is difflib itself, and TexBLEU has no reference that runs without GPT-2's weights.
+    """
+    import zss
+    from rouge_score.rouge_scorer import RougeScorer
+    from sympy.parsing.latex import parse_latex
+
+    from .metrics import latex, trees
+    from .problems.passages import bundled
+
+    formulas = [[latex.clean(entry.latex) for entry in paper.equations] for paper in bundled()]
+    pairs = [pair for paper in formulas for pair in zip(paper[1:], paper, strict=False)]
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+
+    def table(a, b):
+        """Levenshtein distance by dynamic programming."""
+        row = list(range(len(b) + 1))
+        for i, x in enumerate(a, 1):
+            diagonal, row[0] = row[0], i
+            for j, y in enumerate(b, 1):
+                diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
+        return round(1 - row[-1] / max(len(a), len(b), 1), 4)
+
+    def rouge(a, b):
+        return round(scorer.score(b, a)["rougeL"].fmeasure, 4)
+
+    def node(tree):
+        return zss.Node(tree[0], [node(child) for child in tree[1:]])
+
     def zhang_shasha(a, b):
         return zss.simple_distance(node(a), node(b))
 
@@ -291,7 +293,7 @@ def sparse_regression() -> Iterator[Comparison]:
     whole = [pair for pair in single if latex.parse_failures(*pair) == 0][:24]
     for what, ours, name, other, sample, repeats in (
         ("Levenshtein", latex.levenshtein_similarity, "dynamic programming in Python", table, pairs, 3),
-        ("ROUGE-L of words", latex.rouge_l_words, "rouge_score per pair", rouge, pairs, 3),
+        ("ROUGE-L, words kept", latex.rouge_l_words, "rouge_score per pair", rouge, pairs, 3),
         ("edit distance of source trees", trees.tree_edit_distance, "zss", zhang_shasha, structures[:60], 3),
         ("TED, parses kept", latex.ted, "parse_latex and zss", parsed_and_compared, whole, 1),
     ):
