@@ -24,7 +24,11 @@ ifeq ($(filter $(PROFILE),smoke quick paper),)
 $(error no profile is called $(PROFILE); the profiles are smoke, quick and paper)
 endif
 
-.PHONY: help all smoke test bench lab refresh cost readme clean distclean lock
+ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
+$(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
+endif
+
+.PHONY: help all smoke site test generate bench lab refresh cost readme clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -46,8 +50,19 @@ $(BUILD)/%.ipynb: notebooks/%.ipynb params/$(PROFILE)/%.yaml $(LIB) $(READY)
 	$(PY) -m papermill $< $$part -f params/$(PROFILE)/$*.yaml -k python3 --no-progress-bar --log-level ERROR \
 	    && mv $$part $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
 
+# The ledger reads what the other studies wrote, and the audits in their notebooks.
+$(BUILD)/90_ledger.ipynb: $(filter-out %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
+    $(wildcard tables/*_ledger.csv tables/*_claims.csv notebooks/*.ipynb)
+
+site: $(READY) ## static pages of the notebooks, results, ledger and audits, under build/site
+	$(PY) -m rediscover.report.site
+
 test: $(READY) ## the whole test suite, the notebooks among it
 	$(PY) -m pytest
+
+generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
+	@$(PY) -m rediscover.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
+	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
 
 bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
 	$(PY) -m rediscover.bench

@@ -48,6 +48,19 @@ def test_bold_goes_to_all_that_display_alike_and_never_to_infinity(out, tmp_path
     assert r"\textbf{0.500}" in (tmp_path / "tables" / "u.tex").read_text()
 
 
+def test_bold_is_per_group_and_not_for_controls_and_intervals_stand_behind(out, tmp_path):
+    rows = pd.MultiIndex.from_product([["easy", "hard"], ["oracle", "a", "b"]], names=["set", "method"])
+    frame = pd.DataFrame({"error": [0.0, 1.0, 2.0, 0.0, 4.0, 3.0]}, index=rows)
+    text = out.table(frame, "t", caption="", best={"error": "lower"}, intervals=(frame - 0.5, frame + 0.5))
+    latex = (tmp_path / "tables" / "t.tex").read_text()
+    assert [line for line in latex.splitlines() if "textbf" in line] == [
+        r"easy & a & \textbf{1.00 [0.50, 1.5]} \\",
+        r"hard & b & \textbf{3.00 [2.5, 3.5]} \\",
+    ]
+    assert "0 [-0.50, 0.50]" in text
+    assert pd.read_csv(tmp_path / "tables" / "t.csv")["error"].tolist() == [0.0, 1.0, 2.0, 0.0, 4.0, 3.0]
+
+
 def test_long_texts_become_paragraphs(out, tmp_path):
     frame = pd.DataFrame({"finding": ["word " * 30]}, index=pd.Index(["SB-01"], name="claim"))
     text = out.table(frame, "t", caption="")

@@ -118,6 +118,60 @@ def grid() -> Iterator[Comparison]:
     )
 
 
+def edit_distance() -> Iterator[Comparison]:
+    """Tree edit distance against zss, and NED end to end against SymPy and zss, each on the same pairs."""
+    import os
+    from unittest.mock import patch
+
+    import sympy
+    import zss
+
+    from . import killable, method, problem, problems
+    from .metrics import symbolic, trees
+
+    pairs = []
+    for id in problems("srsd", "easy")[:12]:
+        law = problem(id, sizes=(800, 100, 100))
+        columns = {name: f"x{i}" for i, name in enumerate(law.inputs)}
+        (truth,) = law.expressions.values()
+        for name in ("power_law", "polynomial"):
+            (text,) = method(name).solve(law)[0].solution.values()
+            pairs.append([str(e.substitute(columns)) for e in (symbolic.parse(text), truth)])
+
+    def node(tree):
+        return zss.Node(tree[0], [node(child) for child in tree[1:]])
+
+    def convert():
+        sympy.core.cache.clear_cache()
+        return [tuple(map(symbolic.convert_published, pair)) for pair in pairs]
+
+    def plain():
+        return [zss.simple_distance(node(a), node(b)) for a, b in convert()]
+
+    def warm():
+        return [symbolic.ned_details(*pair).distance for pair in pairs]
+
+    def cold():
+        killable.stop()
+        for remembered in (symbolic._published_tree, symbolic._memory):
+            remembered.cache_clear()
+        with patch.dict(os.environ, {symbolic.CACHE: ""}):  # nothing from the disk
+            return warm()
+
+    converted = convert()
+    nodes = [tuple(map(node, pair)) for pair in converted]
+    assert cold() == [zss.simple_distance(a, b) for a, b in nodes]
+    yield Comparison(
+        f"tree edit distance of {len(pairs)} pairs",
+        lambda: [trees.tree_edit_distance(a, b) for a, b in converted],
+        "zss",
+        lambda: [zss.simple_distance(a, b) for a, b in nodes],
+        21,
+    )
+    for what, ours in (("first time", cold), ("again", warm)):
+        yield Comparison(f"NED of {len(pairs)} pairs, {what}", ours, "SymPy and zss for each pair", plain, 1)
+
+
 def sparse_regression() -> Iterator[Comparison]:
     """Whole grid searches of the linear methods against a pysindy fit and prediction per setting.
 
@@ -190,7 +244,74 @@ def sparse_regression() -> Iterator[Comparison]:
         yield Comparison(f"{name} on {id}", lambda s=solver, p=loaded: s.solve(p), part, other, 3 if every == 1 else 1)
 
 
-GROUPS = (geometry, evaluation, grid, sparse_regression)
+def latex() -> Iterator[Comparison]:
+    """Metrics of formulas against the plain reference, pair by pair: each bundled formula and the one before it.
+
+    SeqSim is difflib itself, and TexBLEU has no reference that runs without GPT-2's weights.
+    """
+    import zss
+    from rouge_score.rouge_scorer import RougeScorer
+    from sympy.parsing.latex import parse_latex
+
+    from .metrics import latex, trees
+    from .problems.passages import bundled
+
+    formulas = [[latex.clean(entry.latex) for entry in paper.equations] for paper in bundled()]
+    pairs = [pair for paper in formulas for pair in zip(paper[1:], paper, strict=False)]
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+
+    def table(a, b):
+        """Levenshtein distance by dynamic programming."""
+        row = list(range(len(b) + 1))
+        for i, x in enumerate(a, 1):
+            diagonal, row[0] = row[0], i
+            for j, y in enumerate(b, 1):
+                diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
+        return round(1 - row[-1] / max(len(a), len(b), 1), 4)
+
+    def rouge(a, b):
+        return round(scorer.score(b, a)["rougeL"].fmeasure, 4)
+
+    def node(tree):
+        return zss.Node(tree[0], [node(child) for child in tree[1:]])
+
+    def zhang_shasha(a, b):
+        return zss.simple_distance(node(a), node(b))
+
+    def sympy_tree(expression):
+        return (type(expression).__name__, *map(sympy_tree, expression.args))
+
+    def parsed_and_compared(a, b):
+        a, b = (sympy_tree(parse_latex(text)) for text in (a, b))
+        return zhang_shasha(a, b) / max(size(a), size(b))
+
+    def size(tree):
+        return 1 + sum(map(size, tree[1:]))
+
+    structures = [tuple(map(latex.structure, pair)) for pair in pairs]
+    single = [pair for pair in pairs if latex.SEPARATOR not in "".join(pair)][:60]
+    whole = [pair for pair in single if latex.parse_failures(*pair) == 0][:24]
+    for what, ours, name, other, sample, repeats in (
+        ("Levenshtein", latex.levenshtein_similarity, "dynamic programming in Python", table, pairs, 3),
+        ("ROUGE-L, words kept", latex.rouge_l_words, "rouge_score per pair", rouge, pairs, 3),
+        ("edit distance of source trees", trees.tree_edit_distance, "zss", zhang_shasha, structures[:60], 3),
+        ("TED, parses kept", latex.ted, "parse_latex and zss", parsed_and_compared, whole, 1),
+    ):
+
+        def run(function, sample=sample):
+            return [function(*pair) for pair in sample]
+
+        assert np.allclose(run(ours), run(other), rtol=0, atol=1e-4), what
+        yield Comparison(
+            f"{what}, {len(sample)} pairs",
+            lambda run=run, ours=ours: run(ours),
+            name,
+            lambda run=run, other=other: run(other),
+            repeats,
+        )
+
+
+GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression, latex)
 
 
 @contextmanager

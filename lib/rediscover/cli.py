@@ -119,16 +119,22 @@ def _ledger(options):
     import pandas as pd
 
     from .params import root
+    from .report.ledger import VERDICTS
 
-    files = sorted((root() / "tables").glob("*_ledger.csv"))
-    if not files:
+    path = root() / "tables" / "ledger.csv"
+    if not path.exists():
         raise FileNotFoundError("no ledger yet: run `make all` first")
-    table = pd.concat([pd.read_csv(file, dtype=str) for file in files])
-    for column in ("paper", "verdict"):
+    whole = pd.read_csv(path, dtype=str, keep_default_na=False)
+    chosen = pd.Series(True, index=whole.index)
+    for column in ("paper", "method", "verdict"):
         wanted = getattr(options, column)
         if wanted:
-            table = table[table[column].str.lower() == wanted.lower()]
-    print(table.to_string(index=False, na_rep="") if len(table) else "no such entries")
+            known = VERDICTS if column == "verdict" else [name for name in whole[column].unique() if name]
+            if wanted.lower() not in {name.lower() for name in known}:
+                raise ValueError(f"no {column} {wanted!r} in the ledger (known: {', '.join(known)})")
+            chosen &= whole[column].str.lower() == wanted.lower()
+    shown = ["paper", "table", "row", "column", "published", "measured", "verdict", "reason"]
+    print(whole.loc[chosen, shown].to_string(index=False) if chosen.any() else "no such entries")
 
 
 def _parser():
@@ -177,6 +183,7 @@ def _parser():
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
     sub.add_argument("files", nargs="+", type=Path)
     sub = command("ledger", _ledger, "published numbers beside ours")
-    sub.add_argument("--paper")
-    sub.add_argument("--verdict")
+    sub.add_argument("--paper", help="such as srsd")
+    sub.add_argument("--method", help="as the paper calls it")
+    sub.add_argument("--verdict", help="reproduced, differs, 'not comparable' or 'not run'")
     return parser

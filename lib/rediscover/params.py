@@ -55,36 +55,24 @@ Levels = Annotated[list[Annotated[float, Field(ge=0, allow_inf_nan=False)]], Aft
 Count = Annotated[int, Field(gt=0)]
 
 
-class Parameters(BaseModel):
-    """What every study has.
+class Profile(BaseModel):
+    """What every notebook has.
 
     Attributes
     ----------
     profile : smoke, quick or paper.
-    seeds : data and search seeds; each is a run of its own.
-    methods : names as in ``rediscover methods``.
-    evaluations, seconds, memory_mb : the budget of one run (`methods.Budget`).
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
     notebook: ClassVar[str] = ""
 
     profile: Literal["smoke", "quick", "paper"]
-    seeds: Seeds
-    methods: MethodNames
-    evaluations: Count
-    seconds: Positive
-    memory_mb: Count
 
     def __init__(self, **values):
         try:
             super().__init__(**values)
         except ValidationError as error:
             raise ParameterError(_sentence(error)) from None
-
-    @property
-    def budget(self) -> Budget:
-        return Budget(self.evaluations, self.seconds, self.memory_mb)
 
     @property
     def folder(self) -> Path:
@@ -102,6 +90,39 @@ class Parameters(BaseModel):
         if value not in PROFILES:
             raise ValueError(f"is {value!r}; the profiles are {', '.join(PROFILES)}")
         return value
+
+
+class Ledger(Profile):
+    """90_ledger: nothing is run, the verdicts of all studies are put together.
+
+    Attributes
+    ----------
+    reasons : how many of the commonest reasons are printed.
+    """
+
+    notebook: ClassVar[str] = "90_ledger"
+    reasons: Count
+
+
+class Parameters(Profile):
+    """What every study has.
+
+    Attributes
+    ----------
+    seeds : data and search seeds; each is a run of its own.
+    methods : names as in ``rediscover methods``.
+    evaluations, seconds, memory_mb : the budget of one run (`methods.Budget`).
+    """
+
+    seeds: Seeds
+    methods: MethodNames
+    evaluations: Count
+    seconds: Positive
+    memory_mb: Count
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.evaluations, self.seconds, self.memory_mb)
 
 
 class StartHere(Parameters):
@@ -129,6 +150,40 @@ class Surfaces(Parameters):
     noise_surfaces: ProblemIds
     noise_levels: Levels
     noise_seeds: Seeds
+
+
+class Passages(Parameters):
+    """50_text_to_equation.
+
+    Attributes
+    ----------
+    papers : papers of the bundled corpus, by id; an empty list means all of them.
+    released : whether the released outputs are read (from the mirror, the cache or the network) as well.
+    """
+
+    notebook: ClassVar[str] = "50_text_to_equation"
+    papers: Annotated[list[str], AfterValidator(_unique)]
+    released: bool
+
+
+class Laws(Parameters):
+    """20_srsd_edit_distance.
+
+    Attributes
+    ----------
+    laws : ids of the laws; an empty list means all 120.
+    ranges : sampling ranges of the ``paper`` or of the released code (``upstream``).
+    max_rows : training rows that a genetic search works on.
+    ablation_methods : methods of the comparisons over noise and over original and new ranges.
+    noise_levels : of the noise comparison, on the Easy laws.
+    """
+
+    notebook: ClassVar[str] = "20_srsd_edit_distance"
+    laws: ProblemIds
+    ranges: Literal["paper", "upstream"]
+    max_rows: Count
+    ablation_methods: MethodNames
+    noise_levels: Levels
 
 
 Decibels = Annotated[
@@ -175,18 +230,18 @@ class PDEs(Dynamics):
     rows: Count
 
 
-def models() -> dict[str, type[Parameters]]:
-    """Notebook name -> parameter model."""
-    found, waiting = {}, [Parameters]
+def models() -> dict[str, type[Profile]]:
+    """Notebook name -> parameter model, in the order of the notebooks."""
+    found, waiting = {}, [Profile]
     while waiting:
         for model in waiting.pop().__subclasses__():
             waiting.append(model)
             if model.notebook:
                 found[model.notebook] = model
-    return found
+    return dict(sorted(found.items()))
 
 
-def read(path) -> Parameters:
+def read(path) -> Profile:
     """Parameters of the study that the file is named after.
 
     Raises

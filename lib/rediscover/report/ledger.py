@@ -25,6 +25,7 @@ COLUMNS = [
     "tolerance",
     "verdict",
     "reason",
+    "source",
 ]
 
 
@@ -35,13 +36,19 @@ def published(name: str) -> pd.DataFrame:
     ----------
     name : str
         File name without suffix, such as ``surfacebench_table1``.
+
+    Returns
+    -------
+    DataFrame
+        Its index says file and line of each row, ``surfacebench_table1.csv:2``: by it, the ledger knows a cell again.
     """
     folder = importlib.resources.files("rediscover") / "published"
     with importlib.resources.as_file(folder / f"{name}.csv") as path:
         if not path.exists():
             known = ", ".join(sorted(p.stem for p in path.parent.glob("*.csv")))
             raise KeyError(f"no published table {name!r} (known: {known})")
-        return pd.read_csv(path, dtype=str, keep_default_na=False)
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return table.set_axis([f"{name}.csv:{line}" for line in range(2, len(table) + 2)])
 
 
 def compare(
@@ -62,7 +69,7 @@ def compare(
     Parameters
     ----------
     rows : DataFrame
-        The published table, tidy, with a column ``value``.
+        The published table, tidy, with a column ``value`` and the index of `published`.
     measured : key values -> dict(value, low, high, and optionally definition, verdict, reason)
         `low` and `high` bound what counts as the same (a bootstrap interval, or rounding of the printed digit).
     keys : columns of `rows` that make the key of `measured`.
@@ -76,7 +83,7 @@ def compare(
     DataFrame with `COLUMNS`; every row of `rows` is there.
     """
     entries = []
-    for record in rows.to_dict("records"):
+    for source, record in zip(rows.index, rows.to_dict("records"), strict=True):
         key = tuple(record[name] for name in keys)
         ours = measured.get(key)
         entry = {
@@ -87,6 +94,7 @@ def compare(
             "published": record["value"],
             "definition": definition,
             "tolerance": tolerance,
+            "source": source,
         }
         if ours is None:
             entry["verdict"], entry["reason"] = absent.get(

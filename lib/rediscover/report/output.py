@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
+CONTROLS = ("oracle", "mean", "zero")  # methods that stand in every table and win no bold
 PACKAGES = (
     "numpy",
     "scipy",
@@ -69,6 +70,7 @@ class Output:
         best: dict | None = None,
         digits: int = 3,
         footnotes: tuple[str, ...] = (),
+        intervals: tuple[pd.DataFrame, pd.DataFrame] | None = None,
     ) -> str:
         """Write a table as CSV (all digits) and LaTeX (booktabs), and return it as text to print.
 
@@ -77,13 +79,18 @@ class Output:
         frame : DataFrame
             The index is shown as the first columns.
         best : column -> 'lower' or 'higher'
-            In these columns the best finite value is bold; values that display alike are bold together.
+            In these columns the best finite value of each group (first index level, where there are several) is bold;
+            values that display alike are bold together. Controls are left out.
         digits : int
             Significant digits shown.
         footnotes : sentences under the table.
+        intervals : low and high, shaped like `frame`, shown in brackets behind each value.
         """
         self._csv(frame.reset_index() if frame.index.names != [None] else frame, name)
         shown = frame.map(lambda value: number(value, digits))
+        if intervals:
+            low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in intervals)
+            shown = (shown + " [" + low + ", " + high + "]").where(shown != "", "")
         latex = shown.map(_escape)
         for column, direction in (best or {}).items():
             for row in _winners(frame[column], shown[column], direction):
@@ -172,12 +179,19 @@ def number(value, digits: int = 3) -> str:
 
 
 def _winners(values, shown, direction):
+    """Labels of the rows that are best in their group, controls left out."""
+    rows = values.index
+    names = rows.get_level_values(-1)
+    groups = rows.get_level_values(0) if rows.nlevels > 1 else pd.Index([""] * len(rows))
     numbers = pd.to_numeric(values, errors="coerce")
-    finite = numbers[numbers.abs() < math.inf].dropna()
-    if finite.empty:
-        return []
-    top = finite.idxmax() if direction == "higher" else finite.idxmin()
-    return [row for row in finite.index if shown[row] == shown[top]]
+    competing = numbers[(numbers.abs() < math.inf) & ~names.isin(CONTROLS)].dropna()
+    winners = []
+    for group in groups.unique():
+        part = competing[competing.index.isin(rows[groups == group])]
+        if len(part):
+            top = part.idxmax() if direction == "higher" else part.idxmin()
+            winners += [row for row in part.index if shown[row] == shown[top]]
+    return winners
 
 
 def _escape(text: str) -> str:

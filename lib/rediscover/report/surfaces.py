@@ -14,11 +14,12 @@ from ..metrics.agreement import holm, paired_wilcoxon
 from ..metrics.families import failure
 from ..problems import problem, problems
 from ..problems.surfaces import categories, ids
+from ..scores import metric
 from .figures import against, intervals, order, style
 from .ledger import combine, compare, published
+from .output import CONTROLS
 from .summaries import interval, summary
 
-CONTROLS = ("oracle", "mean", "zero")
 GENETIC = ("gplearn", "operon", "pysr")
 INTEGERS = 8  # surfaces on integers are drawn from -INTEGERS to INTEGERS
 PUBLISHED = {  # column of the paper -> what the release computes
@@ -74,37 +75,39 @@ def footnotes(scored) -> tuple[str, ...]:
 
 
 def tables(scored, out) -> list[str]:
-    """Tables 1 and 2 with controls: as published and harmonised, means and medians with intervals."""
+    """Tables 1 and 2 with controls: as released and harmonised, means and medians with intervals."""
     texts = []
-    for name, kinds in (("table1", ("explicit", "implicit")), ("table2", ("parametric",))):
-        for variant in ("published", "harmonised"):
-            for statistic, label in ((np.mean, "mean"), (np.median, "median")):
-                tidy = []
-                for kind in kinds:
-                    part = scored[scored["subset"] == kind]
-                    part = part.set_index("method").loc[order(part["method"])].reset_index()
-                    columns = (
-                        [as_released(m, kind) for m in PUBLISHED]
-                        if variant == "published"
-                        else list(HARMONISED)
-                    )
-                    tidy.append(summary(part, ["subset", "method"], columns, statistic))
-                frame = pd.concat(tidy)
-                wide = frame.pivot(index=["subset", "method"], columns="metric", values="value")
-                wide = wide.loc[list(dict.fromkeys(zip(frame["subset"], frame["method"], strict=True)))]
-                wide = wide[list(dict.fromkeys(frame["metric"]))]
-                out.runs(frame, f"surfaces_{name}_{variant}_{label}_intervals")
-                how = "as released" if variant == "published" else variant
-                caption = f"SurfaceBench Table {name[-1]}, {how}, {label}"
+    for table, kinds in (("1", ("explicit", "implicit")), ("2", ("parametric",))):
+        for variant in ("released", "harmonised"):
+            for label, statistic in (("mean", np.mean), ("median", np.median)):
+                tidy = pd.concat([_summary(scored, kind, variant, statistic) for kind in kinds])
+                value, *interval = (_wide(tidy, column) for column in ("value", "low", "high"))
+                how = "as released" if variant == "released" else variant
+                caption = f"SurfaceBench Table {table}, {how}, {label}s [95 % interval]"
                 text = out.table(
-                    wide,
-                    f"surfaces_{name}_{variant}_{label}",
+                    value,
+                    f"surfaces_table{table}_{variant}_{label}",
                     caption=caption,
                     footnotes=footnotes(scored),
-                    best=None,
+                    best={column: metric(column).direction for column in value},
+                    intervals=tuple(interval),
                 )
+                out.runs(tidy, f"surfaces_table{table}_{variant}_{label}_intervals")
                 texts.append(f"{caption}\n{text}")
     return texts
+
+
+def _summary(scored, kind, variant, statistic) -> pd.DataFrame:
+    part = scored[scored["subset"] == kind]
+    part = part.set_index("method").loc[order(part["method"])].reset_index()
+    columns = [as_released(name, kind) for name in PUBLISHED] if variant == "released" else list(HARMONISED)
+    return summary(part, ["subset", "method"], columns, statistic)
+
+
+def _wide(tidy, column) -> pd.DataFrame:
+    wide = tidy.pivot(index=["subset", "method"], columns="metric", values=column)
+    rows = list(dict.fromkeys(zip(tidy["subset"], tidy["method"], strict=True)))
+    return wide.loc[rows, list(dict.fromkeys(tidy["metric"]))].rename_axis(columns=None)
 
 
 def overview(scored):

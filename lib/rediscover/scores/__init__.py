@@ -1,7 +1,8 @@
 """Scores of a candidate on a problem: every metric that fits, as published and harmonised, under its own name.
 
 Each module of this package is named after a study (as in `problems`) and offers
-``score(problem, solution, seed=0) -> dict`` of metric name -> value. A name may carry a suffix: ``_ood`` for the
+``score(problem, solution, seed=0) -> dict`` of metric name -> value, and perhaps ``UNREADABLE``, the scores of an
+answer that cannot be read, where they are not all metrics. A name may carry a suffix: ``_ood`` for the
 out-of-domain split, and others that the study's module explains.
 """
 
@@ -97,7 +98,7 @@ def table(records, problems, *, store=None, workers=None, progress=True):
     DataFrame
         One row per row of `records`: its identity, the reason if scoring failed, and a column per score. Runs without
         an answer, and answers that could not be scored, have the worst value of each metric that other rows of their
-        subset have; NaN is where a metric does not apply to a problem.
+        subset have, or what the study's module states as UNREADABLE; NaN is where a metric does not apply to a problem.
     """
     import pandas as pd
 
@@ -120,12 +121,14 @@ def table(records, problems, *, store=None, workers=None, progress=True):
     out["scoring"] = out["scoring"].fillna("nothing to score")
     out = out.join(values)
     bad = out.index.difference(answered.index[[not f for f in failed]])
+    module = importlib.import_module(f"{__name__}.{records['study'].iloc[0]}") if len(records) else None
+    stated = getattr(module, "UNREADABLE", {})
     for column in values.columns:
         applies = out.loc[values.index, "problem"][values[column].notna()].unique()
         rows = out.index.isin(bad) & out["problem"].isin(applies)
         subsets = out.loc[values.index, "subset"][values[column].notna()].unique()
         never = ~out["problem"].isin(out.loc[values.index, "problem"]) & out["subset"].isin(subsets)
-        out.loc[rows | never, column] = worst(column)
+        out.loc[rows | never, column] = stated[column] if column in stated else worst(column)
     return out
 
 
@@ -159,4 +162,5 @@ def _code(study: str) -> str:
         names += [f"{package.__name__}.{info.name}" for info in pkgutil.iter_modules(package.__path__)]
     for name in names:
         importlib.import_module(name)
-    return "-".join(code_version(sys.modules[name]) for name in names)
+    external = getattr(sys.modules[f"{__name__}.{study}"], "external", str)  # such as optional data
+    return "-".join(code_version(sys.modules[name]) for name in names) + external()

@@ -1,0 +1,224 @@
+"""The verdicts of all studies together: each published cell and each claim, exactly once.
+
+A *cell* is what a paper prints in one cell of a table (an error with its complexity is one cell, a mean with its
+standard deviation two). The studies write ``tables/*_ledger.csv`` and ``tables/*_claims.csv``; what none of them names
+is added here with the reason, so that nothing is left out silently.
+"""
+
+import importlib.resources
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from .figures import style
+from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, combine, published
+
+COLOURS = dict(zip(VERDICTS, ("#009e73", "#d55e00", "#999999", "#dddddd"), strict=True))
+_ABOUT = (
+    "unit",
+    "status",
+    "sd",
+    "basis",
+    "where_in_paper",
+    "dataset_printed",
+    "n_problems",
+)  # not what a cell is
+
+
+def tables() -> pd.DataFrame:
+    """The published tables: file -> paper, table, study, cells (format strings), describes (or NaN)."""
+    text = (importlib.resources.files("rediscover") / "published" / "tables.yaml").read_text()
+    return pd.DataFrame.from_dict(yaml.safe_load(text), orient="index")
+
+
+def cells() -> pd.DataFrame:
+    """Every published cell with the verdict that it has as long as no study names it.
+
+    Returns
+    -------
+    DataFrame with the columns of a ledger, and study and method; ``source`` is file and line.
+    """
+    parts = []
+    for name, about in tables().iterrows():
+        rows = published(name)
+        formats = about["cells"] if isinstance(about["cells"], list) else ["{value}"]
+        read = [column for column in rows if any(f"{{{column}}}" in text for text in formats)]
+        keys = [column for column in rows if column not in (*read, *_ABOUT)]
+        subject = next((key for key in ("method", "model") if key in keys), keys[0])
+        for number, text in enumerate(formats):
+            part = pd.DataFrame(index=rows.index)
+            part["published"] = [" ".join(text.format(**row).split()) for row in rows.to_dict("records")]
+            part["row"] = rows[subject]
+            rest = [" ".join(filter(None, row)) for row in rows[[k for k in keys if k != subject]].to_numpy()]
+            part["column"] = rest if len(formats) == 1 else [f"{column} {text[1:-1]}" for column in rest]
+            part["method"] = rows[subject] if subject in ("method", "model") else ""
+            if number:
+                part = part[part["published"] != ""]
+            parts.append(part.assign(**about[["paper", "table", "study", "describes"]]))
+    whole = pd.concat(parts).rename_axis("source").reset_index()
+    return (
+        whole.assign(**_unnamed(whole))
+        .drop(columns="describes")
+        .reindex(columns=["study", "method", *COLUMNS])
+    )
+
+
+def _unnamed(whole: pd.DataFrame) -> dict[str, np.ndarray]:
+    """Verdict and reason of cells that no study names."""
+    describes = whole["describes"].notna()
+    lost = whole["published"] == ""
+    reasons = [
+        "a description (" + whole["describes"].astype(str) + "): nothing that a run measures",
+        "the paper prints nothing here, or its text lost it",
+    ]
+    verdicts = np.where(describes | lost, "not comparable", "not run")
+    return {"verdict": verdicts, "reason": np.select([describes, lost], reasons, "")}
+
+
+def ledger(folder: Path, studies: list[str]) -> pd.DataFrame:
+    """Every published cell with its verdict: that of a study, or why there is none.
+
+    Parameters
+    ----------
+    folder : where the studies' ``*_ledger.csv`` are.
+    studies : names of the notebooks that exist; the cells of others are ``not run``.
+
+    Raises
+    ------
+    ValueError
+        If a study names a cell that is not published, or two studies measured the same cell.
+    """
+    whole = cells()
+    files = sorted(folder.glob("*_ledger.csv"))
+    entries = [pd.read_csv(file, dtype=str, keep_default_na=False).assign(file=file.name) for file in files]
+    found = pd.concat([pd.DataFrame(columns=[*COLUMNS, "file"]), *entries], ignore_index=True)
+    strangers = found[~found["source"].isin(whole["source"])]
+    if len(strangers):
+        first = strangers.iloc[0]
+        raise ValueError(
+            f"{first['file']}: {first['table']}, {first['row']}, {first['column']} has the source {first['source']!r}, "
+            "which is no line of a published table; run the study again"
+        )
+    for frame in (whole, found):  # a line that holds several numbers: told apart by what is printed
+        several = frame["source"].isin(whole.loc[whole["source"].duplicated(), "source"])
+        frame["cell"] = frame["source"] + np.where(several, " " + frame["published"], "")
+    found = _settled(found, "cell", "not run").set_index("cell")
+    whole = whole.set_index("cell")
+    if not found.index.isin(whole.index).all():
+        raise ValueError(
+            f"no such number in the published tables: {found.index.difference(whole.index)[0]!r}"
+        )
+    missing = (whole["verdict"] == "not run") & ~whole.index.isin(found.index)
+    whole.loc[missing, "reason"] = [
+        f"{study} does not treat this cell"
+        if study in studies
+        else f"the study {study} is not part of this version"
+        for study in whole.loc[missing, "study"]
+    ]
+    shared = [column for column in COLUMNS if column not in ("paper", "table", "published")]
+    whole[shared] = whole[shared].astype(object)
+    whole.loc[found.index, shared] = found[shared]
+    return combine([whole.reset_index(drop=True).fillna("")])
+
+
+def claims(folder: Path, studies: list[str]) -> pd.DataFrame:
+    """Every claim of the five papers with its verdict, the finding behind it and the notebook that shows it."""
+    whole = published("claims").rename(columns={"study": "paper"}).set_index("claim_id")
+    whole = whole[["paper", "claim", "direction_or_number", "where_in_paper"]]
+    whole = whole.rename(columns={"direction_or_number": "published"})
+    makers = origins(folder)
+    entries = [
+        pd.read_csv(file, dtype=str, keep_default_na=False).assign(notebook=makers.get(file.name, ""))
+        for file in sorted(folder.glob("*_claims.csv"))
+    ]
+    columns = ["claim_id", "verdict", "finding", "notebook"]
+    found = pd.concat([pd.DataFrame(columns=columns), *entries], ignore_index=True)[columns]
+    found = _settled(found, "claim_id", "untestable here").set_index("claim_id")
+    wrong = set(found["verdict"]) - set(CLAIM_VERDICTS)
+    if wrong:
+        raise ValueError(
+            f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})"
+        )
+    whole = whole.join(found)
+    waiting = tables().groupby("paper")["study"].unique()
+    for id in whole.index[whole["verdict"].isna()]:
+        names = [name for name in waiting[whole.loc[id, "paper"]]]
+        absent = [name for name in names if name not in studies]
+        why = (
+            f"{', '.join(absent)} not part of this version"
+            if absent
+            else f"not treated in {', '.join(names)}"
+        )
+        whole.loc[id, ["verdict", "finding", "notebook"]] = "untestable here", why, ""
+    return whole.reset_index()
+
+
+def _settled(entries: pd.DataFrame, key: str, open_verdict: str) -> pd.DataFrame:
+    """One entry for each key: that of the study which has a verdict, if another leaves it open."""
+    decided = entries[entries["verdict"] != open_verdict]
+    twice = decided[decided[key].duplicated()]
+    if len(twice):
+        raise ValueError(f"{twice[key].iloc[0]}: two studies have a verdict on it")
+    return pd.concat([decided, entries[~entries[key].isin(decided[key])]]).drop_duplicates(key)
+
+
+def origins(folder: Path) -> dict[str, str]:
+    """File name -> notebook that wrote it, from the provenance files in `folder`."""
+    records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.provenance.json"))]
+    return {Path(file).name: record["study"] for record in records for file in record["files"]}
+
+
+def counts(whole: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """How many cells have which verdict, in the order of `whole`; the last column is their number."""
+    table = pd.crosstab([whole[name] for name in by], whole["verdict"]).reindex(
+        columns=VERDICTS, fill_value=0
+    )
+    seen = whole[by].drop_duplicates()
+    table = table.loc[list(seen.itertuples(index=False, name=None)) if len(by) > 1 else seen[by[0]]]
+    return table.assign(cells=table.sum(axis=1)).rename_axis(columns=None)
+
+
+def claim_counts(whole: pd.DataFrame) -> pd.DataFrame:
+    """How many claims of each paper have which verdict."""
+    table = pd.crosstab(whole["paper"], whole["verdict"]).reindex(columns=CLAIM_VERDICTS, fill_value=0)
+    return table.loc[whole["paper"].unique()].rename_axis(columns=None)
+
+
+def reasons(whole: pd.DataFrame, most: int) -> pd.DataFrame:
+    """The commonest reasons of each verdict other than reproduced, by paper, and how many cells they explain."""
+    part = whole[whole["verdict"] != "reproduced"]
+    frame = part.groupby(["paper", "verdict", "reason"], sort=False).size().rename("cells").reset_index()
+    return (
+        frame.sort_values("cells", ascending=False, kind="stable").head(most).set_index(["paper", "verdict"])
+    )
+
+
+def tolerances(whole: pd.DataFrame) -> pd.DataFrame:
+    """What counted as the same, and for how many cells it was asked."""
+    asked = whole[whole["verdict"].isin(("reproduced", "differs"))]
+    frame = asked.groupby(["paper", "tolerance"], sort=False)["verdict"].value_counts().unstack(fill_value=0)
+    return frame.reindex(columns=VERDICTS[:2], fill_value=0).rename_axis(columns=None)
+
+
+def chart(whole: pd.DataFrame):
+    """Verdicts as a stacked bar for each paper, shares of its cells, with the number of cells behind the name."""
+    import matplotlib.pyplot as plt
+
+    table = counts(whole, ["paper"])
+    shares = table[list(VERDICTS)].div(table["cells"], axis=0)
+    with style():
+        figure, ax = plt.subplots(figsize=(7, 0.45 * len(table) + 1))
+        left = np.zeros(len(table))
+        names = [f"{paper} ({n} cells)" for paper, n in table["cells"].items()]
+        for name in VERDICTS:
+            ax.barh(names, shares[name], left=left, color=COLOURS[name], label=name, height=0.7)
+            left += shares[name].to_numpy()
+        ax.set(xlim=(0, 1), xlabel="share of published cells")
+        ax.xaxis.set_major_formatter("{x:.0%}")
+        ax.invert_yaxis()
+        ax.grid(visible=False)
+        figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=len(VERDICTS))
+    return figure
