@@ -170,3 +170,19 @@ def test_cells_from_a_coarser_grid_are_not_comparable():
 
 def test_labels_are_the_published_names():
     assert study.label("odes/63") == "I63-D4" and study.label("pdes/ns_channel") == "NS (Channel)"
+
+
+def test_time_against_dimension_is_a_ratio_of_medians():
+    rows = [{"subset": d, "seconds": s} for d, s in (("1", 1.0), ("1", 3.0), ("2", 4.0), ("2", 6.0))]
+    assert study.by_dimension(scored(rows=rows)).loc["sindy"].to_dict() == {"1": 1.0, "2": 2.5}
+
+
+def test_strips_have_two_panels_per_method_and_a_point_per_finite_score():
+    rows = [
+        {"problem": f"odes/{i}", "method": name, "nmse_power": error}
+        for i, error in ((1, 0.1), (2, np.inf), (3, 2.0))
+        for name in ("sindy", "operon", "oracle")
+    ]
+    axes = study.strips(scored(rows=rows)).axes
+    assert [ax.get_ylabel() for ax in axes[::2]] == ["operon", "sindy"]
+    assert axes[0].lines[0].get_xdata().tolist() == [1, 3] and len(axes[1].lines[0].get_xdata()) == 3
