@@ -72,7 +72,7 @@ def test_make_generate_asks_first_then_writes_scores_and_resumes(server, tmp_pat
     assert (table[["Validity", "Coverage", "Clarity", "Appropriateness", "Equivalence"]] == 4).all(axis=None)
     assert table["structure_distance"].between(0, 1).all()
     assert re.search(r"2 formulas, 0 failed; build/generate/writer.csv", done.stdout)
-    assert sum(1 for _ in (tmp_path / "records" / "writer.jsonl").open()) == 2
+    assert len((tmp_path / "records" / "writer.jsonl").read_text().splitlines()) == 2
 
     again = generate(tmp_path, server, YES="1")
     assert again.returncode == 0 and len(server.seen) == 12
