@@ -442,21 +442,21 @@ def claims(data: Released | None, reason: str) -> dict[str, tuple[str, str]]:
     gap = means.loc["Overall", "lexicality"] - means.loc["Overall", "syntax"]
     ones = 100 * (data.outputs["ted"] == 1).mean()
     listed = {name: ", ".join(f"{value:.2f}" for value in groups[name]) for name in groups}
-    rho, venue = tests["rho, entries"], tests["venue p"]
+    rho, venue = tests["rho, entries"], tests["venue p, Holm"]
     found = {
         "ST-01": ("holds", f"best {models[list(scores.LEXICAL)].max().max():.1f} %"),
         "ST-02": (
             "mixed",
             f"{gap:.1f} points, but {ones:.0f} % of the distances are 1, nearly all parse failures",
         ),
-        "ST-03": ("holds", f"standard deviation over models {_span(means.loc['sd'], 1)}"),
+        "ST-03": ("holds", f"standard deviation over models {_span(means.loc['sd'], 1)} points"),
         "ST-04": (
             "holds",
             f"best: {models['lexicality'].idxmax()} and {models['syntax'].idxmax()}, the first by little",
         ),
         "ST-05": (
             "holds",
-            f"{_span(judged[shown], 2)} against Equivalence {_span(judged['Equivalence'], 2)}",
+            f"{' and '.join(shown)} {_span(judged[shown], 2)}, Equivalence {_span(judged['Equivalence'], 2)}",
         ),
         "ST-06": ("holds", f"Coverage {_span(judged['Coverage'], 2)}, Clarity {_span(judged['Clarity'], 2)}"),
         "ST-07": ("mixed", f"Lexicality {listed['lexicality']}, but Syntax {listed['syntax']}"),
@@ -471,7 +471,8 @@ def claims(data: Released | None, reason: str) -> dict[str, tuple[str, str]]:
         ),
         "ST-11": (
             "fails",
-            f"p: Lexicality {venue['lexicality']:.2f}, Equivalence {venue['Equivalence']:.3f}",
+            f"p by Holm: Lexicality {venue['lexicality']:.2f}, Coverage {venue['Coverage']:.4f}, "
+            f"Equivalence {venue['Equivalence']:.3f}",
         ),
         "ST-12": (
             "holds",
