@@ -36,7 +36,7 @@ def main(profiles=("smoke", "quick")) -> None:
     rows = []
     for profile in profiles:
         shutil.rmtree(root() / "build" / profile, ignore_errors=True)
-        for study in models():
+        for study in sorted(models()):  # the ledger, which reads the others, comes last
             command = [
                 "make",
                 "--no-print-directory",
