@@ -24,7 +24,11 @@ ifeq ($(filter $(PROFILE),smoke quick paper),)
 $(error no profile is called $(PROFILE); the profiles are smoke, quick and paper)
 endif
 
-.PHONY: help all smoke site test bench lab refresh cost readme clean distclean lock
+ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
+$(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
+endif
+
+.PHONY: help all smoke site test generate bench lab refresh cost readme clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -55,6 +59,10 @@ site: $(READY) ## static pages of the notebooks, results, ledger and audits, und
 
 test: $(READY) ## the whole test suite, the notebooks among it
 	$(PY) -m pytest
+
+generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
+	@$(PY) -m rediscover.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
+	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
 
 bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
 	$(PY) -m rediscover.bench

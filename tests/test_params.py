@@ -1,5 +1,6 @@
 """Parameter files: all valid, all complete, and every mistake answered in one line."""
 
+import ast
 import os
 import re
 import stat
@@ -32,11 +33,8 @@ def test_each_notebook_has_three_profiles_and_the_smoke_values_are_its_defaults(
         assert (ROOT / "params" / profile / f"{path.stem}.yaml").exists()
     cells = nbformat.read(path, as_version=4).cells
     (cell,) = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
-    defaults: dict = {}
-    for line in cell.source.splitlines():
-        name, equals, value = line.partition(" = ")
-        if equals:
-            defaults[name] = yaml.safe_load(value.split("  #")[0])
+    assigned = [node for node in ast.parse(cell.source).body if isinstance(node, ast.Assign)]
+    defaults = {node.targets[0].id: ast.literal_eval(node.value) for node in assigned}
     assert defaults == yaml.safe_load((ROOT / "params" / "smoke" / f"{path.stem}.yaml").read_text())
 
 

@@ -240,6 +240,14 @@ def test_short_axes_limit_the_order():
     assert (p.data.order, four.order) == (4, 2)
 
 
+def test_axes_too_short_for_a_box_are_refused():
+    """A tenth of an axis of 11 points holds one point, however it is placed."""
+    axis = np.linspace(0.0, 1.0, 12)
+    assert WeakForm((axis,), 5, np.random.default_rng(0)).matrix((0,)).shape == (5, 12)
+    with pytest.raises(Unsupported, match="11 points"):
+        WeakForm((axis, axis[:11]), 5, np.random.default_rng(0))
+
+
 # Selection and aggregation by hand
 
 

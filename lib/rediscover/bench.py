@@ -244,7 +244,74 @@ def sparse_regression() -> Iterator[Comparison]:
         yield Comparison(f"{name} on {id}", lambda s=solver, p=loaded: s.solve(p), part, other, 3 if every == 1 else 1)
 
 
-GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression)
+def latex() -> Iterator[Comparison]:
+    """Metrics of formulas against the plain reference, pair by pair: each bundled formula and the one before it.
+
+    SeqSim is difflib itself, and TexBLEU has no reference that runs without GPT-2's weights.
+    """
+    import zss
+    from rouge_score.rouge_scorer import RougeScorer
+    from sympy.parsing.latex import parse_latex
+
+    from .metrics import latex, trees
+    from .problems.passages import bundled
+
+    formulas = [[latex.clean(entry.latex) for entry in paper.equations] for paper in bundled()]
+    pairs = [pair for paper in formulas for pair in zip(paper[1:], paper, strict=False)]
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+
+    def table(a, b):
+        """Levenshtein distance by dynamic programming."""
+        row = list(range(len(b) + 1))
+        for i, x in enumerate(a, 1):
+            diagonal, row[0] = row[0], i
+            for j, y in enumerate(b, 1):
+                diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
+        return round(1 - row[-1] / max(len(a), len(b), 1), 4)
+
+    def rouge(a, b):
+        return round(scorer.score(b, a)["rougeL"].fmeasure, 4)
+
+    def node(tree):
+        return zss.Node(tree[0], [node(child) for child in tree[1:]])
+
+    def zhang_shasha(a, b):
+        return zss.simple_distance(node(a), node(b))
+
+    def sympy_tree(expression):
+        return (type(expression).__name__, *map(sympy_tree, expression.args))
+
+    def parsed_and_compared(a, b):
+        a, b = (sympy_tree(parse_latex(text)) for text in (a, b))
+        return zhang_shasha(a, b) / max(size(a), size(b))
+
+    def size(tree):
+        return 1 + sum(map(size, tree[1:]))
+
+    structures = [tuple(map(latex.structure, pair)) for pair in pairs]
+    single = [pair for pair in pairs if latex.SEPARATOR not in "".join(pair)][:60]
+    whole = [pair for pair in single if latex.parse_failures(*pair) == 0][:24]
+    for what, ours, name, other, sample, repeats in (
+        ("Levenshtein", latex.levenshtein_similarity, "dynamic programming in Python", table, pairs, 3),
+        ("ROUGE-L, words kept", latex.rouge_l_words, "rouge_score per pair", rouge, pairs, 3),
+        ("edit distance of source trees", trees.tree_edit_distance, "zss", zhang_shasha, structures[:60], 3),
+        ("TED, parses kept", latex.ted, "parse_latex and zss", parsed_and_compared, whole, 1),
+    ):
+
+        def run(function, sample=sample):
+            return [function(*pair) for pair in sample]
+
+        assert np.allclose(run(ours), run(other), rtol=0, atol=1e-4), what
+        yield Comparison(
+            f"{what}, {len(sample)} pairs",
+            lambda run=run, ours=ours: run(ours),
+            name,
+            lambda run=run, other=other: run(other),
+            repeats,
+        )
+
+
+GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression, latex)
 
 
 @contextmanager

