@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import rediscover as rd
+from rediscover import pde_solvers
 from rediscover.expressions import ExpressionError
-from rediscover.problems import pde_solvers, pdes
+from rediscover.problems import pdes
 
 LIGHT = ["burgers", "kdv", "ks", "advection", "nls", "ad", "rd", "heat_1d", "ns_channel"]
 VIEWS = {"time": ("time", "shared"), "direct": ("space", "direct"), "repeated": ("space", "repeated")}

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from . import Field, Split, Task, pde_solvers
+from .. import pde_solvers
+from . import Field, Split, Task
 from .odes import SNR, settle_noise, time_splits
 
 MAX_ORDER = 4
