@@ -1,8 +1,11 @@
 """What several test modules need."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+os.environ.setdefault("REDISCOVER_PROGRESS", "off")  # a bar would be output of the notebooks
 
 
 @pytest.fixture(scope="session")
