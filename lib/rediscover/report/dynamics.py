@@ -348,7 +348,7 @@ def test_ledger(tests: pd.DataFrame) -> pd.DataFrame:
         }
     return compare(
         "MDBench",
-        "Signed-rank tests",
+        "Sections 4.1 and 4.2",
         published("mdbench_tests").rename(columns={"w": "value"}),
         measured,
         keys=["comparison"],
@@ -429,7 +429,7 @@ def runtime_ledger() -> pd.DataFrame:
     return combine(
         [
             compare("MDBench", "Table A7", cells, {}, row="{dataset}", **options),
-            compare("MDBench", "Table 3, runtime", means, {}, row="{statistic}, {unit}", **options),
+            compare("MDBench", "Table 3, run time", means, {}, row="{statistic}, {unit}", **options),
         ]
     )
 
