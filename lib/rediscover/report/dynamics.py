@@ -712,7 +712,8 @@ def _variables(pdes):
 
 
 def _heats(pdes, value: str) -> pd.DataFrame:
-    clean = pdes[np.isinf(pdes["snr"]) & _kind(pdes).notna()]
+    answered = np.isfinite(pdes["nmse_power"])
+    clean = pdes[np.isinf(pdes["snr"]) & _kind(pdes).notna() & answered]
     wide = clean.pivot_table(index="method", columns="problem", values=value)
     wide = wide.reindex(columns=[f"pdes/heat_{d}d" for d in (1, 2, 3)]).set_axis(["1D", "2D", "3D"], axis=1)
     return wide[wide["1D"].notna() & wide[["2D", "3D"]].notna().any(axis=1)]
