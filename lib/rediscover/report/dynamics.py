@@ -348,7 +348,7 @@ def test_ledger(tests: pd.DataFrame) -> pd.DataFrame:
         }
     return compare(
         "MDBench",
-        "Signed-rank tests",
+        "Sections 4.1 and 4.2",
         published("mdbench_tests").rename(columns={"w": "value"}),
         measured,
         keys=["comparison"],
@@ -429,7 +429,7 @@ def runtime_ledger() -> pd.DataFrame:
     return combine(
         [
             compare("MDBench", "Table A7", cells, {}, row="{dataset}", **options),
-            compare("MDBench", "Table 3, runtime", means, {}, row="{statistic}, {unit}", **options),
+            compare("MDBench", "Table 3, run time", means, {}, row="{statistic}, {unit}", **options),
         ]
     )
 
@@ -712,7 +712,8 @@ def _variables(pdes):
 
 
 def _heats(pdes, value: str) -> pd.DataFrame:
-    clean = pdes[np.isinf(pdes["snr"]) & _kind(pdes).notna()]
+    answered = np.isfinite(pdes["nmse_power"])
+    clean = pdes[np.isinf(pdes["snr"]) & _kind(pdes).notna() & answered]
     wide = clean.pivot_table(index="method", columns="problem", values=value)
     wide = wide.reindex(columns=[f"pdes/heat_{d}d" for d in (1, 2, 3)]).set_axis(["1D", "2D", "3D"], axis=1)
     return wide[wide["1D"].notna() & wide[["2D", "3D"]].notna().any(axis=1)]
