@@ -61,3 +61,20 @@ def summary(
                 dict(zip(by, keys, strict=True)) | {"metric": column} | interval(group[column], statistic)
             )
     return pd.DataFrame(rows)
+
+
+def spread(tidy: pd.DataFrame, index: list[str], columns: str = "metric", digits: int = 2) -> pd.DataFrame:
+    """A tidy summary as a table of texts ``value [low, high]``."""
+    from .output import number
+
+    text = tidy.assign(
+        cell=[
+            f"{number(float(v), digits)} [{number(float(lo), digits)}, {number(float(hi), digits)}]"
+            for v, lo, hi in zip(tidy["value"], tidy["low"], tidy["high"], strict=True)
+        ]
+    )
+    wide = text.pivot(index=index, columns=columns, values="cell")
+    order = (
+        pd.MultiIndex.from_frame(tidy[index].drop_duplicates()) if len(index) > 1 else tidy[index[0]].unique()
+    )
+    return wide.loc[order, list(tidy[columns].unique())]
