@@ -12,7 +12,12 @@ from .output import number
 
 
 def results(tables: Path) -> str:
-    """Surfaces: what each method recovers and how near it comes."""
+    """What came out, study by study."""
+    return "\n\n".join((surfaces(tables), laws(tables)))
+
+
+def surfaces(tables: Path) -> str:
+    """What each method recovers and how near it comes."""
     scored = pd.read_csv(tables / "surfaces_scores.csv")
     rows = []
     for name in order(scored["method"]):
@@ -28,6 +33,21 @@ def results(tables: Path) -> str:
     counts = scored.groupby("subset")["problem"].nunique()
     title = ", ".join(f"{count} {kind}" for kind, count in counts.items())
     return f"**Surfaces** ({title}; notebook 10):\n\n{_markdown(pd.DataFrame(rows))}"
+
+
+def laws(tables: Path) -> str:
+    """A log-linear fit against the best published method."""
+    measures = {"Table 2": "R² > 0.999", "Table 3": "solved", "Table 4": "normalised edit distance"}
+    rows = []
+    for line in pd.read_csv(tables / "srsd_yardstick.csv").itertuples():
+        ours, low, high = (number(float(v), 2) for v in (line.value, line.low, line.high))
+        best = f"{number(float(line.published), 3)} ({line.method})"
+        rows.append(
+            {"measure": measures[line.table], "set": line.set, "power_law [95 %]": f"{ours} [{low}, {high}]"}
+        )
+        rows[-1]["best published"] = best
+    title = "**Physical laws** (120; notebook 20), a log-linear fit beside the best published method:"
+    return f"{title}\n\n{_markdown(pd.DataFrame(rows))}"
 
 
 def methods(tables: Path) -> str:
