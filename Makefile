@@ -1,0 +1,74 @@
+# rediscover: `make all` runs the studies, `make test` checks everything. Use PY=python to keep an environment of your own.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PROFILE ?= quick
+PYTHON ?= python3
+VENV := .venv
+PY ?= $(VENV)/bin/python
+READY := $(if $(filter file,$(origin PY)),$(VENV)/.ready)
+NOTEBOOKS := $(notdir $(basename $(wildcard notebooks/[0-9]*.ipynb)))
+STUDY ?= $(NOTEBOOKS)
+LIB := $(shell find lib -name '*.py' -o -name '*.yaml' -o -name '*.csv' 2>/dev/null)
+BUILD := build/$(PROFILE)
+
+export JUPYTER_PREFER_ENV_PATH := 1
+export REDISCOVER_PROGRESS ?= $(shell tty -s && tty || echo off)
+
+ifneq ($(filter-out $(NOTEBOOKS),$(STUDY)),)
+$(error no study is called $(filter-out $(NOTEBOOKS),$(STUDY)); the studies are $(NOTEBOOKS))
+endif
+ifeq ($(filter $(PROFILE),smoke quick paper),)
+$(error no profile is called $(PROFILE); the profiles are smoke, quick and paper)
+endif
+
+.PHONY: help all smoke test bench lab refresh clean distclean lock
+
+help: ## show this help
+	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@echo "Studies: $(NOTEBOOKS)"
+
+all: $(STUDY:%=$(BUILD)/%.ipynb) ## run every study (or STUDY) and fill figures/ and tables/
+	@echo "$(PROFILE): up to date; executed notebooks are in $(BUILD)/"
+
+smoke: ## every notebook on a few problems, results under build/smoke
+	@$(MAKE) --no-print-directory all PROFILE=smoke STUDY="$(STUDY)"
+
+$(BUILD)/%.ipynb: notebooks/%.ipynb params/$(PROFILE)/%.yaml $(LIB) $(READY)
+	@mkdir -p $(@D)
+	@$(PY) -m rediscover check params/$(PROFILE)/$*.yaml
+	$(PY) -m papermill $< $(@D)/.$*.part.ipynb -f params/$(PROFILE)/$*.yaml -k python3 --no-progress-bar
+	@mv $(@D)/.$*.part.ipynb $@
+
+test: $(READY) ## the whole test suite, the notebooks among it
+	$(PY) -m pytest
+
+bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
+	$(PY) -m rediscover.bench
+
+lab: $(READY) ## open JupyterLab on the notebooks
+	$(PY) -m jupyterlab notebooks
+
+refresh: $(READY) ## execute the committed notebooks again in place (smoke profile)
+	REDISCOVER_PROGRESS=off $(PY) -m jupyter nbconvert --to notebook --inplace --execute \
+	    --ExecutePreprocessor.record_timing=False notebooks/[0-9]*.ipynb
+
+clean: ## remove build/ (stores of finished runs among it)
+	rm -rf build
+
+distclean: clean ## remove the environment too
+	rm -rf $(VENV) lib/*.egg-info
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rediscover needs Python 3.11 or newer; set PYTHON=/path/to/it")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+lock: ## compile requirements.lock again from pyproject.toml (needs uv)
+	uv pip compile pyproject.toml --extra dev --extra cluster --extra causal --universal --python-version 3.11 \
+	    --no-header --no-annotate --generate-hashes -o requirements.lock

@@ -1,0 +1,173 @@
+"""The command line: the public surface, typed in a shell."""
+
+import argparse
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+
+
+def main(arguments=None) -> int:
+    """Run a command; errors are one line on standard error and exit status 2."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options) or 0
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        print("rediscover: interrupted; finished runs are kept", file=sys.stderr)
+        return 130
+    except (KeyError, ValueError, TypeError, OSError, RuntimeError) as error:
+        message = error.args[0] if isinstance(error, KeyError) and error.args else error
+        print(f"rediscover: {' '.join(str(message).split())}", file=sys.stderr)
+        return 2
+
+
+def _problems(options):
+    from . import problems
+
+    print("\n".join(problems(options.study, options.subset)))
+
+
+def _methods(options):
+    from . import methods
+
+    print(methods().to_string(index=False))
+
+
+def _budget(options):
+    from .methods import Budget
+
+    return Budget(options.evaluations, options.seconds, options.memory_mb)
+
+
+def _settings(texts):
+    """``name=value`` pairs, values as JSON where they are JSON."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise ValueError(f"--set {text!r}: write it as name=value")
+        try:
+            settings[name] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[name] = value
+    return settings
+
+
+def _solve(options):
+    from . import method, problem, score
+
+    solver = method(options.method, **_settings(options.set))
+    reason = solver.available()
+    if reason:
+        raise RuntimeError(f"{options.method} is unavailable: {reason}")
+    chosen = problem(options.problem, noise=options.noise)
+    candidates = solver.solve(chosen, budget=_budget(options), seed=options.seed)
+    for candidate in candidates[: options.show]:
+        print(json.dumps({"loss": candidate.loss, "complexity": candidate.complexity, **candidate.solution}))
+    print(json.dumps({"scores of the first": score(chosen, candidates, seed=options.seed)}, indent=1))
+
+
+def _score(options):
+    from . import problem, score
+
+    chosen = problem(options.problem)
+    pairs = dict(text.partition("=")[::2] for text in options.answer) if options.named else options.answer[0]
+    print(json.dumps(score(chosen, pairs, seed=options.seed), indent=1))
+
+
+def _run(options):
+    from . import problems, runs
+
+    ids = [id for name in options.problems for id in (problems(name) if "/" not in name else [name])]
+    frame = runs.grid(
+        ids, options.methods, seeds=options.seeds, budget=_budget(options), store=options.store, workers=options.workers
+    )
+    frame.to_csv(options.out or sys.stdout, index=False)
+
+
+def _check(options):
+    """Everything that can be wrong before a long run begins."""
+    from .params import read
+    from .report import Output
+    from .runs.store import Store
+
+    for path in options.files:
+        params = read(path)
+        Output(params)
+        params.store.parent.mkdir(parents=True, exist_ok=True)
+        if params.store.exists():
+            Store.check(params.store)
+    address = os.environ.get("SCHEDULER")
+    if address:
+        host, _, port = address.removeprefix("tcp://").rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except (OSError, ValueError) as error:
+            raise OSError(f"SCHEDULER={address} cannot be reached: {error}") from None
+
+
+def _ledger(options):
+    import pandas as pd
+
+    from .params import root
+
+    files = sorted((root() / "tables").glob("*_ledger.csv"))
+    if not files:
+        raise FileNotFoundError("no ledger yet: run `make all` first")
+    table = pd.concat([pd.read_csv(file, dtype=str) for file in files])
+    for column in ("paper", "verdict"):
+        wanted = getattr(options, column)
+        if wanted:
+            table = table[table[column].str.lower() == wanted.lower()]
+    print(table.to_string(index=False, na_rep="") if len(table) else "no such entries")
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="rediscover", description="Five studies of equation discovery, run again.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name, function, text):
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(run=function)
+        return sub
+
+    def budget(sub):
+        sub.add_argument("--evaluations", type=int, default=10_000, help="expressions a run may evaluate")
+        sub.add_argument("--seconds", type=float, default=60.0, help="wall-clock limit of a run")
+        sub.add_argument("--memory-mb", type=int, default=2048, help="memory limit of a run, MiB")
+
+    sub = command("problems", _problems, "list problem ids")
+    sub.add_argument("--study")
+    sub.add_argument("--subset")
+    command("methods", _methods, "list methods, and why some are unavailable")
+    sub = command("solve", _solve, "run one method on one problem and score the answer")
+    sub.add_argument("method")
+    sub.add_argument("problem")
+    sub.add_argument("--seed", type=int, default=0)
+    sub.add_argument("--noise", type=float, default=0.0)
+    sub.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method")
+    sub.add_argument("--show", type=int, default=5, help="candidates to print")
+    budget(sub)
+    sub = command("score", _score, "score an expression on a problem")
+    sub.add_argument("problem")
+    sub.add_argument("answer", nargs="+", help="an expression, or with --named output=expression ...")
+    sub.add_argument("--named", action="store_true")
+    sub.add_argument("--seed", type=int, default=0)
+    sub = command("run", _run, "run a grid of problems and methods; records as CSV")
+    sub.add_argument("--problems", nargs="+", required=True, help="problem ids or names of studies")
+    sub.add_argument("--methods", nargs="+", required=True)
+    sub.add_argument("--seeds", nargs="+", type=int, default=[0])
+    sub.add_argument("--workers", type=int)
+    sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it")
+    sub.add_argument("--out", type=Path, help="write the records here instead of standard output")
+    budget(sub)
+    sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
+    sub.add_argument("files", nargs="+", type=Path)
+    sub = command("ledger", _ledger, "published numbers beside ours")
+    sub.add_argument("--paper")
+    sub.add_argument("--verdict")
+    return parser

@@ -1,0 +1,193 @@
+"""The parameters of a study: one typed model per notebook, checked before anything runs.
+
+papermill accepts unknown parameters without a word and YAML reads ``1e-3`` as text, so every parameter file passes
+through `read` first (``rediscover check FILE``, called by the Makefile), and every notebook builds its model from its
+parameters cell.
+"""
+
+import os
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+import yaml
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from . import methods, problems
+from .methods import Budget
+
+PROFILES = ("smoke", "quick", "paper")
+
+
+class ParameterError(ValueError):
+    """A parameter file or a parameters cell that cannot be used; the message names file, key and remedy."""
+
+
+def _known_method(name: str) -> str:
+    try:
+        methods.method(name)
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
+    return name
+
+
+def _known_problem(id: str) -> str:
+    try:
+        problems.problem(id)
+    except KeyError as error:
+        raise ValueError(error.args[0]) from None
+    return id
+
+
+def _unique(items: list) -> list:
+    twice = sorted({item for item in items if items.count(item) > 1})
+    if twice:
+        raise ValueError(f"{twice[0]!r} is listed twice")
+    return items
+
+
+MethodNames = Annotated[
+    list[Annotated[str, AfterValidator(_known_method)]], Field(min_length=1), AfterValidator(_unique)
+]
+ProblemIds = Annotated[list[Annotated[str, AfterValidator(_known_problem)]], AfterValidator(_unique)]
+Seeds = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(_unique)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Levels = Annotated[list[Annotated[float, Field(ge=0, allow_inf_nan=False)]], AfterValidator(_unique)]
+Count = Annotated[int, Field(gt=0)]
+
+
+class Parameters(BaseModel):
+    """What every study has.
+
+    Attributes
+    ----------
+    profile : smoke, quick or paper.
+    seeds : data and search seeds; each is a run of its own.
+    methods : names as in ``rediscover methods``.
+    evaluations, seconds, memory_mb : the budget of one run (`methods.Budget`).
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    notebook: ClassVar[str] = ""
+
+    profile: Literal["smoke", "quick", "paper"]
+    seeds: Seeds
+    methods: MethodNames
+    evaluations: Count
+    seconds: Positive
+    memory_mb: Count
+
+    def __init__(self, **values):
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise ParameterError(_sentence(error)) from None
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(self.evaluations, self.seconds, self.memory_mb)
+
+    @property
+    def folder(self) -> Path:
+        """Where figures/ and tables/ of this profile are: smoke stays under build/."""
+        return root() / "build" / "smoke" if self.profile == "smoke" else root()
+
+    @property
+    def store(self) -> Path:
+        """The file that keeps finished runs of this study and profile."""
+        return root() / "build" / self.profile / f"{self.notebook}.sqlite"
+
+    @field_validator("profile", mode="before")
+    @classmethod
+    def _named_profile(cls, value):
+        if value not in PROFILES:
+            raise ValueError(f"is {value!r}; the profiles are {', '.join(PROFILES)}")
+        return value
+
+
+class StartHere(Parameters):
+    """00_start_here: one surface, every control."""
+
+    notebook: ClassVar[str] = "00_start_here"
+    problem: Annotated[str, AfterValidator(_known_problem)]
+
+
+class Surfaces(Parameters):
+    """10_surface_benchmark.
+
+    Attributes
+    ----------
+    surfaces : ids of the surfaces of the main comparison; an empty list means all 183.
+    sampler : ``uniform`` (as released) or ``curvature`` (as the paper says).
+    noise_surfaces, noise_levels, noise_seeds : the noise ablation.
+    """
+
+    notebook: ClassVar[str] = "10_surface_benchmark"
+    surfaces: ProblemIds
+    sampler: Literal["uniform", "curvature"]
+    noise_surfaces: ProblemIds
+    noise_levels: Levels
+    noise_seeds: Seeds
+
+
+def models() -> dict[str, type[Parameters]]:
+    """Notebook name -> parameter model."""
+    return {model.notebook: model for model in Parameters.__subclasses__()}
+
+
+def read(path) -> Parameters:
+    """Parameters of the study that the file is named after.
+
+    Raises
+    ------
+    ParameterError
+        If the file is missing, is no YAML mapping, has an unknown or missing key, or a value of the wrong type.
+    """
+    path = Path(path)
+    known = models()
+    if path.stem not in known:
+        raise ParameterError(f"{path}: no study is called {path.stem!r} (known: {', '.join(known)})")
+    try:
+        values = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise ParameterError(f"{path}: {error.strerror or error}") from None
+    except yaml.YAMLError as error:
+        raise ParameterError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(values, dict):
+        raise ParameterError(f"{path}: expected keys and values, found {type(values).__name__}")
+    try:
+        params = known[path.stem](**values)
+    except ParameterError as error:
+        raise ParameterError(f"{path}: {error}") from None
+    if params.profile != path.parent.name and path.parent.name in PROFILES:
+        raise ParameterError(f"{path}: profile is {params.profile!r} but the file lies in {path.parent.name}/")
+    return params
+
+
+def root() -> Path:
+    """The repository: the nearest folder upwards that holds notebooks/ and params/ (or REDISCOVER_ROOT)."""
+    if "REDISCOVER_ROOT" in os.environ:
+        return Path(os.environ["REDISCOVER_ROOT"])
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "notebooks").is_dir() and (folder / "params").is_dir():
+            return folder
+    raise FileNotFoundError(f"no folder above {here} holds notebooks/ and params/: run inside the repository")
+
+
+def _sentence(error: ValidationError) -> str:
+    """The first complaint of pydantic, in one line that says what to do."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return f"unknown key {key!r}"
+    if first["type"] == "missing":
+        return f"key {key!r} is missing"
+    value = first.get("input")
+    if first["type"] in ("int_type", "float_type") and isinstance(value, str):
+        try:
+            number = float(value)
+        except ValueError:
+            return f"{key}: expected a number, got the text {value!r}"
+        return f"{key}: {value!r} is text to YAML, not a number (write it as {number:.6e} or with a decimal point)"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{key}: {message[0].lower()}{message[1:]}" + ("" if first["type"] == "value_error" else f", got {value!r}")

@@ -1,0 +1,146 @@
+"""Every published number beside ours, with a verdict.
+
+Verdicts on numbers: ``reproduced`` (inside the stated tolerance, same definition), ``differs``, ``not comparable`` (the
+published definition or data cannot be recovered), ``not run`` (the method or model is unavailable here).
+Verdicts on claims: ``holds``, ``fails``, ``mixed``, ``untestable here``.
+"""
+
+import importlib.resources
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+VERDICTS = ("reproduced", "differs", "not comparable", "not run")
+CLAIM_VERDICTS = ("holds", "fails", "mixed", "untestable here")
+COLUMNS = [
+    "paper",
+    "table",
+    "row",
+    "column",
+    "published",
+    "measured",
+    "low",
+    "high",
+    "definition",
+    "tolerance",
+    "verdict",
+    "reason",
+]
+
+
+def published(name: str) -> pd.DataFrame:
+    """A table of a paper, tidy, values as printed (text, so that no digit is lost).
+
+    Parameters
+    ----------
+    name : str
+        File name without suffix, such as ``surfacebench_table1``.
+    """
+    folder = importlib.resources.files("rediscover") / "published"
+    with importlib.resources.as_file(folder / f"{name}.csv") as path:
+        if not path.exists():
+            known = ", ".join(sorted(p.stem for p in path.parent.glob("*.csv")))
+            raise KeyError(f"no published table {name!r} (known: {known})")
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def compare(
+    paper: str,
+    table: str,
+    rows: pd.DataFrame,
+    measured: Mapping[tuple, Mapping],
+    *,
+    keys: list[str],
+    row: str,
+    column: str,
+    absent: Mapping[str, tuple[str, str]],
+    definition: str,
+) -> pd.DataFrame:
+    """A ledger of one published table.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The published table, tidy, with a column ``value``.
+    measured : key values -> dict(value, low, high, and optionally definition, verdict, reason)
+        `low` and `high` bound what counts as the same (a bootstrap interval, or rounding of the printed digit).
+    keys : columns of `rows` that make the key of `measured`.
+    row, column : format strings over the columns of `rows`, for the ledger's two coordinates.
+    absent : value of the first key -> (verdict, reason), for what was not measured; ``"*"`` for the rest.
+    definition : what our number is.
+
+    Returns
+    -------
+    DataFrame with `COLUMNS`; every row of `rows` is there.
+    """
+    entries = []
+    for record in rows.to_dict("records"):
+        key = tuple(record[name] for name in keys)
+        ours = measured.get(key)
+        entry = {
+            "paper": paper,
+            "table": table,
+            "row": row.format(**record).strip(),
+            "column": column.format(**record).strip(),
+            "published": record["value"],
+            "definition": definition,
+        }
+        if ours is None:
+            entry["verdict"], entry["reason"] = absent.get(key[0], absent.get("*", ("not run", "not part of this study")))
+        else:
+            entry |= ours
+            entry["measured"] = entry.pop("value")
+            entry.setdefault("verdict", verdict(record["value"], entry["low"], entry["high"]))
+        entries.append(entry)
+    return pd.DataFrame(entries).reindex(columns=COLUMNS)
+
+
+def verdict(value: str, low: float, high: float) -> str:
+    """``reproduced`` if the published value, as precise as it is printed, meets the interval [low, high].
+
+    Examples
+    --------
+    >>> verdict("0.38", 0.384, 0.5), verdict("0.38", 0.386, 0.5)
+    ('reproduced', 'differs')
+    """
+    printed = float(value)
+    mantissa, _, exponent = value.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    half = 0.5 * 10.0 ** (int(exponent or 0) - decimals)
+    return "reproduced" if printed + half >= low and printed - half <= high else "differs"
+
+
+def claims(study: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """The claims of a paper, each with our verdict and the statistic behind it.
+
+    Parameters
+    ----------
+    study : as in claims.csv, such as ``SurfaceBench``.
+    results : claim id -> (verdict, finding)
+
+    Raises
+    ------
+    KeyError
+        If a claim of the paper has no result, or a result no claim: each must get a line.
+    """
+    table = published("claims")
+    table = table[table["study"] == study].set_index("claim_id")
+    problem = set(table.index) ^ set(results)
+    if problem:
+        raise KeyError(f"claims of {study} and results do not match: {', '.join(sorted(problem))}")
+    wrong = {verdict for verdict, _ in results.values()} - set(CLAIM_VERDICTS)
+    if wrong:
+        raise ValueError(f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})")
+    out = table[["claim"]].copy()
+    out["verdict"] = [results[claim][0] for claim in out.index]
+    out["finding"] = [results[claim][1] for claim in out.index]
+    return out
+
+
+def combine(ledgers: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Ledgers of several tables as one, checked for unknown verdicts."""
+    whole = pd.concat(list(ledgers), ignore_index=True)
+    wrong = set(whole["verdict"]) - set(VERDICTS)
+    if wrong:
+        raise ValueError(f"no such verdict: {sorted(wrong)[0]!r} (known: {', '.join(VERDICTS)})")
+    return whole

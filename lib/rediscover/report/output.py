@@ -1,0 +1,198 @@
+"""The output of one study: tables as CSV and LaTeX, figures as PDF and PNG, and a provenance file beside them."""
+
+import hashlib
+import importlib.metadata
+import json
+import math
+import os
+import platform
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "sympy",
+    "pandas",
+    "scikit-learn",
+    "statsmodels",
+    "matplotlib",
+    "gplearn",
+    "pyoperon",
+    "pysindy",
+)
+
+
+class Output:
+    """Where a study's tables and figures go.
+
+    Parameters
+    ----------
+    params : Parameters
+        Give the profile, the folder and the study's name.
+
+    Raises
+    ------
+    PermissionError
+        At once, if figures/ or tables/ cannot be written.
+    """
+
+    def __init__(self, params):
+        self.params = params
+        self.tables, self.figures = params.folder / "tables", params.folder / "figures"
+        self.emitted: dict[str, str] = {}
+        for folder in (self.tables, self.figures):
+            folder.mkdir(parents=True, exist_ok=True)
+            if not os.access(folder, os.W_OK):
+                raise PermissionError(f"cannot write to {folder}: make the folder writable")
+
+    def runs(self, frame: pd.DataFrame, name: str) -> None:
+        """Write run-level records as CSV; timings go to a file of their own, so that the records are stable."""
+        timings = [column for column in ("seconds", "peak_mb", "reused") if column in frame]
+        self._csv(frame.drop(columns=timings), name)
+        if timings:
+            identity = [c for c in ("problem", "method", "settings", "noise", "seed") if c in frame]
+            folder = self.params.store.parent / "timings"
+            folder.mkdir(parents=True, exist_ok=True)
+            frame[identity + timings].to_csv(folder / f"{name}.csv", index=False)
+
+    def table(
+        self,
+        frame: pd.DataFrame,
+        name: str,
+        *,
+        caption: str,
+        best: dict | None = None,
+        digits: int = 3,
+        footnotes: tuple[str, ...] = (),
+    ) -> str:
+        """Write a table as CSV (all digits) and LaTeX (booktabs), and return it as text to print.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The index is shown as the first columns.
+        best : column -> 'lower' or 'higher'
+            In these columns the best finite value is bold; values that display alike are bold together.
+        digits : int
+            Significant digits shown.
+        footnotes : sentences under the table.
+        """
+        self._csv(frame.reset_index() if frame.index.names != [None] else frame, name)
+        shown = frame.map(lambda value: number(value, digits))
+        latex = shown.map(_escape)
+        for column, direction in (best or {}).items():
+            for row in _winners(frame[column], shown[column], direction):
+                position = (frame.index.get_loc(row), frame.columns.get_loc(column))
+                latex.iloc[position] = rf"\textbf{{{latex.iloc[position]}}}"
+        self._write(self.tables / f"{name}.tex", _latex(latex, frame, name, caption, footnotes))
+        notes = "".join(f"\n{note}" for note in footnotes)
+        return shown.to_string() + notes
+
+    def figure(self, figure, name: str, *, alt: str) -> None:
+        """Write a matplotlib figure as PDF and PNG, without dates, and its description for those who cannot see it."""
+        for suffix, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 160})):
+            with _replacing(self.figures / f"{name}.{suffix}") as path:
+                figure.savefig(path, format=suffix, bbox_inches="tight", **options)
+            self._record(self.figures / f"{name}.{suffix}")
+        self._write(self.figures / f"{name}.txt", alt + "\n")
+
+    def provenance(self) -> None:
+        """Write what made these files: profile, parameters, versions, and the SHA-256 of each file."""
+        versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+        record = {
+            "study": self.params.notebook,
+            "profile": self.params.profile,
+            "parameters": self.params.model_dump(),
+            "command": f"make all STUDY={self.params.notebook} PROFILE={self.params.profile}",
+            "python": platform.python_version(),
+            "packages": versions,
+            "files": dict(sorted(self.emitted.items())),
+        }
+        path = self.tables / f"{self.params.notebook}.provenance.json"
+        with _replacing(path) as part:
+            Path(part).write_text(json.dumps(record, indent=1) + "\n")
+
+    def _csv(self, frame, name):
+        with _replacing(self.tables / f"{name}.csv") as path:
+            frame.to_csv(path, index=False, float_format="%.10g")
+        self._record(self.tables / f"{name}.csv")
+
+    def _write(self, path, text):
+        with _replacing(path) as part:
+            Path(part).write_text(text)
+        self._record(path)
+
+    def _record(self, path):
+        relative = path.relative_to(self.params.folder).as_posix()
+        self.emitted[relative] = hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def number(value, digits: int = 3) -> str:
+    """A cell as text: `digits` significant digits, powers of ten where they are needed.
+
+    Examples
+    --------
+    >>> [number(x) for x in (0.123456, 1234.5, 1.2e-9, 3, float("inf"), None, "gplearn")]
+    ['0.123', '1234', '1.2e-09', '3', 'inf', '', 'gplearn']
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, int) or not math.isfinite(value):
+        return str(value)
+    if value != 0 and not 1e-4 <= abs(value) < 1e5:
+        return f"{value:.{digits - 1}g}" if value == 0 else f"{value:.{digits - 1}e}".replace(".e", "e")
+    text = f"{value:#.{digits}g}"
+    return f"{value:.0f}" if abs(value) >= 10**digits else text.rstrip(".")
+
+
+def _winners(values, shown, direction):
+    numbers = pd.to_numeric(values, errors="coerce")
+    finite = numbers[numbers.abs() < math.inf].dropna()
+    if finite.empty:
+        return []
+    top = finite.idxmax() if direction == "higher" else finite.idxmin()
+    return [row for row in finite.index if shown[row] == shown[top]]
+
+
+def _escape(text: str) -> str:
+    for character in "&%$#_{}":
+        text = text.replace(character, "\\" + character)
+    return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")
+
+
+def _latex(cells, frame, name, caption, footnotes) -> str:
+    levels = frame.index.nlevels if frame.index.names != [None] else 0
+    numeric = [pd.api.types.is_numeric_dtype(frame[column]) for column in frame.columns]
+    columns = "l" * levels + "".join("r" if is_number else "l" for is_number in numeric)
+    head = [str(level or "") for level in frame.index.names[:levels]] + [str(column) for column in frame.columns]
+    lines = [" & ".join(_escape(title.replace("_", " ")) for title in head) + r" \\", r"\midrule"]
+    for row, values in zip(frame.index, cells.itertuples(index=False), strict=True):
+        keys = (row if isinstance(row, tuple) else (row,))[:levels]
+        lines.append(" & ".join([*(_escape(str(key)) for key in keys), *values]) + r" \\")
+    notes = "".join(rf"\par\footnotesize {_escape(note)}" + "\n" for note in footnotes)
+    return (
+        "\\begin{table}\n\\centering\n"
+        f"\\caption{{{_escape(caption)}}}\\label{{tab:{name}}}\n"
+        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n" + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}\n"
+        f"{notes}\\end{{table}}\n"
+    )
+
+
+@contextmanager
+def _replacing(path: Path):
+    """A temporary file beside `path` that takes its place when complete, so that nobody reads half a table."""
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        yield part
+        os.chmod(part, 0o644)
+        os.replace(part, path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise

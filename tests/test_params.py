@@ -1,0 +1,156 @@
+"""Parameter files: all valid, all complete, and every mistake answered in one line."""
+
+import os
+import re
+import stat
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from rediscover import params
+from rediscover.params import ParameterError
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted((ROOT / "params").glob("*/*.yaml"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+GOOD = ROOT / "params" / "smoke" / "10_surface_benchmark.yaml"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_files_are_valid(path):
+    assert params.read(path).profile == path.parent.name
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_each_notebook_has_three_profiles_and_the_smoke_values_are_its_defaults(path):
+    for profile in params.PROFILES:
+        assert (ROOT / "params" / profile / f"{path.stem}.yaml").exists()
+    cells = nbformat.read(path, as_version=4).cells
+    (cell,) = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+    defaults: dict = {}
+    for line in cell.source.splitlines():
+        name, equals, value = line.partition(" = ")
+        if equals:
+            defaults[name] = yaml.safe_load(value.split("  #")[0])
+    assert defaults == yaml.safe_load((ROOT / "params" / "smoke" / f"{path.stem}.yaml").read_text())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"evalutions": 3}, "unknown key 'evalutions'"),
+        ({"evaluations": None}, "evaluations"),
+        ({"evaluations": "many"}, "evaluations: expected a number, got the text 'many'"),
+        ({"seconds": "1e-3"}, "'1e-3' is text to YAML, not a number"),
+        ({"seconds": -1.0}, "seconds: input should be greater than 0, got -1.0"),
+        ({"evaluations": 0}, "evaluations"),
+        ({"evaluations": 1.5}, "evaluations"),
+        ({"methods": []}, "methods"),
+        ({"methods": ["opern"]}, "unknown method 'opern'; did you mean 'operon'?"),
+        ({"methods": ["mean", "mean"]}, "'mean' is listed twice"),
+        ({"surfaces": ["surfaces/NCGS99"]}, "unknown problem 'surfaces/NCGS99'"),
+        ({"seeds": [-1]}, "seeds.0"),
+        ({"profile": "fast"}, "the profiles are smoke, quick, paper"),
+        ({"sampler": "grid"}, "sampler"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_mistakes_are_named_in_one_line(tmp_path, change, message):
+    values = yaml.safe_load(GOOD.read_text()) | change
+    path = tmp_path / "smoke" / GOOD.name
+    path.parent.mkdir()
+    path.write_text(yaml.safe_dump({key: value for key, value in values.items() if value is not None}))
+    with pytest.raises(ParameterError, match=re.escape(message)) as caught:
+        params.read(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_yaml_number_without_a_point_is_text_and_said_so(tmp_path):
+    path = tmp_path / GOOD.name
+    path.write_text(re.sub(r"^seconds: .*$", "seconds: 1e-3", GOOD.read_text(), flags=re.M))
+    with pytest.raises(ParameterError, match="'1e-3' is text to YAML"):
+        params.read(path)
+
+
+def test_files_that_are_no_mapping_or_not_there(tmp_path):
+    path = tmp_path / GOOD.name
+    with pytest.raises(ParameterError, match="No such file"):
+        params.read(path)
+    path.write_text("- a\n- b\n")
+    with pytest.raises(ParameterError, match="found list"):
+        params.read(path)
+    path.write_text("a: [1\n")
+    with pytest.raises(ParameterError, match="not valid YAML"):
+        params.read(path)
+    with pytest.raises(ParameterError, match="no study is called"):
+        params.read(tmp_path / "99_none.yaml")
+
+
+def check(path, **environment):
+    command = [sys.executable, "-m", "rediscover", "check", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | environment)
+
+
+def test_check_ends_with_status_2_and_one_line(tmp_path):
+    bad = tmp_path / GOOD.name
+    bad.write_text(GOOD.read_text() + "colour: red\n")
+    done = check(bad)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and "unknown key 'colour'" in done.stderr
+
+
+def test_check_of_an_unreachable_scheduler():
+    done = check(GOOD, SCHEDULER="tcp://127.0.0.1:9")
+    assert done.returncode == 2 and "SCHEDULER=tcp://127.0.0.1:9 cannot be reached" in done.stderr
+
+
+def test_check_of_a_store_from_a_newer_version(tmp_path):
+    import sqlite3
+
+    root = tmp_path / "copy"
+    for name in ("notebooks", "params", "build/smoke"):
+        (root / name).mkdir(parents=True)
+    store = root / "build" / "smoke" / "10_surface_benchmark.sqlite"
+    with sqlite3.connect(store) as connection:
+        connection.execute("pragma user_version = 9999")
+    done = check(GOOD, REDISCOVER_ROOT=str(root))
+    assert done.returncode == 2 and "newer" in done.stderr and done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
+def test_a_read_only_output_folder_stops_before_anything_runs(tmp_path):
+    root = tmp_path / "copy"
+    for name in ("notebooks", "params", "build/smoke/tables", "build/smoke/figures"):
+        (root / name).mkdir(parents=True)
+    tables = root / "build" / "smoke" / "tables"
+    tables.chmod(stat.S_IREAD | stat.S_IEXEC)
+    if os.access(tables, os.W_OK):  # root writes everywhere: let a file stand where the folder should be
+        tables.chmod(0o755)
+        tables.rmdir()
+        tables.write_text("")
+    done = check(GOOD, REDISCOVER_ROOT=str(root))
+    assert done.returncode == 2 and str(tables) in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_environment_and_lock_agree():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lock = dict(re.findall(r"^([\w.-]+)==([^ \\;]+)", (ROOT / "requirements.lock").read_text(), flags=re.M))
+    conda = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    pins = dict(line.split("==") for line in conda[-1]["pip"] if "==" in line)
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["causal"], *extras["cluster"], *extras["dev"]]
+    names = {re.match(r"[\w.-]+", line)[0].lower() for line in wanted}
+    assert {name: pins.get(name) for name in names} == {name: lock.get(name) for name in names}
+    assert any(line.startswith("julia") for line in conda if isinstance(line, str)) and "pysr" in pins
+
+
+def test_lock_is_exact_hashed_and_names_no_host():
+    text = (ROOT / "requirements.lock").read_text()
+    entries = re.split(r"\n(?=\S)", text.strip())
+    assert all("==" in entry and "--hash=sha256:" in entry for entry in entries)
+    assert "://" not in text and not re.search(r"^(torch|nvidia|triton)", text, flags=re.M)
