@@ -50,8 +50,8 @@ def test_bootstrap_refuses(values, clusters, message):
 
 
 def test_wilcoxon_by_hand():
-    # Differences 1, -2, 3, 4, 0: without the zero R+ = 1 + 3 + 4 and R- = 2. Of the 16 sign patterns 3 have R- <= 2
-    # (none negative, {1}, {2}), so the two-sided p is 2 * 3/16.
+    # Differences 1, -2, 3, 4, 0: without the zero R+ = 1 + 3 + 4 and R- = 2. Of the 16 sign patterns 3 have
+    # R- <= 2 (none negative, {1}, {2}), so the two-sided p is 2 * 3/16.
     result = agreement.paired_wilcoxon([2, 0, 5, 6, 1], [1, 2, 2, 2, 1])
     assert result[["n_pairs", "n_zeros", "statistic"]].tolist() == [5, 1, 2]
     assert result.effect == pytest.approx((8 - 2) / 10)

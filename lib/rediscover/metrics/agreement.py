@@ -101,8 +101,8 @@ def paired_wilcoxon(a, b, zeros: str = "wilcox", alternative: str = "two-sided")
     Raises
     ------
     ValueError
-        If the lengths differ, there are no pairs, or any value is NaN: what a missing score is worth has to be
-        decided before.
+        If the lengths differ, there are no pairs, or any value is NaN: what a missing score is worth has to
+        be decided before.
 
     References
     ----------
