@@ -16,6 +16,8 @@ import numpy as np
 
 from . import metric
 
+NEGLIGIBLE = 1e-9  # what is left of a column that others determine, relative to its spread
+
 Edge = tuple[str, str, int]
 
 
@@ -199,21 +201,41 @@ def shd_transposed(prediction: set[Edge], truth: set[Edge]) -> int:
 
 
 def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]):
-    """Child -> (values of the child, matrix of its lagged parents), both from the largest lag on."""
+    """For every child with parents: its values, and the matrix of its lagged parents, both from the largest lag on.
+
+    A series with fewer than two such points yields nothing."""
     parents: dict[str, list] = {}
     for parent, child, lag in sorted(graph):
         parents.setdefault(child, []).append((parent, lag))
     for child, sources in parents.items():
         start = max(lag for _, lag in sources)
         y = np.asarray(series[child], dtype=float)
+        if len(y) < start + 2:
+            continue
         columns = [np.asarray(series[parent], dtype=float)[start - lag : len(y) - lag] for parent, lag in sources]
-        yield child, y[start:], np.stack(columns, axis=-1)
+        yield y[start:], np.stack(columns, axis=-1)
 
 
-def _correlation(a: np.ndarray, b: np.ndarray) -> float:
-    a, b = a - a.mean(), b - b.mean()
-    norm = np.sqrt((a @ a) * (b @ b))
-    return float(a @ b / norm) if norm > 0 else np.nan
+def _unit(values: np.ndarray) -> np.ndarray:
+    """Columns without their mean and of length 1, or of zeros where they never change."""
+    values = values / np.maximum(np.max(np.abs(values), axis=0), np.finfo(float).tiny)  # the largest floats have no square
+    values = np.where(np.ptp(values, axis=0) > 0, values - values.mean(axis=0), 0.0)
+    length = np.linalg.norm(values, axis=0)
+    return values / np.where(length > 0, length, 1.0)
+
+
+def _partial_correlations(y: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """|corr(X_i, y | the other columns)| of each column; 0 for what the other columns determine entirely."""
+    y, X = _unit(y), _unit(X)
+    U, S, Vt = np.linalg.svd(X, full_matrices=False)
+    kept = S > NEGLIGIBLE * S[0]
+    inverse = (Vt[kept].T / S[kept]) @ U[:, kept].T
+    # Row i of the pseudo-inverse points along what the others leave of column i, and has the inverse length.
+    share = np.linalg.norm(inverse, axis=1)
+    own = (inverse @ y) / np.where(share > 0, share, 1.0)
+    left = np.hypot(own, np.linalg.norm(y - X @ (inverse @ y)))
+    determined = np.sum(Vt[kept] ** 2, axis=0) < 1 - 1e-6
+    return np.where(determined | (left < NEGLIGIBLE), 0.0, np.abs(own) / np.maximum(left, NEGLIGIBLE))
 
 
 @metric("higher", upper=1.0)
@@ -231,15 +253,16 @@ def ci_score_effective(prediction: set[Edge], series: Mapping[str, np.ndarray]) 
     Returns
     -------
     float
-        NaN where no child has exactly one parent (such a graph is discarded) and where a column never changes.
+        NaN where no child has exactly one parent (such a graph is discarded), where a column never changes, and for a
+        series without two lagged points.
 
     Examples
     --------
     >>> ci_score_effective({("a", "b", 1)}, {"a": [1, 2, 3, 4], "b": [0, 2, 4, 6]})
     1.0
     """
-    single = [abs(_correlation(X[:, 0], y)) for _, y, X in _lagged(prediction, series) if X.shape[1] == 1 and len(y)]
-    return float(np.mean(single)) if single else np.nan
+    single = [(_unit(y), _unit(X[:, 0])) for y, X in _lagged(prediction, series) if X.shape[1] == 1]
+    return float(np.mean([abs(y @ x) if y.any() and x.any() else np.nan for y, x in single])) if single else np.nan
 
 
 @metric("higher", upper=1.0)
@@ -268,14 +291,5 @@ def ci_score_partial(prediction: set[Edge], series: Mapping[str, np.ndarray]) ->
     0.0
     """
 
-    def residual(y, X):
-        X = np.column_stack([np.ones(len(y)), X])
-        left = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
-        return left if np.linalg.norm(left) > 1e-9 * (np.linalg.norm(y) + np.finfo(float).tiny) else np.zeros_like(left)
-
-    scores = []
-    for _, y, X in _lagged(prediction, series):
-        others = [np.delete(X, i, axis=1) for i in range(X.shape[1])]
-        partial = [_correlation(residual(X[:, i], rest), residual(y, rest)) for i, rest in enumerate(others)]
-        scores.append(np.mean(np.nan_to_num(np.abs(partial))))
+    scores = [_partial_correlations(y, X).mean() for y, X in _lagged(prediction, series)]
     return float(np.mean(scores)) if scores else np.nan
