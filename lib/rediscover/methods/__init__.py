@@ -136,9 +136,11 @@ class Method:
 
     @property
     def version(self) -> str:
-        """Changes when the method's code (not its comments or docstrings) or a required package changes."""
+        """Changes when the code of the method or of its bases (not the prose in it) or a required package changes."""
+        bases = [cls.__module__ for cls in type(self).__mro__ if issubclass(cls, Method) and cls is not Method]
+        code = [code_version(sys.modules[name]) for name in dict.fromkeys(bases)]
         packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
-        return "-".join([code_version(sys.modules[type(self).__module__]), *packages])
+        return "-".join([*code, *packages])
 
 
 def join(fronts: list[list[Candidate]]) -> list[Candidate]:

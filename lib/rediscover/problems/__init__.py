@@ -24,8 +24,9 @@ STUDIES = ("surfaces", "srsd", "odes", "pdes", "cde", "boolean", "causal", "pass
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
-    """A random generator that depends on the seed and on names (a problem, a split, a method), the same on every machine."""
-    return np.random.default_rng(np.random.SeedSequence([seed, *(zlib.crc32(name.encode()) for name in names)]))
+    """A random generator from a seed and names (problem, split, method), the same on every machine."""
+    words = [zlib.crc32(name.encode()) for name in names]
+    return np.random.default_rng(np.random.SeedSequence([seed, *words]))
 
 
 class Split(NamedTuple):

@@ -55,3 +55,74 @@ def style():
     }
     with matplotlib.rc_context(settings):
         yield
+
+
+def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=None, log: bool = True):
+    """Estimates with intervals: one panel per value of `panel`, one line per method.
+
+    Parameters
+    ----------
+    tidy : DataFrame with columns `row`, `panel`, value, low, high
+    label : panel -> title with unit and direction, in the order of the panels
+    reference : mapping (row, panel) -> published value, drawn as hollow diamonds
+    log : bool
+        Logarithmic axis; values at or below the axis stand at its edge.
+
+    Returns
+    -------
+    Figure
+    """
+    import matplotlib.pyplot as plt
+    import numpy as np
+
+    names = order(tidy[row])[::-1]
+    with style():
+        figure, axes = plt.subplots(
+            1, len(label), figsize=(2.6 * len(label) + 1, 0.28 * len(names) + 1.2), sharey=True, squeeze=False
+        )
+        for ax, (name, title) in zip(axes[0], label.items(), strict=True):
+            part = tidy[tidy[panel] == name].set_index(row).reindex(names)
+            finite = part[["value", "low", "high"]].to_numpy(float)
+            positive = finite[np.isfinite(finite) & (finite > 0)]
+            floor = positive.min() / 3 if log and positive.size else 0.0
+            for y, (method, line) in enumerate(part.iterrows()):
+                value, low, high = (max(line[c], floor) if log else line[c] for c in ("value", "low", "high"))
+                if not np.isfinite(value):
+                    ax.annotate("no finite value", (0.02, y), xycoords=("axes fraction", "data"), va="center", size=7)
+                    continue
+                ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
+                ax.plot(value, y, marker(method), color=colour(method), ms=6)
+                if reference and (method, name) in reference:
+                    ax.plot(reference[method, name], y, "d", mfc="none", mec="black", ms=7)
+            ax.set_xscale("log" if log else "linear")
+            ax.set_yticks(range(len(names)), names)
+            ax.set_ylim(-0.7, len(names) - 0.3)
+            ax.set_title(title)
+    return figure
+
+
+def against(tidy, *, x: str, label_x: str, panels: dict[str, str]):
+    """Lines of medians with interval bands against a condition such as the noise level, one panel per metric.
+
+    Parameters
+    ----------
+    tidy : DataFrame with columns method, `x`, metric, value, low, high
+    panels : metric -> title
+    """
+    import matplotlib.pyplot as plt
+
+    with style():
+        figure, axes = plt.subplots(1, len(panels), figsize=(3.0 * len(panels) + 1.2, 2.6), squeeze=False)
+        for ax, (name, title) in zip(axes[0], panels.items(), strict=True):
+            part = tidy[tidy["metric"] == name]
+            for method in order(part["method"]):
+                line = part[part["method"] == method].sort_values(x)
+                position = range(len(line))
+                ax.plot(position, line["value"], marker(method) + "-", color=colour(method), label=method, ms=4)
+                ax.fill_between(position, line["low"], line["high"], color=colour(method), alpha=0.15, lw=0)
+                ax.set_xticks(list(position), [f"{value:g}" for value in line[x]])
+            ax.set_yscale("log")
+            ax.set_xlabel(label_x)
+            ax.set_title(title)
+        axes[0][-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure

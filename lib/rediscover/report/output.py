@@ -137,18 +137,15 @@ def number(value, digits: int = 3) -> str:
     Examples
     --------
     >>> [number(x) for x in (0.123456, 1234.5, 1.2e-9, 3, float("inf"), None, "gplearn")]
-    ['0.123', '1234', '1.2e-09', '3', 'inf', '', 'gplearn']
+    ['0.123', '1234', '1.20e-09', '3', 'inf', '', 'gplearn']
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, int) or not math.isfinite(value):
-        return str(value)
-    if value != 0 and not 1e-4 <= abs(value) < 1e5:
-        return f"{value:.{digits - 1}g}" if value == 0 else f"{value:.{digits - 1}e}".replace(".e", "e")
-    text = f"{value:#.{digits}g}"
-    return f"{value:.0f}" if abs(value) >= 10**digits else text.rstrip(".")
+    if not isinstance(value, float) or not math.isfinite(value) or value == 0:
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    if not 1e-4 <= abs(value) < 1e5:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:#.{digits}g}".rstrip(".")
 
 
 def _winners(values, shown, direction):

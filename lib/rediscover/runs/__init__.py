@@ -1,0 +1,272 @@
+"""Doing it: the grid of runs, isolated workers, and the store that remembers what is done.
+
+`grid` plans the product of problems, methods, noise levels and seeds, takes from the store what is there, has
+the rest computed (`executors`: here, or by a Dask cluster) and returns one row per run. It knows no study.
+"""
+
+import collections
+import dataclasses
+import functools
+import hashlib
+import json
+import numbers
+import os
+import pickle
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack, closing, contextmanager
+from typing import NamedTuple
+
+import numpy as np
+
+from ..methods import Budget, Method, code_version, method
+from ..problems import Problem, problem
+from .executors import Dask, Local, Task
+from .store import Store, StoreError
+
+__all__ = ["STATUSES", "Store", "StoreError", "grid", "key"]
+
+STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
+PROSE = ("note", "source")  # fields of a problem for the reader only: to edit them costs no run
+
+
+class Run(NamedTuple):
+    problem: Problem
+    method: Method
+    seed: int
+
+
+def grid(
+    problems,
+    methods,
+    *,
+    seeds=(0,),
+    noise=None,
+    budget=None,
+    store=None,
+    retry=(),
+    workers=None,
+    scheduler=None,
+    progress=True,
+):
+    """Run every method on every problem, and return one row per run.
+
+    Parameters
+    ----------
+    problems : list of ids or of Problem
+    methods : list of names or of Method (an instance carries its settings)
+    seeds : list of int >= 0
+    noise : list of float >= 0, optional
+        Noise levels, each put in place of the problems' own.
+    budget : Budget, mapping of its fields, or None for the default
+        Applies to each run; seconds and memory are enforced by killing the worker.
+    store : path, optional
+        SQLite file of finished runs. What it holds is not computed again; an interrupted grid goes on where
+        it stopped. Without it results live only in the returned frame.
+    retry : list of statuses
+        Stored runs that ended so are computed again, for instance ``("timeout",)``.
+    workers : int, optional
+        Runs at a time; by default as many as this process may use processors.
+    scheduler : str, optional
+        Address of a Dask scheduler (``tcp://host:port``) that has the work done instead of this machine; by
+        default the environment variable SCHEDULER; "" for this machine. See docs/cluster.md.
+    progress : bool
+        Show a bar with the remaining time on stderr.
+
+    Returns
+    -------
+    DataFrame
+        In the order problem, method, noise, seed, whatever finished first. Columns: study, problem, subset,
+        method, settings (JSON), noise, seed, status (one of `STATUSES`), reason (one line, or empty),
+        solution (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss, complexity,
+        evaluations; then what may differ from one time to the next: seconds, peak_mb (resident memory in MiB,
+        sampled every 20 ms), reused. Failed runs are rows, and are stored too, but for `unavailable`.
+
+    Raises
+    ------
+    KeyError
+        If a problem or a method is unknown.
+    ValueError, TypeError
+        If an argument is empty, negative or of another kind.
+    StoreError
+        If the store cannot be written, is damaged, or comes from a newer version.
+    ConnectionError
+        If the scheduler does not answer, or goes away.
+
+    Examples
+    --------
+    >>> grid([], ["mean"])
+    Traceback (most recent call last):
+    ValueError: grid: no problems given
+    """
+    runs, budget = _plan(problems, methods, seeds, noise, budget)
+    if workers is not None and (not _integer(workers) or workers < 1):
+        raise ValueError(f"grid: workers must be a whole number >= 1, got {workers!r}")
+    if wrong := sorted(set(retry) - set(STATUSES)):
+        raise ValueError(f"grid: cannot retry {wrong[0]!r} (statuses: {', '.join(STATUSES)})")
+    reasons = {id(run.method): run.method for run in runs}  # settings need not be hashable
+    reasons = {i: m.available() for i, m in reasons.items()}
+    keys = [None if reasons[id(run.method)] else key(*run, budget) for run in runs]
+    scheduler = os.environ.get("SCHEDULER") if scheduler is None else scheduler
+    modules = sorted({type(part).__module__ for run in runs for part in run[:2]})
+    executor = Dask(scheduler, modules) if scheduler else Local(workers or _processors(), modules)
+    with closing(executor), closing(Store(store)) as kept:
+        done = {k: r | {"reused": True} for k, r in kept.get(keys).items() if r["status"] not in retry}
+        missing = {k: run for k, run in zip(keys, runs, strict=True) if k and k not in done}
+        planned = list(missing.items())
+        tasks = [Task(k, _pickled(*run, budget), budget.seconds, budget.memory_mb) for k, run in planned]
+        with _bar(progress, total=len(done) + len(missing), reused=len(done)) as count:
+            for i, outcome in executor.run(tasks):
+                k, run = planned[i]
+                done[k] = outcome | {"reused": False}
+                if outcome["status"] != "unavailable":
+                    kept.put(k, _identity(run), outcome)
+                count(outcome["status"])
+    rows = []
+    for k, run in zip(keys, runs, strict=True):
+        missed = {"status": "unavailable", "reason": reasons[id(run.method)], "reused": False}
+        rows.append(_identity(run) | _answer(done[k] if k else missed))
+    return _frame(rows)
+
+
+def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
+    """What identifies a run: a hash of all that its result depends on.
+
+    That is the problem's fields (noise among them, notes and sources not), the method's settings, the code of
+    both modules (comments and docstrings left out) and the versions of the packages that the method declares,
+    the seed and the budget.
+    """
+    fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
+    parts = {
+        "problem": [type(problem).__qualname__, fields, code_version(sys.modules[type(problem).__module__])],
+        "method": [method.name, method.settings, method.version],
+        "seed": seed,
+        "budget": {name: float(value) for name, value in dataclasses.asdict(budget).items()},
+    }
+    return hashlib.sha256(_json(parts).encode()).hexdigest()
+
+
+def _plan(problems, methods, seeds, noise, budget):
+    """The runs in the order of the frame, and the budget; all is checked before anything is started."""
+    problems = [problems] if isinstance(problems, str | Problem) else list(problems)
+    methods = [methods] if isinstance(methods, str | Method) else list(methods)
+    seeds = [seeds] if _integer(seeds) else list(seeds)
+    levels = [None] if noise is None else [noise] if isinstance(noise, numbers.Real) else list(noise)
+    lists = problems, methods, seeds, levels
+    for what, items in zip(("problems", "methods", "seeds", "noise levels"), lists, strict=True):
+        if not items:
+            raise ValueError(f"grid: no {what} given")
+    for seed in seeds:
+        if not _integer(seed) or seed < 0:
+            raise ValueError(f"grid: a seed must be a whole number >= 0, got {seed!r}")
+    for level in levels:
+        if level is not None and not isinstance(level, numbers.Real):
+            raise TypeError(f"grid: a noise level must be a number, got {level!r}")
+    if isinstance(budget, Mapping):
+        known = [f.name for f in dataclasses.fields(Budget)]
+        if wrong := sorted(set(budget) - set(known)):
+            raise TypeError(f"budget: no {wrong[0]!r} (known: {', '.join(known)})")
+        budget = Budget(**budget)
+    budget = budget or Budget()
+    problems = [problem(item) if isinstance(item, str) else item for item in problems]
+    methods = [method(item) if isinstance(item, str) else item for item in methods]
+    for item, kind in [*((p, Problem) for p in problems), *((m, Method) for m in methods)]:
+        if not isinstance(item, kind):
+            raise TypeError(f"grid: expected a name or a {kind.__name__}, got {item!r}")
+        if type(item).__module__ == "__main__":
+            raise TypeError(f"grid: {type(item).__name__} must live in a module that workers can import")
+    runs = [
+        Run(p if level is None else dataclasses.replace(p, noise=float(level)), m, int(seed))
+        for p in problems
+        for m in methods
+        for level in levels
+        for seed in seeds
+    ]
+    return runs, budget
+
+
+def _pickled(problem, method, seed, budget) -> bytes:
+    # A copy of the fields only: what the problem has cached in the meantime stays here.
+    return pickle.dumps((dataclasses.replace(problem), method, seed, budget))
+
+
+def _identity(run: Run) -> dict:
+    """What a run is, for readers of the frame and of the store."""
+    return {
+        "study": run.problem.study,
+        "problem": run.problem.id,
+        "subset": run.problem.subset,
+        "method": run.method.name,
+        "settings": _json(run.method.settings),
+        "noise": float(run.problem.noise),
+        "seed": run.seed,
+    }
+
+
+def _answer(outcome: dict) -> dict:
+    """How a run ended, as columns."""
+    candidates = outcome.get("candidates", [])
+    best = candidates[0] if candidates else {}
+    return {
+        "status": outcome["status"],
+        "reason": outcome["reason"],
+        "solution": json.dumps(best["solution"]) if best else "",
+        "candidates": json.dumps(candidates),
+        **{name: best.get(name) for name in ("loss", "complexity", "evaluations")},
+        **{name: outcome.get(name) for name in ("seconds", "peak_mb", "reused")},
+    }
+
+
+def _frame(rows):
+    import pandas as pd
+
+    types = dict.fromkeys(("loss", "complexity", "seconds", "peak_mb"), float)
+    return pd.DataFrame(rows).astype({**types, "evaluations": "Int64", "reused": bool})
+
+
+@contextmanager
+def _bar(show, total, reused):
+    """A bar with the remaining time and counts, on stderr or where REDISCOVER_PROGRESS says (or "off")."""
+    from tqdm import tqdm
+
+    place = os.environ.get("REDISCOVER_PROGRESS")
+    counts = collections.Counter(reused=reused, failed=0, timeout=0)
+    with ExitStack() as stack:
+        file = stack.enter_context(open(place, "w")) if place and place != "off" and show else sys.stderr
+        off = not show or place == "off"
+        bar = stack.enter_context(tqdm(total=total, initial=reused, unit="run", disable=off, file=file))
+
+        def count(status=None):
+            if status:
+                counts["timeout" if status == "timeout" else "failed"] += status != "ok"
+                bar.update()
+            bar.set_postfix(counts)
+
+        count()
+        yield count
+
+
+def _integer(value) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+_json = functools.partial(json.dumps, sort_keys=True, default=lambda value: _plain(value))
+
+
+def _plain(value):
+    """Values in fields and settings that JSON does not know; what has no stable text is refused."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    if hasattr(value, "get_params") and not isinstance(value, type):  # an estimator of the scikit-learn kind
+        return [type(value).__qualname__, value.get_params()]
+    if hasattr(value, "__qualname__"):
+        return f"{value.__module__}.{value.__qualname__}"
+    raise TypeError(f"grid: a field or setting of type {type(value).__name__} cannot be part of a run's key")

@@ -1,0 +1,144 @@
+"""Points on surfaces F(x, y, z) = 0: marching cubes, Newton's method, sampling uniform by area.
+
+``F`` is called with a mapping of ``x``, ``y``, ``z`` to arrays, as an `expressions.Expression` is, and must
+be hashable. A box is ``((x0, x1), (y0, y1), (z0, z1))``.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+STEP = 1e-5  # of finite differences; the boxes in use are about ten wide
+
+
+class Mesh(NamedTuple):
+    """Triangles of a surface.
+
+    Attributes
+    ----------
+    vertices : ndarray, shape (n_vertices, 3)
+    faces : ndarray of int, shape (n_faces, 3)
+    """
+
+    vertices: np.ndarray
+    faces: np.ndarray
+
+
+def value_and_gradient(F, points):
+    """F and its gradient by central differences.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n, 3)
+
+    Returns
+    -------
+    ndarray, shape (n,), and ndarray, shape (n, 3)
+    """
+    shifts = STEP * np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
+    at = points + shifts[:, None, :]
+    values = np.broadcast_to(F({"x": at[..., 0], "y": at[..., 1], "z": at[..., 2]}), at.shape[:2])
+    with np.errstate(invalid="ignore", over="ignore"):
+        return values[0], ((values[1:4] - values[4:]) / (2 * STEP)).T
+
+
+def distance(F, points):
+    """First-order distance of points from the surface, abs(F) / norm(grad F); inf where that is undefined."""
+    value, gradient = value_and_gradient(F, points)
+    with np.errstate(all="ignore"):
+        ratio = np.abs(value) / np.linalg.norm(gradient, axis=1)
+    return np.where(value == 0, 0.0, np.where(np.isfinite(ratio), ratio, np.inf))
+
+
+def project(F, points, steps=2):
+    """Move points onto the surface by Newton steps along the gradient; NaN where that vanishes."""
+    points = np.array(points, dtype=float)
+    for _ in range(steps):
+        value, gradient = value_and_gradient(F, points)
+        with np.errstate(all="ignore"):
+            step = (value / np.sum(gradient**2, axis=1))[:, None] * gradient
+        points -= np.where((value == 0)[:, None], 0.0, step)
+    return points
+
+
+def inside(points, box):
+    """Which points lie in the box; NaN does not."""
+    low, high = np.transpose(box)
+    return np.all((points >= low) & (points <= high), axis=1)
+
+
+@lru_cache(maxsize=64)
+def mesh(F, box, resolution=128):
+    """Triangulate the surface within a box.
+
+    Vertices come from marching cubes at level 0 and are moved by two Newton steps. A triangle is dropped
+    where a vertex then is farther than half a cell from the surface, has moved by more than a cell, or has
+    left the box: this removes the sheets that marching cubes sees at poles.
+
+    Parameters
+    ----------
+    F : hashable callable
+    box : ((x0, x1), (y0, y1), (z0, z1))
+    resolution : int
+        Grid nodes per axis.
+
+    Returns
+    -------
+    Mesh
+        Without faces where F does not change sign.
+    """
+    from skimage.measure import marching_cubes
+
+    axes = [np.linspace(low, high, resolution) for low, high in box]
+    grid = F(dict(zip("xyz", np.ix_(*axes), strict=True)))
+    known = np.isfinite(grid)
+    # marching cubes works in single precision and cannot take infinities
+    grid = np.clip(np.nan_to_num(np.broadcast_to(grid, (resolution,) * 3)), -1e30, 1e30)
+    known = np.broadcast_to(known, grid.shape)
+    if not (grid[known] < 0).any() or not (grid[known] > 0).any():
+        return Mesh(np.empty((0, 3)), np.empty((0, 3), int))
+    cell = np.array([axis[1] - axis[0] for axis in axes])
+    try:
+        start, faces, *_ = marching_cubes(grid, 0.0, mask=None if known.all() else known)
+    except RuntimeError:  # every cell with a change of sign is masked
+        return Mesh(np.empty((0, 3)), np.empty((0, 3), int))
+    start = start * cell + [axis[0] for axis in axes]
+    vertices = project(F, start)
+    with np.errstate(invalid="ignore"):
+        moved = np.linalg.norm((vertices - start) / cell, axis=1)
+        kept = inside(vertices, box) & (moved <= 1) & (distance(F, vertices) < 0.5 * cell.min())
+    return Mesh(vertices, faces[kept[faces].all(axis=1)])
+
+
+def sample(F, boxes, n, rng, resolution=128):
+    """Points of the surface within boxes, uniform by area.
+
+    Parameters
+    ----------
+    F : hashable callable
+    boxes : sequence of boxes that do not overlap
+    n : int
+    rng : numpy.random.Generator
+    resolution : int
+        Grid nodes per axis and box.
+
+    Returns
+    -------
+    ndarray, shape (n, 3), or (0, 3) where the boxes hold no surface
+    """
+    meshes = [mesh(F, box, resolution) for box in boxes]
+    corners = np.concatenate([vertices[faces] for vertices, faces in meshes])
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+    if not area.sum() > 0:
+        return np.empty((0, 3))
+    found, missing = [], n
+    for _ in range(20):  # the last Newton steps take a few points out of the boxes: draw them again
+        draw = corners[rng.choice(len(area), size=missing, p=area / area.sum())]
+        r, s = np.sqrt(rng.random((missing, 1))), rng.random((missing, 1))
+        points = project(F, (1 - r) * draw[:, 0] + r * (1 - s) * draw[:, 1] + r * s * draw[:, 2])
+        found.append(points[np.any([inside(points, box) for box in boxes], axis=0)])
+        missing -= len(found[-1])
+        if missing == 0:
+            return np.concatenate(found)
+    return np.empty((0, 3))

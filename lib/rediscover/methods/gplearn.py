@@ -1,0 +1,161 @@
+"""gplearn: plain genetic programming."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from . import Candidate
+from .tables import Tabular
+
+
+@dataclass(frozen=True)
+class Gplearn(Tabular):
+    """Tree-based genetic programming; the non-dominated programs (length, error) of the last generation are returned.
+
+    gplearn's functions are protected: a/b is 1 where abs(b) <= 0.001, log(a) is 0 there and takes abs(a), sqrt(a) takes
+    abs(a), inv(a) is 0 where abs(a) <= 0.001. A program is written with the plain function where no training row
+    reaches the protected branch, and with that branch spelled out where one does (listed in ``notes["protected"]``),
+    so on the training rows the text is the program. Budget: generations = evaluations // population_size.
+
+    Attributes
+    ----------
+    population_size : reduced to a tenth of the budget's evaluations where that is less.
+    function_set : names, comma-separated.
+    metric : 'mean absolute error' (gplearn's default), 'mse' or 'rmse'.
+    parsimony_coefficient, stopping_criteria, max_samples, tournament_size, p_* : as in gplearn.
+    const_range : constants are drawn from -const_range..const_range; 0 for none.
+
+    grid : SRSD, Table S12 (100 random settings; chosen by its authors): population_size 100..1000, generations 10..100,
+        stopping_criteria 1e-10..1e-2, const_range none or 1..1e4, max_samples 0.9..1, parsimony 1e-3..1e-2, with add, mul,
+        div, sqrt, sin, cos, tan, log. SymbolBench (Table 6, released script): population 25, 100 generations, mse.
+
+    References
+    ----------
+    T. Stephens, gplearn, https://gplearn.readthedocs.io
+    """
+
+    population_size: int = 1000
+    function_set: str = "add,sub,mul,div,sqrt,log,sin,cos"
+    metric: str = "mean absolute error"
+    parsimony_coefficient: float = 0.001
+    stopping_criteria: float = 0.0
+    const_range: float = 1.0
+    max_samples: float = 1.0
+    tournament_size: int = 20
+    p_crossover: float = 0.9
+    p_subtree_mutation: float = 0.01
+    p_hoist_mutation: float = 0.01
+    p_point_mutation: float = 0.01
+    name: ClassVar[str] = "gplearn"
+    reference: ClassVar[str] = "Stephens, gplearn, https://gplearn.readthedocs.io"
+    requires: ClassVar[tuple[str, ...]] = ("gplearn", "scikit-learn")
+    grid: ClassVar[dict] = {
+        "srsd": {
+            "population_size": [100, 1000],
+            "stopping_criteria": [1e-10, 1e-2],
+            "const_range": [0.0, 1.0, 10.0, 1e2, 1e3, 1e4],
+            "max_samples": [0.9, 1.0],
+            "parsimony_coefficient": [1e-3, 1e-2],
+            "function_set": ["add,mul,div,sqrt,sin,cos,tan,log"],
+        },
+        "symbolbench": {
+            "population_size": [25],
+            "function_set": ["add,sub,mul,div,sin,cos,log"],
+            "parsimony_coefficient": [0.1],
+            "metric": ["mse"],
+        },
+    }
+
+    def __post_init__(self):
+        super().__post_init__()
+        unknown = [name for name in self.function_set.split(",") if name not in WRITTEN]
+        if unknown:
+            raise ValueError(f"gplearn: unknown function {unknown[0]!r} (functions: {', '.join(WRITTEN)})")
+
+    def search(self, task, *, budget, rng):
+        from gplearn.genetic import SymbolicRegressor
+
+        population = max(2, min(self.population_size, int(budget.evaluations) // 10))
+        generations = max(1, int(budget.evaluations) // population)
+        estimator = SymbolicRegressor(
+            population_size=population,
+            generations=generations,
+            tournament_size=min(self.tournament_size, population),
+            function_set=self.function_set.split(","),
+            metric=self.metric,
+            parsimony_coefficient=self.parsimony_coefficient,
+            stopping_criteria=self.stopping_criteria,
+            const_range=(-self.const_range, self.const_range) if self.const_range else None,
+            max_samples=self.max_samples,
+            p_crossover=self.p_crossover,
+            p_subtree_mutation=self.p_subtree_mutation,
+            p_hoist_mutation=self.p_hoist_mutation,
+            p_point_mutation=self.p_point_mutation,
+            n_jobs=1,
+            random_state=int(rng.integers(2**31)),
+        )
+        with np.errstate(all="ignore"):
+            estimator.fit(task.X, task.y)
+            best = estimator._program
+            front = [best] + [p for p in non_dominated(estimator._programs[-1]) if p is not best]
+            written = [write(p.program, task.X, task.inputs) for p in front]
+        evaluations = population * len(estimator.run_details_["generation"])
+        return [
+            Candidate(
+                {task.output: text},
+                float(program.raw_fitness_),
+                program.length_,
+                evaluations,
+                {"protected": protected} if protected else {},
+            )
+            for program, (text, protected) in zip(front, written, strict=True)
+        ]
+
+
+def non_dominated(programs) -> list:
+    """Programs that no shorter one beats, shortest first."""
+    front = []
+    for program in sorted((p for p in programs if p is not None), key=lambda p: (p.length_, p.raw_fitness_)):
+        if not front or program.raw_fitness_ < front[-1].raw_fitness_:
+            front.append(program)
+    return front
+
+
+# name -> (plain text, text with gplearn's protection, the rows that need it)
+WRITTEN = {
+    "add": ("({0} + {1})", None, None),
+    "sub": ("({0} - {1})", None, None),
+    "mul": ("({0}*{1})", None, None),
+    "div": ("({0}/{1})", "where(abs({1}) > 0.001, {0}/{1}, 1.0)", lambda a, b: np.abs(b) <= 0.001),
+    "sqrt": ("sqrt({0})", "sqrt(abs({0}))", lambda a: a < 0),
+    "log": ("log({0})", "where(abs({0}) > 0.001, log(abs({0})), 0.0)", lambda a: a <= 0.001),
+    "inv": ("(1.0/{0})", "where(abs({0}) > 0.001, 1.0/{0}, 0.0)", lambda a: np.abs(a) <= 0.001),
+    "neg": ("(-{0})", None, None),
+    "abs": ("abs({0})", None, None),
+    "max": ("max({0}, {1})", None, None),
+    "min": ("min({0}, {1})", None, None),
+    "sin": ("sin({0})", None, None),
+    "cos": ("cos({0})", None, None),
+    "tan": ("tan({0})", None, None),
+}
+
+
+def write(program: list, X: np.ndarray, inputs) -> tuple[str, list[str]]:
+    """A program (prefix order: functions, column numbers, constants) as text, and the functions whose protection is met."""
+    nodes, protected = iter(program), []
+
+    def visit():
+        node = next(nodes)
+        if isinstance(node, float):
+            return (repr(float(node)) if node >= 0 else f"({float(node)!r})"), np.full(len(X), float(node))
+        if isinstance(node, int | np.integer):
+            return inputs[node], X[:, node]
+        texts, values = zip(*(visit() for _ in range(node.arity)), strict=True)
+        plain, guarded, needs = WRITTEN[node.name]
+        if guarded and needs(*values).any():
+            protected.append(node.name)
+            plain = guarded
+        return plain.format(*texts), node(*values)
+
+    return visit()[0], sorted(set(protected))

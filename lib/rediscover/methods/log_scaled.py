@@ -1,0 +1,85 @@
+"""Generic methods in units in which all numbers are near 1."""
+
+import dataclasses
+from typing import ClassVar
+
+import numpy as np
+
+from ..expressions import parse
+from ..problems import Task
+from .gplearn import Gplearn
+from .operon import Operon
+from .polynomial import Polynomial
+from .pysr import Pysr
+from .tables import Tabular
+
+
+@dataclasses.dataclass(frozen=True)
+class LogScaled(Tabular):
+    """Another method, run on inputs and target divided by their geometric means.
+
+    SI units of 1e-34 to 1e26 defeat searches that draw constants near 1 or compute in single precision. Each column
+    is divided by s = exp(mean log|x|) over its non-zero entries, the other method searches there, and in its answer every
+    x becomes x/s and the whole is multiplied by the target's s. Only constant factors are used: no logarithm is taken of
+    inputs or target, so negative numbers and zeros are fine, and the expression is of the other method's family.
+    A candidate's loss is the other method's own, in the scaled units.
+
+    There is no variant for ``power_law``: logarithms do not see factors.
+    """
+
+    def search(self, task, *, budget, rng):
+        scales = {name: geometric_mean(column) for name, column in zip(task.inputs, task.X.T, strict=True)}
+        unit = geometric_mean(task.y)
+        scaled = dataclasses.replace(
+            task, X=task.X / np.array(list(scales.values())), y=task.y / unit, validation=None
+        )
+        front = super().search(scaled, budget=budget, rng=rng)
+        return [self.in_units(candidate, task, scales, unit) for candidate in front]
+
+    def in_units(self, candidate, task: Task, scales, unit):
+        inner = parse(candidate.solution[task.output], names=task.inputs)
+        ratios = {name: parse(f"{name}/{scale!r}") for name, scale in scales.items() if name in inner.names}
+        text = f"{unit!r}*({inner.substitute(ratios)})"
+        return dataclasses.replace(candidate, solution={task.output: text})
+
+
+def geometric_mean(values: np.ndarray) -> float:
+    """exp(mean log|x|) over non-zero entries; 1 if there is none.
+
+    >>> geometric_mean(np.array([1e-34, 0.0, -1e-30]))
+    1e-32
+    """
+    sizes = np.abs(values[values != 0])
+    return float(f"{np.exp(np.mean(np.log(sizes))):.6g}") if sizes.size else 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class GplearnLogScaled(LogScaled, Gplearn):
+    """``gplearn`` on data divided by their geometric means, with its settings."""
+
+    name: ClassVar[str] = "gplearn_log_scaled"
+    reference: ClassVar[str] = f"{Gplearn.reference}; data divided by geometric means"
+
+
+@dataclasses.dataclass(frozen=True)
+class OperonLogScaled(LogScaled, Operon):
+    """``operon`` on data divided by their geometric means, with its settings."""
+
+    name: ClassVar[str] = "operon_log_scaled"
+    reference: ClassVar[str] = f"{Operon.reference}; data divided by geometric means"
+
+
+@dataclasses.dataclass(frozen=True)
+class PolynomialLogScaled(LogScaled, Polynomial):
+    """``polynomial`` on data divided by their geometric means, with its settings."""
+
+    name: ClassVar[str] = "polynomial_log_scaled"
+    reference: ClassVar[str] = f"{Polynomial.reference}; data divided by geometric means"
+
+
+@dataclasses.dataclass(frozen=True)
+class PysrLogScaled(LogScaled, Pysr):
+    """``pysr`` on data divided by their geometric means, with its settings."""
+
+    name: ClassVar[str] = "pysr_log_scaled"
+    reference: ClassVar[str] = f"{Pysr.reference}; data divided by geometric means"

@@ -1,0 +1,167 @@
+"""Errors of predicted values.
+
+The field means several things by "NMSE"; each has its own name here and none is called plainly so.
+``prediction`` and ``truth`` have shape (n,), or (n, n_outputs) where there are several outputs. Harmonised
+metrics never drop a row: a prediction that is not finite anywhere is infinitely wrong. Metrics named after a
+release drop what it drops.
+"""
+
+import math
+
+import numpy as np
+
+from . import metric
+
+
+def _pair(prediction, truth):
+    prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth, dtype=float)
+    if truth.ndim not in (1, 2) or truth.size == 0:
+        raise ValueError(f"truth must have shape (n,) or (n, n_outputs) with n > 0, got {truth.shape}")
+    if prediction.ndim == 0:  # a constant prediction
+        prediction = np.broadcast_to(prediction, truth.shape)
+    if prediction.shape != truth.shape:
+        raise ValueError(f"prediction has shape {prediction.shape}, truth {truth.shape}")
+    if not np.isfinite(truth).all():
+        raise ValueError("truth holds values that are not finite")
+    return prediction, truth
+
+
+def _sums(prediction, truth):
+    """Squared error (inf where not all is finite) and squared deviation from the mean, per output."""
+    prediction, truth = _pair(prediction, truth)
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = np.sum((prediction - truth) ** 2, axis=0)
+        spread = np.sum((truth - truth.mean(axis=0)) ** 2, axis=0)
+    error = np.where(np.isnan(error), np.inf, error)
+    # the mean of equal numbers may be off by rounding
+    spread = np.where(np.ptp(truth, axis=0) == 0, 0.0, spread)
+    return np.atleast_1d(error), np.atleast_1d(spread)
+
+
+def _ratio(error, spread):
+    """error / spread; where there is no spread, 0 for a perfect prediction and inf otherwise."""
+    if spread == 0:
+        return 0.0 if error == 0 else math.inf
+    return float(error / spread)
+
+
+@metric("lower")
+def mse(prediction, truth) -> float:
+    """Mean squared error over all values; inf where a prediction is not finite.
+
+    Examples
+    --------
+    >>> mse([1, 2, 5], [1, 2, 3])  # (0 + 0 + 4) / 3
+    1.3333333333333333
+    """
+    error, _ = _sums(prediction, truth)
+    return float(error.sum() / np.size(truth))
+
+
+@metric("lower")
+def nmse_variance(prediction, truth) -> float:
+    r"""Squared error over squared deviation from the truth's mean: the harmonised NMSE.
+
+    .. math:: \sum_{ij} (\hat y_{ij} - y_{ij})^2 \Big/ \sum_{ij} (y_{ij} - \bar y_j)^2
+
+    Both sums run over all outputs j. The mean predictor has 1. SurfaceBench, section 4 (one output).
+    Not finite: inf. Constant truth: 0 if the prediction is exact, else inf.
+
+    Examples
+    --------
+    >>> nmse_variance([1, 2, 5], [1, 2, 3])  # 4 / (1 + 0 + 1)
+    2.0
+    """
+    error, spread = _sums(prediction, truth)
+    return _ratio(error.sum(), spread.sum())
+
+
+@metric("lower")
+def nmse_per_output(prediction, truth) -> float:
+    """`nmse_variance` of each output, averaged: every output counts the same, whatever its scale.
+
+    Examples
+    --------
+    >>> nmse_per_output([[1, 0], [3, 20]], [[1, 0], [3, 10]])  # (0 + 100 / 50) / 2
+    1.0
+    """
+    return float(np.mean([_ratio(*sums) for sums in zip(*_sums(prediction, truth), strict=True)]))
+
+
+@metric("lower")
+def nmse_power(prediction, truth) -> float:
+    r"""Squared error over squared truth, all outputs together, as released by MDBench.
+
+    .. math:: \sum (\hat y - y)^2 \Big/ \Big(\sum y^2 + 10^{-10}\Big)
+
+    Zero has 1, whatever the truth's mean. Not finite: inf.
+
+    Examples
+    --------
+    >>> round(nmse_power([1, 2, 5], [1, 2, 3]), 6)  # 4 / 14
+    0.285714
+    """
+    error, _ = _sums(prediction, truth)
+    return float(error.sum() / (np.sum(np.square(np.asarray(truth, dtype=float))) + 1e-10))
+
+
+@metric("lower")
+def nmse_release(prediction, truth) -> float:
+    """NMSE as released by SurfaceBench for one output: rows with a NaN prediction are dropped.
+
+    Infinities are not. Mean squared error over variance of the rows left. No variance: 0 if the error is 0,
+    else inf. No row left: inf. The release then leaves infinite scores out of its averages.
+
+    Examples
+    --------
+    >>> nmse_release([1, float("nan"), 5], [1, 2, 3])  # (0 + 4) / 2 over a variance of 1
+    2.0
+    """
+    prediction, truth = _pair(prediction, truth)
+    if truth.ndim != 1:
+        raise ValueError("nmse_release is for one output; see nmse_release_parametric")
+    kept = ~np.isnan(prediction)
+    return _ratio(*(float(s.sum()) for s in _sums(prediction[kept], truth[kept]))) if kept.any() else math.inf
+
+
+@metric("lower")
+def nmse_release_parametric(prediction, truth) -> float:
+    """NMSE as released by SurfaceBench for parametric surfaces.
+
+    The mean of the axes' squared errors over the sum of their variances.
+
+    With three axes it is a third of `nmse_variance`: the mean predictor has 1/3. The release reports nothing
+    where a prediction is not finite; here that is inf.
+
+    Examples
+    --------
+    >>> truth = [[0, 0, 0], [2, 4, 6]]
+    >>> round(nmse_release_parametric([[1, 2, 3], [1, 2, 3]], truth), 9)  # the mean predictor
+    0.333333333
+    """
+    error, spread = _sums(prediction, truth)
+    return _ratio(error.mean(), spread.sum())
+
+
+@metric("higher", lower=-math.inf, upper=1.0)
+def r2(prediction, truth) -> float:
+    """Coefficient of determination, 1 - `nmse_variance`; -inf where a prediction is not finite.
+
+    Examples
+    --------
+    >>> r2([1, 2, 4], [1, 2, 3])  # 1 - 1 / 2
+    0.5
+    """
+    return 1.0 - nmse_variance(prediction, truth)
+
+
+@metric("higher", upper=1.0)
+def r2_accuracy(prediction, truth, *, threshold=0.999) -> float:
+    """1 if `r2` is greater than the threshold, else 0; averaged over problems, the share that is fitted.
+
+    Examples
+    --------
+    >>> r2_accuracy([1, 2, 3], [1, 2, 3]), r2_accuracy([1, 2, 4], [1, 2, 3])
+    (1.0, 0.0)
+    """
+    return float(r2(prediction, truth) > threshold)

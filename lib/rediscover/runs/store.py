@@ -1,0 +1,151 @@
+"""Remembering it: one SQLite file of finished runs, one writer, one transaction per run."""
+
+import fcntl
+import json
+import os
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+VERSION = 1
+SCHEMA = f"""
+CREATE TABLE runs (key TEXT PRIMARY KEY, run TEXT NOT NULL, result TEXT NOT NULL, seconds REAL, peak_mb REAL);
+PRAGMA user_version = {VERSION};
+"""
+RESULT = (
+    "status",
+    "reason",
+    "candidates",
+)  # what is kept as the result; the clock and the memory are kept beside it
+
+
+class StoreError(RuntimeError):
+    """The store cannot be used; the message says why and what to do."""
+
+
+class Store:
+    """Finished runs by key.
+
+    Opening takes a lock beside the file and waits while another process holds it, so there is one writer at a
+    time. A process killed at any moment loses at most the runs in flight.
+
+    Parameters
+    ----------
+    path : path of the file, made if missing, or None for one in memory
+
+    Raises
+    ------
+    StoreError
+        If the folder cannot be written, the file comes from a newer version, or is damaged: then it is
+        kept as ``<name>.damaged-N`` and the next start begins a new one.
+    """
+
+    def __init__(self, path=None):
+        self._lock = self._db = None
+        if path is None:
+            self._db = sqlite3.connect(":memory:")
+            self._db.executescript(SCHEMA)
+            return
+        path = Path(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock = open(path.with_name(path.name + ".lock"), "w")
+            _acquire(self._lock, path)
+            if not path.exists():
+                _create(path)
+            self._db = _open(path)
+        except (OSError, sqlite3.OperationalError) as error:
+            self.close()
+            raise StoreError(f"store {path} cannot be written: {error}") from None
+        except StoreError:
+            self.close()
+            raise
+
+    def get(self, keys) -> dict[str, dict]:
+        """The stored results among `keys`: key -> status, reason, candidates, seconds, peak_mb."""
+        found = {}
+        for key in set(keys) - {None}:
+            row = self._db.execute(
+                "SELECT result, seconds, peak_mb FROM runs WHERE key = ?", (key,)
+            ).fetchone()
+            if row:
+                found[key] = {**json.loads(row[0]), "seconds": row[1], "peak_mb": row[2]}
+        return found
+
+    def put(self, key: str, run: dict, outcome: dict):
+        """Keep one finished run; `run` says what it was, for readers."""
+        result = json.dumps({name: outcome[name] for name in RESULT})
+        row = (key, json.dumps(run), result, outcome["seconds"], outcome["peak_mb"])
+        try:
+            with self._db:
+                self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", row)
+        except sqlite3.Error as error:
+            raise StoreError(f"a finished run cannot be stored: {error}") from None
+
+    def close(self):
+        if self._db:
+            self._db.close()
+        if self._lock:
+            self._lock.close()
+
+    @staticmethod
+    def check(path):
+        """Raise the StoreError that opening the existing store at `path` would raise; waits for nobody."""
+        _open(Path(path)).close()
+
+
+def _acquire(lock, path):
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print(f"waiting for another process that works on {path}", file=sys.stderr, flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def _create(path):
+    # Made aside and renamed: a file of this name is always a whole store, so an empty one means damage.
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    with closing(sqlite3.connect(fresh)) as db:
+        db.executescript(SCHEMA)
+    os.replace(fresh, path)
+
+
+def _open(path):
+    db = sqlite3.connect(path)
+    try:
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            db.close()
+            raise StoreError(
+                f"store {path} has version {version}, this program knows {VERSION}: update rediscover"
+            )
+        if version != VERSION or db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("not a whole store")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute(
+            "PRAGMA synchronous = NORMAL"
+        )  # safe when the process dies; syncing every run would cost more
+        return db
+    except sqlite3.OperationalError:
+        db.close()
+        raise
+    except sqlite3.DatabaseError as error:
+        db.close()
+        backup = _set_aside(path)
+        raise StoreError(
+            f"store {path} is damaged ({error}); it is kept as {backup.name}: run again to start a new one"
+        ) from None
+
+
+def _set_aside(path) -> Path:
+    n = 1
+    while path.with_name(f"{path.name}.damaged-{n}").exists():
+        n += 1
+    backup = path.with_name(f"{path.name}.damaged-{n}")
+    for suffix in ("-wal", "-shm", ""):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            os.replace(part, backup.with_name(backup.name + suffix))
+    return backup

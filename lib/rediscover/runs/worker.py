@@ -1,0 +1,165 @@
+"""What runs in the worker processes: a server that forks them, and the one thing that they do.
+
+The server has imported the scientific stack once; each worker is its fork and so starts within milliseconds.
+It is also the guard: it reports every worker's end, kills what a dead worker has left running, and when the
+coordinator goes away, however it dies, it kills all workers and itself. (The standard library's forkserver
+does none of this, imports the caller's script again, and cannot be used from within a Dask worker.)
+"""
+
+import importlib
+import json
+import os
+import pickle
+import re
+import signal
+import socket
+import struct
+from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
+
+import numpy as np
+
+from ..methods import Candidate, Unsupported
+
+PRELOAD = ("scipy.optimize", "scipy.spatial", "rediscover.expressions")
+CANDIDATES = 50  # of a front, at most so many are kept
+KINDS_OF_EXPRESSIONS = ("regression", "level set", "trajectories", "field")
+NOTICE = struct.Struct("ii")  # process id, wait status
+
+
+def serve(fd: int, modules: list[str]):
+    """Fork a worker for every connection that arrives on socket `fd`, until its other end is closed."""
+    control = socket.socket(fileno=fd)
+    for name in (*PRELOAD, *modules):
+        with suppress(Exception):  # whoever needs the module will meet the error, and say so in a row
+            importlib.import_module(name)
+    alive = set()
+
+    def reap(*_):
+        while alive:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            alive.discard(pid)
+            _kill_group(pid)
+            with suppress(OSError):
+                control.sendall(NOTICE.pack(pid, status))
+
+    signal.signal(signal.SIGCHLD, reap)
+    while True:
+        message, fds, _, _ = socket.recv_fds(control, 1, 1)
+        if not message:
+            for pid in list(alive):
+                _kill_group(pid)
+            os._exit(0)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # until the new worker is on the list
+        pid = os.fork()
+        if not pid:
+            control.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        else:
+            alive.add(pid)
+            os.close(fds[0])
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+        if not pid:
+            _work(fds[0])
+
+
+def _kill_group(pid):
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _work(fd: int):
+    """The life of a worker: say who it is, then one task after the other."""
+    os.setsid()  # a group of its own, which dies with it
+    silence = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(silence, stream)
+    os.set_inheritable(fd, False)
+    connection = Connection(fd)
+    try:
+        connection.send_bytes(str(os.getpid()).encode())
+        while True:
+            connection.send_bytes(json.dumps(attempt(connection.recv_bytes())).encode())
+    except (EOFError, OSError):  # nobody listens any more
+        os._exit(0)
+
+
+def attempt(task: bytes) -> dict:
+    """Do one task and describe how it ended: status, reason, candidates; plain data whatever was returned."""
+    try:
+        problem, method, seed, budget = pickle.loads(task)
+        return _checked(problem, method.solve(problem, budget=budget, seed=seed))
+    except Unsupported as error:
+        return _failed("unsupported", str(error))
+    except MemoryError as error:
+        return _failed("memory", f"MemoryError: {error}")
+    except BaseException as error:  # SystemExit too: a method that gives up must not take the worker along
+        return _failed("error", f"{type(error).__name__}: {error}")
+
+
+def _failed(status, reason, candidates=()) -> dict:
+    line = re.sub(r"\b0x[0-9a-fA-F]+", "0x...", " ".join(reason.split()))  # addresses differ from run to run
+    line = line.encode(errors="replace").decode()[:200]
+    return {"status": status, "reason": line, "candidates": list(candidates)}
+
+
+def _checked(problem, answer) -> dict:
+    if not isinstance(answer, list) or not all(isinstance(item, Candidate) for item in answer):
+        inside = f" of {type(answer[0]).__name__}" if isinstance(answer, list) else ""
+        return _failed("error", f"returned {type(answer).__name__}{inside} instead of a list of Candidate")
+    if not answer:
+        return _failed("error", "found nothing")
+    answer = answer[:CANDIDATES]
+    for candidate in answer:
+        names = sorted(candidate.solution) if isinstance(candidate.solution, Mapping) else candidate.solution
+        accepted = [sorted(problem.outputs)]
+        if problem.kind == "level set":
+            accepted.append(list(problem.inputs[-1:]))
+        if names not in accepted:
+            return _failed("error", f"returned a solution for {names!r:.80}, expected one for {accepted[0]}")
+    candidates = [_as_dict(candidate) for candidate in answer]
+    if problem.kind not in KINDS_OF_EXPRESSIONS:
+        return {"status": "ok", "reason": "", "candidates": candidates}
+    wrong = {
+        i: reason for i, c in enumerate(candidates) if (reason := _unparsable(c["solution"], problem.inputs))
+    }
+    if 0 in wrong:
+        return _failed("unparsable", wrong[0], candidates)
+    reason = (
+        f"{len(wrong)} of {len(candidates)} candidates left out, such as: {min(wrong.items())[1]}"
+        if wrong
+        else ""
+    )
+    return {**_failed("ok", reason), "candidates": [c for i, c in enumerate(candidates) if i not in wrong]}
+
+
+def _as_dict(candidate) -> dict:
+    size, count = candidate.complexity, candidate.evaluations
+    fields = {
+        "solution": dict(candidate.solution),
+        "loss": float(candidate.loss),
+        "complexity": None if size is None else float(size),
+        "evaluations": None if count is None else int(count),
+        "notes": dict(candidate.notes),
+    }
+    return json.loads(json.dumps(fields, default=_numpy_to_python))
+
+
+def _numpy_to_python(value):
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a candidate holds a {type(value).__name__}, which is not plain data")
+
+
+def _unparsable(solution, names) -> str | None:
+    from ..expressions import ExpressionError, parse
+
+    for output, text in solution.items():
+        try:
+            parse(text, names)
+        except ExpressionError as error:
+            return f"{output}: {error}"
+    return None

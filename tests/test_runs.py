@@ -1,0 +1,478 @@
+"""The grid with real processes: methods misbehave, coordinators are killed, stores are damaged."""
+
+import json
+import os
+import pickle
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from grid_methods import Absent, Bad, Logged, Slope, Threads, line, network
+from rediscover import runs
+from rediscover.methods import Budget
+from rediscover.runs import executors
+
+TIMINGS = ["seconds", "peak_mb", "reused"]
+TIGHT = {"seconds": 1.0, "memory_mb": 300}
+HERE = Path(__file__).parent
+
+
+def grid(problems, methods, **options):
+    return runs.grid(problems, methods, **{"workers": 2, "progress": False, **options})
+
+
+def results(frame):
+    return frame.drop(columns=TIMINGS)
+
+
+def wait_for(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def running(pid):
+    """Whether a process exists and is not merely waiting to be collected."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def environment(*folders):
+    """With the test modules in reach of a new process."""
+    paths = [str(path) for path in (*folders, HERE, HERE.parent / "lib")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])}
+
+
+def coordinator(code, *folders, **options):
+    """A process of its own that runs `code`."""
+    head = "from grid_methods import *\nfrom rediscover import Budget, runs\n"
+    command = [sys.executable, "-c", head + code]
+    return subprocess.Popen(command, env=environment(*folders), text=True, **options)
+
+
+# -- the frame
+
+
+def test_rows_are_in_the_order_of_the_arguments_and_complete():
+    frame = grid([line("b"), line("a")], [Slope(digits=1), Slope()], noise=(0.0, 0.5), seeds=(1, 0))
+    assert list(frame["problem"]) == ["lines/b"] * 8 + ["lines/a"] * 8
+    assert list(frame["settings"][:8]) == ['{"digits": 1}'] * 4 + ['{"digits": 3}'] * 4
+    assert list(frame["noise"][:4]) == [0.0, 0.0, 0.5, 0.5]
+    assert list(frame["seed"][:4]) == [1, 0, 1, 0]
+    assert set(frame["status"]) == {"ok"} and set(frame["reason"]) == {""}
+    assert list(frame["solution"][[0, 4]]) == ['{"y": "2.0*x"}', '{"y": "2.000*x"}']
+    assert list(frame.columns[-3:]) == TIMINGS
+    assert frame["study"][0] == "lines" and frame["evaluations"][0] == 1
+
+
+def test_the_same_grid_gives_the_same_frame_whatever_the_number_of_workers():
+    arguments = [line("a"), line("b")], [Slope(), Bad("raise"), Bad("nothing"), Bad("segfault")]
+    once, again = (results(grid(*arguments, seeds=(0, 1), workers=2)) for _ in range(2))
+    alone = results(grid(*arguments, seeds=(0, 1), workers=1))
+    pd.testing.assert_frame_equal(once, again)
+    pd.testing.assert_frame_equal(once, alone)
+    assert once.to_csv() == alone.to_csv()
+    assert once["loss"].nunique() == 4  # generators differ by problem and by seed
+
+
+def test_a_cached_property_stays_at_home():
+    problem = line()
+    problem.__dict__["expressions"] = lambda: None  # cannot be pickled
+    assert grid([problem], [Slope()])["status"].item() == "ok"
+
+
+def test_a_front_is_kept_up_to_its_limit():
+    frame = grid([line()], [Bad("long_front")])
+    front = json.loads(frame["candidates"].item())
+    assert [c["complexity"] for c in front] == list(range(50))
+    assert frame["solution"].item() == '{"y": "0*x"}'
+
+
+# -- runs that go wrong are rows
+
+
+MISBEHAVIOUR = {
+    "raise": ("error", "RuntimeError: two lines at <object object at 0x...>"),
+    "garbage": ("error", "returned dict instead of a list of Candidate"),
+    "strings": ("error", "returned list of str instead of a list of Candidate"),
+    "nothing": ("error", "found nothing"),
+    "wrong_output": ("error", "returned a solution for ['z'], expected one for ['y']"),
+    "no_mapping": ("error", "returned a solution for 'x', expected one for ['y']"),
+    "not_plain": ("error", "TypeError: a candidate holds a object, which is not plain data"),
+    "not_a_number": ("error", "ValueError: could not convert string to float: 'low'"),
+    "segfault": ("error", "the worker was killed by SIGSEGV"),
+    "exit": ("error", "the worker exited with 3"),
+    "quit": ("error", "SystemExit: enough"),
+    "unsupported": ("unsupported", "bad does not treat lines"),
+    "hang": ("timeout", "not done after 1 s"),
+    "sleep_in_c": ("timeout", "not done after 1 s"),
+    "allocate": ("memory", "used more than 300 MiB"),
+    "noise": ("ok", ""),
+}
+
+
+@pytest.fixture(scope="module")
+def misbehaving():
+    """One sweep over all of them on one worker, an honest run after each."""
+    methods = [method for how in MISBEHAVIOUR for method in (Bad(how), Slope(digits=len(how)))]
+    return grid([line()], methods, budget=TIGHT, workers=1)
+
+
+@pytest.mark.parametrize("how", MISBEHAVIOUR)
+def test_a_method_that_misbehaves_is_a_row_and_the_sweep_goes_on(misbehaving, how):
+    i = 2 * list(MISBEHAVIOUR).index(how)
+    assert (misbehaving["status"][i], misbehaving["reason"][i]) == MISBEHAVIOUR[how]
+    assert bool(misbehaving["solution"][i]) == (misbehaving["status"][i] == "ok")
+    assert misbehaving["status"][i + 1] == "ok"
+
+
+def test_limits_hold_closely(misbehaving):
+    frame = misbehaving.set_index("status")
+    assert frame.loc["timeout", "seconds"].between(1.0, 2.0).all()
+    assert 300 < frame.loc["memory", "peak_mb"] < 600
+
+
+def test_what_cannot_be_parsed_is_unparsable():
+    frame = grid([line()], [Bad("unparsable"), Bad("half")])
+    assert list(frame["status"]) == ["unparsable", "ok"]
+    assert "x +* 2" in frame["reason"][0]
+    assert frame["reason"][1].startswith("1 of 2 candidates left out")
+    assert len(json.loads(frame["candidates"][1])) == 1
+
+
+def test_kinds_and_packages_that_do_not_fit(tmp_path):
+    frame = grid([network(), line()], [Slope(), Absent()], store=tmp_path / "s.sqlite")
+    assert list(frame["status"]) == ["unsupported", "unavailable", "ok", "unavailable"]
+    assert frame["reason"][0] == "slope does not treat a transitions"
+    assert frame["reason"][1] == "package a-package-that-nobody-wrote is not installed"
+    assert stored(tmp_path / "s.sqlite") == 2  # what is not available today may be so tomorrow
+
+
+def test_a_method_takes_its_children_along(tmp_path):
+    grid([line()], [Bad("child", str(tmp_path / "pid"))], budget=TIGHT)
+    child = int((tmp_path / "pid").read_text())
+    wait_for(lambda: not running(child), seconds=5)
+
+
+def test_one_thread_per_worker_and_strings_that_hash_alike():
+    notes = [json.loads(text)[0]["notes"] for text in [*grid([line()] * 2, [Threads()])["candidates"]]]
+    again = json.loads(grid([line()], [Threads()])["candidates"].item())[0]["notes"]
+    assert notes == [again, again]
+    assert again["threads"] == [1]
+
+
+# -- the key and the store
+
+
+def stored(path):
+    with sqlite3.connect(path) as db:
+        return db.execute("SELECT count(*) FROM runs").fetchone()[0]
+
+
+def test_the_key_depends_on_everything_that_the_result_does():
+    def key(problem=None, method=None, seed=0, budget=None):
+        return runs.key(problem or line(), method or Slope(), seed, budget or Budget())
+
+    others = [
+        key(line("b")),
+        key(line(slope=3.0)),
+        key(line(noise=0.1)),
+        key(method=Slope(digits=4)),
+        key(method=Bad()),
+        key(seed=1),
+        key(budget=Budget(evaluations=5)),
+    ]
+    assert len({key(), *others}) == 8
+    assert key() == key(line(note="prose", source="a book"))
+
+
+def test_the_key_does_not_depend_on_prose_in_the_code(tmp_path):
+    def key(title, body, value):
+        lines = [f'"""{title}"""', "from rediscover.methods import Method", "class M(Method):", f"    {body}"]
+        (tmp_path / "m.py").write_text("\n".join([*lines, f"    def fit(self): return {value}\n"]))
+        code = "import m; print(runs.key(line(), m.M(), 0, Budget()))"
+        process = coordinator(code, tmp_path, stdout=subprocess.PIPE)
+        return process.communicate(timeout=30)[0]
+
+    assert len(key("One.", "# why", 1)) == 65
+    assert key("One.", "# why", 1) == key("Two.", "'''Doc.'''", 1)
+    assert key("One.", "# why", 1) != key("One.", "# why", 2)
+
+
+def test_a_second_time_everything_is_reused(tmp_path):
+    arguments = [line()], [Slope(), Bad("segfault"), Bad("hang"), Bad("unparsable")]
+    first = grid(*arguments, store=tmp_path / "s.sqlite", budget=TIGHT)
+    second = grid(*arguments, store=tmp_path / "s.sqlite", budget=TIGHT)
+    pd.testing.assert_frame_equal(first.drop(columns="reused"), second.drop(columns="reused"))
+    assert not first["reused"].any() and second["reused"].all()
+    third = grid(*arguments, store=tmp_path / "s.sqlite", budget=TIGHT, retry=("timeout",))
+    assert list(third["reused"]) == [True, True, False, True]
+    assert stored(tmp_path / "s.sqlite") == 4
+
+
+def test_the_same_run_asked_for_twice_is_done_once(tmp_path):
+    frame = grid([line(), line()], [Logged(str(tmp_path / "log"))])
+    assert list(frame["status"]) == ["ok", "ok"]
+    assert (tmp_path / "log").read_text() == "lines/a 0\n"
+
+
+def sweep(folder, n=30, pause=0.05):
+    """Code of a coordinator with `n` runs that leave a line each in ``log``."""
+    method = f"Logged({str(folder / 'log')!r}, {pause})"
+    options = f"seeds=range({n}), store={str(folder / 's.sqlite')!r}, workers=2, progress=False"
+    return f"print(runs.grid([line()], [{method}], {options}).to_csv())"
+
+
+def test_a_coordinator_killed_halfway_resumes(tmp_path):
+    log = tmp_path / "log"
+    first = coordinator(sweep(tmp_path))
+    wait_for(lambda: log.exists() and len(log.read_text().splitlines()) >= 10)
+    workers = descendants(first.pid)
+    assert len(workers) == 3  # the server and two workers
+    first.kill()
+    first.wait()
+    wait_for(lambda: not any(map(running, workers)), seconds=5)
+    kept = stored(tmp_path / "s.sqlite")
+    before = log.read_text().splitlines()
+    assert 8 <= kept <= len(before) < 30
+    second = coordinator(sweep(tmp_path), stdout=subprocess.PIPE)
+    second.communicate(timeout=60)
+    computed = log.read_text().splitlines()[len(before) :]
+    assert stored(tmp_path / "s.sqlite") == 30
+    assert len(computed) == len(set(computed)) == 30 - kept
+    frame = grid([line()], [Logged(str(log), 0.05)], seeds=range(30), store=tmp_path / "s.sqlite")
+    assert frame["reused"].all()
+    assert list(frame["solution"]) == [f'{{"y": "{seed}*x"}}' for seed in range(30)]
+
+
+def descendants(pid):
+    children = [int(c) for c in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return children + [d for child in children for d in descendants(child)]
+
+
+def test_coordinators_killed_while_a_method_hangs_leave_nothing_behind(tmp_path):
+    pid = tmp_path / "pid"
+    process = coordinator(f"runs.grid([line()], [Bad('child', {str(pid)!r})], workers=1, progress=False)")
+    wait_for(lambda: pid.exists() and pid.read_text())
+    family = [*descendants(process.pid), int(pid.read_text())]
+    process.kill()
+    process.wait()
+    wait_for(lambda: not any(map(running, family)), seconds=5)
+
+
+def test_of_two_coordinators_the_second_waits_and_finds_the_work_done(tmp_path):
+    both = [
+        coordinator(sweep(tmp_path, n=20), stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)
+    ]
+    (one, said_one), (two, said_two) = (process.communicate(timeout=60) for process in both)
+    assert [process.returncode for process in both] == [0, 0]
+    assert (said_one + said_two).count("waiting for another process that works on") == 1
+    assert len((tmp_path / "log").read_text().splitlines()) == 20
+    assert sorted([one.count("False"), two.count("False")]) == [0, 20]  # the column `reused`
+
+
+def filled(path):
+    grid([line()], [Slope()], seeds=range(40), store=path, workers=1)
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path
+
+
+@pytest.mark.parametrize("part", [0.0, 0.1, 0.5, 0.97])
+def test_a_truncated_store_is_an_error_and_is_kept(tmp_path, part):
+    path = filled(tmp_path / "s.sqlite")
+    whole = path.read_bytes()
+    for n in (1, 2):
+        path.write_bytes(whole[: int(part * len(whole))])
+        with pytest.raises(
+            runs.StoreError, match=rf"damaged .* kept as s.sqlite.damaged-{n}: run again"
+        ) as caught:
+            grid([line()], [Slope()], store=path)
+        assert "\n" not in str(caught.value)
+        assert (tmp_path / f"s.sqlite.damaged-{n}").read_bytes() == whole[: int(part * len(whole))]
+    assert grid([line()], [Slope()], store=path)["reused"].tolist() == [False]
+
+
+def test_a_file_that_is_no_store_is_kept(tmp_path):
+    (tmp_path / "notes.txt").write_text("not a database, but dear to somebody " * 100)
+    with pytest.raises(runs.StoreError, match="damaged"):
+        grid([line()], [Slope()], store=tmp_path / "notes.txt")
+    assert (tmp_path / "notes.txt.damaged-1").read_text().startswith("not a database")
+
+
+def test_a_store_from_a_newer_version_is_left_alone(tmp_path):
+    path = filled(tmp_path / "s.sqlite")
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 99")
+    with pytest.raises(runs.StoreError, match="version 99, this program knows 1: update rediscover"):
+        grid([line()], [Slope()], store=path)
+    with pytest.raises(runs.StoreError, match="version 99"):
+        runs.Store.check(path)
+    assert stored(path) == 40 and not list(tmp_path.glob("*damaged*"))
+
+
+def test_a_store_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(runs.StoreError, match="cannot be written"):
+        grid([line()], [Slope()], store=tmp_path / "file" / "s.sqlite")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(runs.StoreError, match="cannot be written"):
+        grid([line()], [Slope()], store=tmp_path / "folder")
+
+
+# -- arguments
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (([], [Slope()]), {}, ValueError, "no problems given"),
+        (([line()], []), {}, ValueError, "no methods given"),
+        (([line()], [Slope()]), {"seeds": ()}, ValueError, "no seeds given"),
+        (([line()], [Slope()]), {"seeds": (-1,)}, ValueError, "seed must be a whole number >= 0, got -1"),
+        (([line()], [Slope()]), {"seeds": (0.5,)}, ValueError, "seed must be a whole number >= 0, got 0.5"),
+        (
+            ([line()], [Slope()]),
+            {"budget": {"seconds": -1}},
+            ValueError,
+            "seconds must be a positive number, got -1",
+        ),
+        (([line()], [Slope()]), {"budget": {"second": 1}}, TypeError, "budget: no 'second'"),
+        (
+            ([line()], [Slope()]),
+            {"noise": (-0.1,)},
+            ValueError,
+            "noise must be a finite number >= 0, got -0.1",
+        ),
+        (([line()], [Slope()]), {"noise": ("1e-3",)}, TypeError, "noise level must be a number, got '1e-3'"),
+        (([line()], [Slope()]), {"workers": 0}, ValueError, "workers must be a whole number >= 1, got 0"),
+        (([line()], [Slope()]), {"retry": ("late",)}, ValueError, "cannot retry 'late'"),
+        (([line()], ["slop"]), {}, KeyError, "unknown method 'slop'"),
+        ((["surfacs/NCGS1"], [Slope()]), {}, KeyError, "did you mean 'surfaces'"),
+        (([line()], [Slope]), {}, TypeError, "expected a name or a Method"),
+        (([3], [Slope()]), {}, TypeError, "expected a name or a Problem, got 3"),
+        (
+            ([line()], [Slope()]),
+            {"scheduler": "nonsense"},
+            ConnectionError,
+            "no Dask scheduler answers at nonsense",
+        ),
+    ],
+)
+def test_bad_arguments_are_one_line_and_leave_nothing(tmp_path, arguments, options, error, message):
+    with pytest.raises(error, match=message) as caught:
+        grid(*arguments, store=tmp_path / "s.sqlite", **options)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+def test_classes_of_the_running_script_are_refused():
+    code = "class Mine(Slope): pass\ntry: runs.grid([line()], [Mine()])\nexcept TypeError as e: print(e)"
+    said, _ = coordinator(code, stdout=subprocess.PIPE).communicate(timeout=30)
+    assert said == "grid: Mine must live in a module that workers can import\n"
+
+
+def test_progress_goes_to_stderr_or_where_it_is_told(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("REDISCOVER_PROGRESS", raising=False)
+    grid([line()], [Slope(), Bad("raise")], progress=True)
+    out, err = capsys.readouterr()
+    assert out == "" and "2/2" in err and "reused=0, failed=1, timeout=0" in err
+    monkeypatch.setenv("REDISCOVER_PROGRESS", str(tmp_path / "terminal"))
+    grid([line()], [Slope()], progress=True)
+    assert "1/1" in (tmp_path / "terminal").read_text()
+    monkeypatch.setenv("REDISCOVER_PROGRESS", "off")
+    grid([line()], [Slope()], progress=True)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_trivial_run_costs_little():
+    frame = grid([line()], [Slope()], seeds=range(200), workers=1)
+    assert frame["seconds"].median() < 0.02
+
+
+# -- Dask
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def answers(address):
+    host, _, port = address.removeprefix("tcp://").rpartition(":")
+    with socket.socket() as s:
+        return s.connect_ex((host, int(port))) == 0
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A Dask scheduler and two workers, as processes started by hand: (address, list of worker processes)."""
+    pytest.importorskip("distributed")
+    address = f"tcp://127.0.0.1:{free_port()}"
+
+    def start(*arguments):
+        command = [sys.executable, "-m", "dask", *arguments]
+        return subprocess.Popen(
+            command, env=env, cwd=tmp_path, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+
+    port = address.rpartition(":")[2]
+    scheduler = start("scheduler", "--host", "127.0.0.1", "--port", port, "--no-dashboard", "--no-show")
+    options = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(tmp_path))
+    workers = [start("worker", address, *options) for _ in range(2)]
+    try:
+        yield address, workers
+    finally:
+        for process in [scheduler, *workers]:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def test_a_dask_cluster_gives_the_same_frame_and_survives_a_dead_worker(cluster, tmp_path, monkeypatch):
+    address, workers = cluster
+    wait_for(lambda: answers(address))
+    monkeypatch.setenv("SCHEDULER", address)
+    methods = [Slope(), Bad("segfault"), Bad("hang"), Bad("allocate"), Bad("raise")]
+    there = grid([line()], methods, budget=TIGHT)
+    here = grid([line()], methods, budget=TIGHT, scheduler="")
+    pd.testing.assert_frame_equal(results(there), results(here))
+
+    log = tmp_path / "log"
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    process = coordinator(sweep(tmp_path, n=40, pause=0.1), **options)
+    wait_for(lambda: log.exists() and len(log.read_text().splitlines()) >= 8)
+    family = descendants(workers[0].pid)
+    workers[0].kill()
+    said, _ = process.communicate(timeout=60)
+    assert said.count(",ok,") == 40
+    assert stored(tmp_path / "s.sqlite") == 40
+    wait_for(lambda: not any(map(running, family)), seconds=5)
+
+
+def test_a_node_with_other_code_refuses():
+    task = executors.Task("another key", pickle.dumps((line(), Slope(), 0, Budget())), 1.0, 300)
+    outcome = executors._isolated(task, [])
+    assert outcome["status"] == "unavailable" and outcome["reason"].endswith(
+        "has another version of the code"
+    )
+
+
+def test_an_unreachable_scheduler_is_said_within_seconds(tmp_path):
+    pytest.importorskip("distributed")
+    started = time.monotonic()
+    with pytest.raises(ConnectionError, match="no Dask scheduler answers at tcp:") as caught:
+        grid([line()], [Slope()], store=tmp_path / "s.sqlite", scheduler=f"tcp://127.0.0.1:{free_port()}")
+    assert time.monotonic() - started < 15
+    assert "\n" not in str(caught.value) and not list(tmp_path.iterdir())
