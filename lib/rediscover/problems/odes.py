@@ -1,0 +1,232 @@
+"""The 63 systems of ordinary differential equations of MDBench (taken over from ODEBench).
+
+Ids are ``odes/1`` to ``odes/63``, in the papers' numbering; the subset is the number of states, "1" to "4". A
+problem's states are named x0, x1, ...; its table is the states (inputs) against their time derivatives (outputs).
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+import yaml
+
+from . import Split, Task, Trajectories
+
+SNR = (40, 30, 20, 10)  # dB, in the order in which the published noise was drawn
+T_END = 10.0
+N_POINTS = 150
+
+
+class Trajectory(NamedTuple):
+    """A sampled solution.
+
+    Attributes
+    ----------
+    t : ndarray, shape (n,)
+    u : ndarray, shape (n, d)
+        States, noisy where the problem has noise.
+    du : ndarray, shape (n, d)
+        Exact right-hand side at the clean states.
+    """
+
+    t: np.ndarray
+    u: np.ndarray
+    du: np.ndarray
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ODE(Trajectories):
+    """One system, integrated from one of its two initial conditions.
+
+    Attributes
+    ----------
+    snr : signal-to-noise ratio in dB of the multiplicative noise ``u (1 + xi)``, ``xi ~ N(0, s^2)``, or None for
+        clean data. ``noise`` is ``s = 10**(-snr/20)`` and follows from it.
+    initial_condition : 0 (the published one) or 1
+    n_points : samples on [0, 10]
+    split : 'published' (validation is the end of the training block, and 16 % are unused until the refit) or
+        'corrected' (60 / 20 / 20 % of time)
+    """
+
+    noise: float = field(init=False, default=0.0)
+    equations: tuple[str, ...] = ()
+    constants: Mapping[str, float] = field(default_factory=dict)
+    initial: tuple[tuple[float, ...], ...] = ()
+    univariate: bool = False
+    snr: int | None = None
+    initial_condition: int = 0
+    n_points: int = N_POINTS
+    split: str = "published"
+
+    def __post_init__(self):
+        object.__setattr__(self, "noise", noise_scale(self.snr))
+        super().__post_init__()
+        if self.initial_condition not in range(len(self.initial)):
+            raise ValueError(f"{self.id}: initial_condition must be 0 or 1, got {self.initial_condition!r}")
+        if self.n_points < 10:
+            raise ValueError(f"{self.id}: n_points must be at least 10, got {self.n_points!r}")
+        time_splits(self.n_points, self.split)
+
+    @property
+    def number(self) -> int:
+        return int(self.id.partition("/")[2])
+
+    def rates(self):
+        """The right-hand side as a function of time and state vector, in the arithmetic of the published generator."""
+        import sympy
+
+        from ..expressions import parse
+
+        states = [sympy.Symbol(name) for name in self.inputs]
+        known = {sympy.Symbol(name): value for name, value in self.constants.items()}
+        functions = [sympy.lambdify(states, parse(text).sympy().subs(known), "numpy") for text in self.equations]
+        return lambda t, x: np.array([f(*x) for f in functions])
+
+    def clean(self) -> Trajectory:
+        """The solution by LSODA (rtol 1e-5, atol 1e-7, as published) without noise."""
+        return _integrate(self.number, self.initial_condition, self.n_points)
+
+    def trajectory(self, seed: int = 0) -> Trajectory:
+        """The solution with its noise; seed 0 is the published realisation."""
+        clean = self.clean()
+        if self.snr is None:
+            return clean
+        xi = noise_draw(self.number, self.snr, self.n_points, seed)
+        return clean._replace(u=clean.u * (1 + self.noise * xi))
+
+    def data(self, seed: int = 0) -> dict[str, Split]:
+        """Splits ``train``, ``validation``, ``refit`` (both and what lies between) and ``test``.
+
+        Inputs are the (noisy) states. Targets are their finite differences of second order in time, taken before
+        splitting; only the test target is the exact derivative of the clean states.
+        """
+        t, u, du = self.trajectory(seed)
+        slope = np.gradient(u, t[1] - t[0], axis=0, edge_order=2)
+        return {
+            name: Split(u[rows], (du if name == "test" else slope)[rows].squeeze(axis=1 if u.shape[1] == 1 else ()))
+            for name, rows in time_splits(len(t), self.split).items()
+        }
+
+    def tasks(self, seed: int = 0) -> list[Task]:
+        """One table per state. As published, generic methods fit 0 to 80 % of time and have no validation rows."""
+        if self.split == "corrected":
+            return super().tasks(seed)
+        rows = self.data(seed)["refit"]
+        targets = rows.y.reshape(len(rows.y), -1)
+        return [
+            Task(inputs=self.inputs, output=name, X=rows.X, y=targets[:, i]) for i, name in enumerate(self.outputs)
+        ]
+
+
+def noise_scale(snr: int | None) -> float:
+    """Standard deviation of the relative noise: s = 10**(-snr/20), 0 for None."""
+    if snr is None:
+        return 0.0
+    if isinstance(snr, bool) or not np.isfinite(snr):
+        raise ValueError(f"snr must be a number of decibels or None, got {snr!r}")
+    return float(10 ** (-snr / 20))
+
+
+def time_splits(n: int, split: str = "published") -> dict[str, slice]:
+    """Blocks of a record of n times: the published ones, or 60 / 20 / 20 % without overlap.
+
+    Examples
+    --------
+    >>> time_splits(150)["validation"], time_splits(150, "corrected")["validation"]
+    (slice(72, 96, None), slice(90, 120, None))
+    """
+    if split not in ("published", "corrected"):
+        raise ValueError(f"split must be 'published' or 'corrected', got {split!r}")
+    kept, test = int(0.8 * n), int(0.2 * n)
+    cut = int(0.2 * kept) if split == "published" else test
+    # As published, the validation block is cut from the end of the training block, not from behind it.
+    end = kept - cut if split == "published" else kept
+    return {
+        "train": slice(0, kept - cut),
+        "validation": slice(end - cut, end),
+        "refit": slice(0, kept),
+        "test": slice(n - test, n),
+    }
+
+
+@functools.cache
+def _facts() -> dict[int, dict]:
+    text = (files(__package__) / "data" / "odes.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)["systems"]
+
+
+@functools.lru_cache(maxsize=256)
+def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory:
+    from scipy.integrate import solve_ivp
+
+    problem = load(str(number))
+    rates = problem.rates()
+    with np.errstate(all="ignore"):
+        solution = solve_ivp(
+            rates,
+            (0.0, T_END),
+            problem.initial[initial_condition],
+            method="LSODA",
+            t_eval=np.linspace(0, T_END, n_points),
+            rtol=1e-5,
+            atol=1e-7,
+            first_step=1e-6,
+            min_step=1e-10,
+        )
+    u = solution.y.T
+    if not solution.success or len(u) != n_points or not np.isfinite(u).all():
+        reached = solution.t[-1] if len(solution.t) else 0.0
+        raise ArithmeticError(f"{problem.id}: the integration stopped at t = {reached:.3g}: {solution.message}")
+    du = np.stack([np.broadcast_to(column, n_points) for column in rates(0.0, u.T)], axis=1)
+    for array in (solution.t, u, du):
+        array.setflags(write=False)
+    return Trajectory(solution.t, u, du)
+
+
+def noise_draw(number: int, snr: int, n_points: int, seed: int = 0) -> np.ndarray:
+    """Standard normal numbers of the published stream: one generator for all systems by number, then all levels.
+
+    Returns
+    -------
+    ndarray, shape (n_points, d)
+    """
+    if snr not in SNR:
+        raise ValueError(f"published noise exists for {', '.join(map(str, SNR))} dB, not for {snr!r}")
+    stream = np.random.RandomState(seed)  # noqa: NPY002, the published generator
+    for other, facts in _facts().items():
+        for level in SNR:
+            draw = stream.randn(n_points, len(facts["equations"]))
+            if (other, level) == (number, snr):
+                return draw
+    raise KeyError(f"no system {number}")
+
+
+def ids(subset: str | None = None) -> list[str]:
+    return [str(n) for n, facts in _facts().items() if subset in (None, str(len(facts["equations"])))]
+
+
+@functools.cache
+def load(name: str) -> ODE:
+    from ..expressions import parse
+
+    facts: dict[str, Any] = _facts()[int(name)]
+    states = tuple(f"x{i}" for i in range(len(facts["equations"])))
+    constants = facts["constants"]
+    return ODE(
+        id=f"odes/{name}",
+        truth={
+            state: str(parse(text).substitute(constants))
+            for state, text in zip(states, facts["equations"], strict=True)
+        },
+        inputs=states,
+        subset=str(len(states)),
+        note=facts.get("note", ""),
+        source="MDBench 2025, Table A4; ODEBench (d'Ascoli et al. 2024)",
+        equations=tuple(facts["equations"]),
+        constants=constants,
+        initial=tuple(map(tuple, facts["initial"])),
+        univariate=facts["univariate"],
+    )
