@@ -1,15 +1,12 @@
 """Points on surfaces F(x, y, z) = 0: marching cubes, Newton's method, sampling uniform by area.
 
-``F`` is called with a mapping of ``x``, ``y``, ``z`` to arrays, as an `expressions.Expression` is, and must
-be hashable. A box is ``((x0, x1), (y0, y1), (z0, z1))``.
+``F`` is an `expressions.Expression` in x, y and z. A box is ``((x0, x1), (y0, y1), (z0, z1))``.
 """
 
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-
-STEP = 1e-5  # of finite differences; the boxes in use are about ten wide
 
 
 class Mesh(NamedTuple):
@@ -26,21 +23,9 @@ class Mesh(NamedTuple):
 
 
 def value_and_gradient(F, points):
-    """F and its gradient by central differences.
-
-    Parameters
-    ----------
-    points : ndarray, shape (n, 3)
-
-    Returns
-    -------
-    ndarray, shape (n,), and ndarray, shape (n, 3)
-    """
-    shifts = STEP * np.concatenate([np.zeros((1, 3)), np.eye(3), -np.eye(3)])
-    at = points + shifts[:, None, :]
-    values = np.broadcast_to(F({"x": at[..., 0], "y": at[..., 1], "z": at[..., 2]}), at.shape[:2])
-    with np.errstate(invalid="ignore", over="ignore"):
-        return values[0], ((values[1:4] - values[4:]) / (2 * STEP)).T
+    """F, shape (n,), and its gradient, shape (n, 3), at points of shape (n, 3)."""
+    at = dict(zip("xyz", points.T, strict=True))
+    return F(at), F.gradient(at, "xyz").T
 
 
 def distance(F, points):
@@ -78,7 +63,7 @@ def mesh(F, box, resolution=128):
 
     Parameters
     ----------
-    F : hashable callable
+    F : Expression
     box : ((x0, x1), (y0, y1), (z0, z1))
     resolution : int
         Grid nodes per axis.
@@ -116,7 +101,7 @@ def sample(F, boxes, n, rng, resolution=128):
 
     Parameters
     ----------
-    F : hashable callable
+    F : Expression
     boxes : sequence of boxes that do not overlap
     n : int
     rng : numpy.random.Generator

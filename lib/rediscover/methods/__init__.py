@@ -14,6 +14,7 @@ import functools
 import hashlib
 import importlib
 import importlib.metadata
+import importlib.resources
 import inspect
 import math
 import pkgutil
@@ -136,9 +137,9 @@ class Method:
 
     @property
     def version(self) -> str:
-        """Changes when the code of the method or of its bases (not the prose in it) or a required package changes."""
-        bases = [cls.__module__ for cls in type(self).__mro__ if issubclass(cls, Method) and cls is not Method]
-        code = [code_version(sys.modules[name]) for name in dict.fromkeys(bases)]
+        """Changes when the code (not the prose) of the method or its bases, or a required package, changes."""
+        bases = type(self).__mro__[: -len(Method.__mro__)]
+        code = [code_version(sys.modules[name]) for name in dict.fromkeys(cls.__module__ for cls in bases)]
         packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
         return "-".join([*code, *packages])
 
@@ -230,6 +231,33 @@ def methods():
                 "available": reason is None,
                 "reason": reason or "",
                 "reference": cls.reference,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def catalogue():
+    """DataFrame of every method of the five papers: method, papers, status, ours, reason.
+
+    Status is 'runs here', 'runs with more installed' (the reason says what) or 'not yet'; it follows from the
+    registry and is written down nowhere.
+    """
+    import pandas as pd
+    import yaml
+
+    known, rows = registry(), []
+    text = (importlib.resources.files(__name__) / "catalogue.yaml").read_text(encoding="utf-8")
+    for entry in yaml.safe_load(text):
+        ours = entry.get("ours", "")
+        present = ours in known
+        reason = known[ours]().available() if present else entry["reason"]
+        rows.append(
+            {
+                "method": entry["method"],
+                "papers": ", ".join(entry["papers"]),
+                "status": "not yet" if not present else "runs with more installed" if reason else "runs here",
+                "ours": ours if present else "",
+                "reason": reason or "",
             }
         )
     return pd.DataFrame(rows)

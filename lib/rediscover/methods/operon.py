@@ -12,33 +12,35 @@ from .tables import Tabular
 
 # fmin and fmax are missing on purpose: pyoperon 0.6.2 prints each as the other.
 SYMBOLS = (
-    "add sub mul div aq pow powabs abs acos asin atan ceil cos cosh exp floor log logabs log1p sin sinh sqrt sqrtabs "
-    "tan tanh square"
+    "add sub mul div aq pow powabs abs acos asin atan ceil cos cosh exp floor log logabs log1p sin sinh "
+    "sqrt sqrtabs tan tanh square"
 ).split()
 
-RANGE = "it computes in single precision, so data outside about 1e-19..1e19 need operon_log_scaled"
+RANGE = "It computes in single precision, where 1e38 overflows; operon_log_scaled moves the data near 1"
 
 
 @dataclass(frozen=True)
 class Operon(Tabular):
-    """NSGA-II over error and length, constants tuned by Levenberg-Marquardt; the whole Pareto front is returned.
+    """NSGA-II over error and length, constants tuned by Levenberg-Marquardt; the whole Pareto front is
+    returned.
 
-    Operon computes in single precision: constants carry 7 digits, and squares of numbers beyond 1e19 or below 1e-23
-    leave its range (use ``operon_log_scaled`` there). The front is ordered by its minimum description length, or by
-    the validation error where the task has validation rows. The search stops by evaluations, never by the clock, and
-    repeats exactly for one seed.
+    Operon computes in single precision: constants carry 7 digits, targets near 1e-12 pass for constant and
+    1e38 overflows (use ``operon_log_scaled`` there). The front is ordered by its minimum description length,
+    or by the validation error where the task has validation rows. The search stops by evaluations, never by
+    the clock, and repeats exactly for one seed.
 
     Attributes
     ----------
-    symbols : functions, comma-separated; constants and variables are always there. pyoperon's own default is the four
-        rules of arithmetic.
-    population_size : reduced to a twentieth of the budget's evaluations where that is less.
+    symbols : functions, comma-separated; constants and variables are always there. pyoperon's own default is
+        the four rules of arithmetic.
+    population_size : reduced to a twentieth of the budget's evaluations where that is less, to no fewer than
+        50.
     max_length, max_depth : largest tree.
     optimizer_iterations : steps of local search for each new tree; each costs evaluations of the budget.
     epsilon : differences in an objective that count as none.
 
-    grid : MDBench, Table A3 (chosen by its authors): symbols add, sub, mul, aq, sin; population 1000, max_length 50,
-        max_depth 10, one iteration, 1e6 evaluations.
+    grid : MDBench, Table A3 (chosen by its authors): symbols add, sub, mul, aq, sin; population 1000,
+        max_length 50, max_depth 10, one iteration, 1e6 evaluations.
 
     References
     ----------
@@ -65,7 +67,7 @@ class Operon(Tabular):
     def search(self, task, *, budget, rng):
         from pyoperon.sklearn import SymbolicRegressor
 
-        population = max(1, min(self.population_size, int(budget.evaluations) // 20))
+        population = max(50, min(self.population_size, int(budget.evaluations) // 20))
         estimator = SymbolicRegressor(
             allowed_symbols=f"{self.symbols},constant,variable",
             objectives=["r2", "length"],
@@ -84,18 +86,20 @@ class Operon(Tabular):
             warnings.simplefilter("ignore")  # "Model contains no variables", and overflow in its loss
             try:
                 estimator.fit(task.X, task.y)
-            except ValueError as error:  # its loss of a model that overflowed
-                raise ValueError(f"{task.output}: operon: {error}; {RANGE}") from error
+            except ValueError as error:  # pyoperon's loss of a front on which some model overflows
+                raise ValueError(f"{task.output}: operon's front is not finite ({error}) {RANGE}") from error
             front = sorted(estimator.pareto_front_, key=lambda model: description_length(model))
             texts = [as_text(estimator, model["tree"], task.inputs) for model in front]
         notes = {"generations": estimator.stats_["generations"]}
         found = [
-            Candidate({task.output: text}, float(model["mean_squared_error"]), model["complexity"], notes=notes)
+            Candidate(
+                {task.output: text}, float(model["mean_squared_error"]), model["complexity"], notes=notes
+            )
             for model, text in zip(front, texts, strict=True)
             if text is not None
         ]
         if not found:
-            raise ValueError(f"{task.output}: operon found no model with finite constants; {RANGE}")
+            raise ValueError(f"{task.output}: operon found no model with finite constants. {RANGE}")
         return found
 
 
@@ -107,8 +111,8 @@ def description_length(model) -> float:
 def as_text(estimator, tree, inputs) -> str | None:
     """Infix with every digit of the constants, or None if one of them is not finite.
 
-    The formatter prints fixed decimals, so 60 of them hold the smallest single-precision number; each is then written
-    as the shortest text of the same value.
+    The formatter prints fixed decimals, so 60 of them hold the smallest single-precision number; each is then
+    written as the shortest text of the same value.
     """
     text = estimator.get_model_string(tree, 60, list(inputs))
     if re.search(r"\b(nan|inf)\b", text):

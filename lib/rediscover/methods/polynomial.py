@@ -16,15 +16,16 @@ from .tables import Tabular
 class Polynomial(Tabular):
     """All monomials by least squares, then one term after the other is taken away.
 
-    The term whose removal raises the residual least leaves first, until one is left: a path of models, one per number
-    of terms. They are ordered by the Bayesian information criterion, or by the validation error where the task has
-    validation rows. The result depends on nothing but the table.
+    The term whose removal raises the residual least leaves first, until one is left: a path of models, one
+    per number of terms. They are ordered by the Bayesian information criterion, or by the validation error
+    where the task has validation rows. The result depends on nothing but the table.
 
     Attributes
     ----------
     degree : highest total degree.
-    max_terms : the degree is lowered until there are at most so many monomials, but never below 1. The defaults give
-        degree 4 to at most four inputs, 3 to five, 2 to ten.
+    max_terms : the degree is lowered until there are at most so many monomials (or as many as the budget has
+        evaluations: one model for each), but never below 1. The defaults give degree 4 to at most four
+        inputs, 3 to five, 2 to ten.
     max_active : terms of the largest model that is reported.
 
     References
@@ -37,10 +38,12 @@ class Polynomial(Tabular):
     max_terms: int = 70
     max_active: int = 20
     name: ClassVar[str] = "polynomial"
-    reference: ClassVar[str] = "sparse least squares on monomials; Miller, Subset Selection in Regression (2002)"
+    reference: ClassVar[str] = (
+        "sparse least squares on monomials; Miller, Subset Selection in Regression (2002)"
+    )
 
     def search(self, task, *, budget, rng):
-        powers = monomials(task.X.shape[1], self.degree, self.max_terms)
+        powers = monomials(task.X.shape[1], self.degree, min(self.max_terms, int(budget.evaluations)))
         # Units out of the way first: powers of 1e-34 leave the floating-point range.
         x_scale = largest(task.X)
         y_scale = largest(task.y)
@@ -90,8 +93,8 @@ def largest(values: np.ndarray) -> np.ndarray:
 def eliminate(terms: np.ndarray, y: np.ndarray) -> list[tuple[list[int], np.ndarray, float]]:
     """Backward elimination: (columns, coefficients, residual sum of squares) from the full model to one term.
 
-    Columns that depend linearly on others (constant inputs, fewer rows than terms) are left out first, by QR with
-    pivoting; the rest works on the triangular factor, so its cost does not grow with the rows.
+    Columns that depend linearly on others (constant inputs, fewer rows than terms) are left out first, by QR
+    with pivoting; the rest works on the triangular factor, so its cost does not grow with the rows.
     """
     norms = np.sqrt(np.mean(terms**2, axis=0))
     norms[norms == 0] = 1.0

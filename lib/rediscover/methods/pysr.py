@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,22 +19,25 @@ from .tables import Tabular
 
 @dataclass(frozen=True)
 class Pysr(Tabular):
-    """The hall of fame of one deterministic, serial search, ordered by PySR's own choice (``model_selection="best"``).
+    """The hall of fame of one deterministic, serial search, ordered by PySR's own choice
+    (``model_selection="best"``).
 
     Importing pysr downloads Julia where there is none, so `available` looks for both without importing.
 
     Attributes
     ----------
-    niterations, populations, population_size, ncycles_per_iteration, maxsize, maxdepth : as in PySR (maxdepth 0: maxsize).
+    niterations, populations, population_size, ncycles_per_iteration, maxsize, maxdepth : as in PySR (maxdepth
+        0: maxsize).
     binary_operators, unary_operators : comma-separated.
     parsimony : as in PySR.
 
-    grid : SurfaceBench ("default" in its Table 4; the released script: 30 iterations, sin cos tan exp log); MDBench,
-        Table A3; SymbolBench, released script. All chosen by those authors.
+    grid : SurfaceBench ("default" in its Table 4; the released script: 30 iterations, sin cos tan exp log);
+        MDBench, Table A3; SymbolBench, released script. All chosen by those authors.
 
     References
     ----------
-    M. Cranmer, Interpretable Machine Learning for Science with PySR and SymbolicRegression.jl, arXiv:2305.01582
+    M. Cranmer, Interpretable Machine Learning for Science with PySR and SymbolicRegression.jl,
+    arXiv:2305.01582
     """
 
     niterations: int = 30
@@ -69,9 +73,14 @@ class Pysr(Tabular):
 
     def available(self):
         if find_spec("pysr") is None:
-            return "package pysr is not installed: pip install 'rediscover[pysr]', or the conda environment, which brings Julia"
+            return (
+                "package pysr is not installed: pip install 'rediscover[pysr]', "
+                "or the conda environment, which brings Julia"
+            )
         if not julia():
-            return "pysr is installed but finds no Julia: put julia on PATH or name it in PYTHON_JULIACALL_EXE"
+            return (
+                "pysr is installed but finds no Julia: put julia on PATH or name it in PYTHON_JULIACALL_EXE"
+            )
         return None
 
     @property
@@ -79,7 +88,8 @@ class Pysr(Tabular):
         return super().version if find_spec("pysr") else "unavailable"
 
     def arguments(self, budget: Budget, seed: int, output_directory: str) -> dict[str, Any]:
-        """Keyword arguments of ``PySRRegressor``: the settings, the budget, and what makes a run repeat exactly."""
+        """Keyword arguments of ``PySRRegressor``: the settings, the budget, and what makes a run repeat
+        exactly."""
         return {
             "niterations": self.niterations,
             "populations": self.populations,
@@ -128,8 +138,8 @@ def candidates(
 
     Examples
     --------
-    >>> rows = [{"complexity": 1, "loss": 2.0, "equation": "x1"}, {"complexity": 3, "loss": 0.5, "equation": "x0 ^ 2.0"}]
-    >>> [c.solution["z"] for c in candidates(rows, ("a", "b"), "z")]
+    >>> rows = [{"complexity": 1, "loss": 2.0, "equation": "x1"}, {"complexity": 3, "loss": 0.5, "equation":
+    "x0 ^ 2.0"}] >>> [c.solution["z"] for c in candidates(rows, ("a", "b"), "z")]
     ['a ^ 2.0', 'b']
     """
 
@@ -142,22 +152,22 @@ def candidates(
     rows = sorted(equations, key=lambda row: (row["complexity"] != best, row["loss"]))
     return [
         Candidate(
-            {output: re.sub(r"\bx(\d+)\b", named, str(row["equation"]))}, float(row["loss"]), int(row["complexity"])
+            {output: re.sub(r"\bx(\d+)\b", named, str(row["equation"]))},
+            float(row["loss"]),
+            int(row["complexity"]),
         )
         for row in rows
     ]
 
 
 def julia() -> str | None:
-    """The Julia that juliacall would use without a download: PYTHON_JULIACALL_EXE, PATH, or one that juliapkg installed."""
+    """The Julia that juliacall would use without a download: PYTHON_JULIACALL_EXE, PATH, or one that juliapkg
+    installed."""
     named = os.environ.get("PYTHON_JULIACALL_EXE")
     if named:
         return shutil.which(named)
-    installed = Path(os.environ.get("PYTHON_JULIAPKG_PROJECT") or _environment() / "julia_env") / "pyjuliapkg" / "install"
-    return shutil.which("julia") or shutil.which("julia", path=str(installed / "bin"))
-
-
-def _environment() -> Path:
-    import sys
-
-    return Path(os.environ.get("CONDA_PREFIX") or sys.prefix)
+    default = Path(os.environ.get("CONDA_PREFIX") or sys.prefix) / "julia_env"
+    project = Path(os.environ.get("PYTHON_JULIAPKG_PROJECT") or default)
+    return shutil.which("julia") or shutil.which(
+        "julia", path=str(project / "pyjuliapkg" / "install" / "bin")
+    )

@@ -1,4 +1,5 @@
-"""Any regressor of the scikit-learn kind as a method: ``fit``, and a function that writes what was fitted as text."""
+"""Any regressor of the scikit-learn kind as a method: ``fit``, and a function that writes what was fitted as
+text."""
 
 import copy
 import sys
@@ -43,11 +44,12 @@ def from_sklearn(
     Parameters
     ----------
     estimator : object
-        Copied before every fit; a parameter ``random_state`` is set from the run's generator. Whatever limits its
-        search is its own affair: the budget's evaluations do not reach it.
+        Copied before every fit; a parameter ``random_state`` is set from the run's generator. Whatever limits
+        its search is its own affair: the budget's evaluations do not reach it.
     to_text : callable
-        ``to_text(fitted, X)``, X a DataFrame with the task's input names as columns, returns infix text in these names.
-        This is SRBench's ``model(est, X)``, so its modules plug in as ``from_sklearn(module.est, module.model, name)``.
+        ``to_text(fitted, X)``, X a DataFrame with the task's input names as columns, returns infix text in
+        these names. This is SRBench's ``model(est, X)``, so its modules plug in as ``from_sklearn(module.est,
+        module.model, name)``.
     name : str
         As in tables and parameter files.
 
@@ -57,14 +59,14 @@ def from_sklearn(
     >>> def line(fitted, X):
     ...     return " + ".join(f"{c:.6f}*{x}" for c, x in zip(fitted.coef_, X.columns))
     >>> Line = from_sklearn(LinearRegression(fit_intercept=False), line, "line", reference="Gauss (1809)")
+    >>> import numpy as np
     >>> from rediscover.problems import Task
-    >>> task = Task(("u", "v"), "z", np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 3.0, 5.0]))
-    >>> Line().fit(task, budget=Budget(), rng=np.random.default_rng(0))[0].solution
+    >>> task = Task(("u", "v"), "z", np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 3.0,
+    5.0])) >>> Line().fit(task, budget=None, rng=np.random.default_rng(0))[0].solution
     {'z': '2.000000*u + 3.000000*v'}
     """
-    for attribute in ("fit",):
-        if not callable(getattr(estimator, attribute, None)):
-            raise TypeError(f"{name}: the estimator {type(estimator).__name__} has no {attribute}(X, y)")
+    if not callable(getattr(estimator, "fit", None)):
+        raise TypeError(f"{name}: {type(estimator).__name__} has no fit(X, y)")
     body = {
         "__module__": sys._getframe(1).f_globals["__name__"],  # the caller's file is the method's file
         "__doc__": f"{type(estimator).__name__}, through its scikit-learn interface.",

@@ -14,8 +14,9 @@ from . import Budget, Candidate, Method
 class Tabular(Method):
     """Base of the methods that search one regression table of finite numbers.
 
-    Subclasses write ``search``. It is given complete rows and a target that varies; rows with NaN or infinite values
-    are left out and counted in ``notes["rows_dropped"]``, a constant target (one row is one) is answered by that constant.
+    Subclasses write ``search``. It is given complete rows and a target that varies; rows with NaN or infinite
+    values are left out and counted in ``notes["rows_dropped"]``, a constant target (one row is one) is
+    answered by that constant.
 
     Attributes
     ----------
@@ -43,9 +44,16 @@ class Tabular(Method):
         table, notes = complete_rows(task)
         if self.max_rows is not None and self.max_rows < len(table.y):
             kept = np.sort(rng.choice(len(table.y), self.max_rows, replace=False))
-            table, notes = dataclasses.replace(table, X=table.X[kept], y=table.y[kept]), notes | {"rows_used": self.max_rows}
+            table, notes = (
+                dataclasses.replace(table, X=table.X[kept], y=table.y[kept]),
+                notes | {"rows_used": self.max_rows},
+            )
         if np.all(table.y == table.y[0]):
-            return [Candidate({task.output: repr(float(table.y[0]))}, loss=0.0, complexity=1, evaluations=0, notes=notes)]
+            return [
+                Candidate(
+                    {task.output: repr(float(table.y[0]))}, loss=0.0, complexity=1, evaluations=0, notes=notes
+                )
+            ]
         front = self.search(table, budget=budget, rng=rng)
         if task.validation is not None:
             front = sorted(front, key=lambda candidate: validation_error(candidate, task))
@@ -57,16 +65,25 @@ def complete_rows(task: Task) -> tuple[Task, dict]:
     X, y = np.asarray(task.X, dtype=float), np.asarray(task.y, dtype=float)
     complete = np.isfinite(X).all(axis=1) & np.isfinite(y)
     if not complete.any():
-        raise ValueError(f"{task.output}: none of the {len(y)} training rows has finite inputs and a finite target")
+        raise ValueError(
+            f"{task.output}: none of the {len(y)} training rows has finite inputs and a finite target"
+        )
     dropped = int(len(y) - complete.sum())
-    return dataclasses.replace(task, X=X[complete], y=y[complete]), {"rows_dropped": dropped} if dropped else {}
+    return dataclasses.replace(task, X=X[complete], y=y[complete]), {
+        "rows_dropped": dropped
+    } if dropped else {}
 
 
 def validation_error(candidate: Candidate, task: Task) -> float:
-    """Mean squared error on the validation rows with finite targets; infinite where the candidate is undefined."""
+    """Mean squared error on the validation rows with finite targets; infinite where the candidate is
+    undefined."""
     X, y = task.validation
     scored = np.isfinite(y)
-    predicted = parse(candidate.solution[task.output])(dict(zip(task.inputs, np.asarray(X, dtype=float).T, strict=True)))
+    predicted = parse(candidate.solution[task.output])(
+        dict(zip(task.inputs, np.asarray(X, dtype=float).T, strict=True))
+    )
     with np.errstate(over="ignore", invalid="ignore"):
-        error = np.mean((np.broadcast_to(predicted, y.shape)[scored] - y[scored]) ** 2) if scored.any() else 0.0
+        error = (
+            np.mean((np.broadcast_to(predicted, y.shape)[scored] - y[scored]) ** 2) if scored.any() else 0.0
+        )
     return float(error) if np.isfinite(error) else float("inf")

@@ -16,6 +16,8 @@ from scipy.spatial import cKDTree
 
 from . import metric
 
+NAMES = ("chamfer_squared", "chamfer_distance", "hausdorff")
+
 
 def _nearest(prediction, truth):
     """Distances of predicted points to the truth and of true ones to the prediction; None if undefined."""
@@ -101,7 +103,7 @@ def distances(prediction, truth, *, relative=False) -> dict[str, float]:
     """
     near = _nearest(prediction, truth)
     if near is None:
-        return {"chamfer_squared": math.inf, "chamfer_distance": math.inf, "hausdorff": math.inf}
+        return dict.fromkeys(NAMES, math.inf)
     unit = diagonal(truth) if relative else 1.0
     if unit == 0:
         raise ValueError("a truth of one point has no extent to be relative to")

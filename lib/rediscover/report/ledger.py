@@ -55,6 +55,7 @@ def compare(
     column: str,
     absent: Mapping[str, tuple[str, str]],
     definition: str,
+    tolerance: str,
 ) -> pd.DataFrame:
     """A ledger of one published table.
 
@@ -68,6 +69,7 @@ def compare(
     row, column : format strings over the columns of `rows`, for the ledger's two coordinates.
     absent : value of the first key -> (verdict, reason), for what was not measured; ``"*"`` for the rest.
     definition : what our number is.
+    tolerance : what counts as the same, and why.
 
     Returns
     -------
@@ -84,6 +86,7 @@ def compare(
             "column": column.format(**record).strip(),
             "published": record["value"],
             "definition": definition,
+            "tolerance": tolerance,
         }
         if ours is None:
             entry["verdict"], entry["reason"] = absent.get(key[0], absent.get("*", ("not run", "not part of this study")))

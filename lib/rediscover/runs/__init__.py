@@ -23,17 +23,41 @@ from ..methods import Budget, Method, code_version, method
 from ..problems import Problem, problem
 from .executors import Dask, Local, Task
 from .store import Store, StoreError
+from .worker import checked
 
-__all__ = ["STATUSES", "Store", "StoreError", "grid", "key"]
+__all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "key"]
 
 STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
 PROSE = ("note", "source")  # fields of a problem for the reader only: to edit them costs no run
 
 
 class Run(NamedTuple):
+    """One method on one problem. Called, it does the work, in a worker."""
+
     problem: Problem
     method: Method
     seed: int
+    budget: Budget
+
+    def __call__(self) -> dict:
+        return checked(self.problem, self.method.solve(self.problem, budget=self.budget, seed=self.seed))
+
+    @property
+    def key(self) -> str:
+        return key(*self)
+
+    @property
+    def identity(self) -> dict:
+        """What it is, for readers of the frame and of the store."""
+        return {
+            "study": self.problem.study,
+            "problem": self.problem.id,
+            "subset": self.problem.subset,
+            "method": self.method.name,
+            "settings": _json(self.method.settings),
+            "noise": float(self.problem.noise),
+            "seed": self.seed,
+        }
 
 
 def grid(
@@ -78,8 +102,8 @@ def grid(
     DataFrame
         In the order problem, method, noise, seed, whatever finished first. Columns: study, problem, subset,
         method, settings (JSON), noise, seed, status (one of `STATUSES`), reason (one line, or empty),
-        solution (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss, complexity,
-        evaluations; then what may differ from one time to the next: seconds, peak_mb (resident memory in MiB,
+        solution (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss,
+        complexity, evaluations; then what may differ from one time to the next: seconds, peak_mb (resident memory in MiB,
         sampled every 20 ms), reused. Failed runs are rows, and are stored too, but for `unavailable`.
 
     Raises
@@ -100,33 +124,59 @@ def grid(
     ValueError: grid: no problems given
     """
     runs, budget = _plan(problems, methods, seeds, noise, budget)
+    reasons = {id(run.method): run.method for run in runs}  # settings need not be hashable
+    reasons = {i: m.available() for i, m in reasons.items()}
+    possible = [run for run in runs if not reasons[id(run.method)]]
+    outcomes = iter(
+        compute(
+            possible, budget, store=store, retry=retry, workers=workers, scheduler=scheduler, progress=progress
+        )
+    )
+    rows = []
+    for run in runs:
+        reason = reasons[id(run.method)]
+        missed = {"status": "unavailable", "reason": reason, "reused": False}
+        rows.append(run.identity | _answer(missed if reason else next(outcomes)))
+    return _frame(rows)
+
+
+def compute(works, budget, *, store=None, retry=(), workers=None, scheduler=None, progress=True):
+    """Have pieces of work done by isolated workers, or take their outcomes from the store.
+
+    Parameters
+    ----------
+    works : list of work
+        Work is picklable. Called without arguments it returns its outcome, a mapping of plain data with status and
+        reason; ``key`` is a text that changes with all that the outcome depends on; ``identity`` says what it is to
+        readers of the store.
+    budget : Budget
+        Seconds and memory of each.
+    store, retry, workers, scheduler, progress : as for `grid`
+
+    Returns
+    -------
+    list of outcomes in the order of `works`, with seconds, peak_mb and reused added
+    """
     if workers is not None and (not _integer(workers) or workers < 1):
         raise ValueError(f"grid: workers must be a whole number >= 1, got {workers!r}")
     if wrong := sorted(set(retry) - set(STATUSES)):
         raise ValueError(f"grid: cannot retry {wrong[0]!r} (statuses: {', '.join(STATUSES)})")
-    reasons = {id(run.method): run.method for run in runs}  # settings need not be hashable
-    reasons = {i: m.available() for i, m in reasons.items()}
-    keys = [None if reasons[id(run.method)] else key(*run, budget) for run in runs]
+    keys = [work.key for work in works]
     scheduler = os.environ.get("SCHEDULER") if scheduler is None else scheduler
-    modules = sorted({type(part).__module__ for run in runs for part in run[:2]})
+    modules = sorted({type(part).__module__ for work in works for part in (work, *work)} - {"builtins"})
     executor = Dask(scheduler, modules) if scheduler else Local(workers or _processors(), modules)
     with closing(executor), closing(Store(store)) as kept:
         done = {k: r | {"reused": True} for k, r in kept.get(keys).items() if r["status"] not in retry}
-        missing = {k: run for k, run in zip(keys, runs, strict=True) if k and k not in done}
-        planned = list(missing.items())
-        tasks = [Task(k, _pickled(*run, budget), budget.seconds, budget.memory_mb) for k, run in planned]
-        with _bar(progress, total=len(done) + len(missing), reused=len(done)) as count:
+        planned = [(k, work) for k, work in dict(zip(keys, works, strict=True)).items() if k not in done]
+        tasks = [Task(k, pickle.dumps(work), budget.seconds, budget.memory_mb) for k, work in planned]
+        with _bar(progress, total=len(done) + len(planned), reused=len(done)) as count:
             for i, outcome in executor.run(tasks):
-                k, run = planned[i]
+                k, work = planned[i]
                 done[k] = outcome | {"reused": False}
                 if outcome["status"] != "unavailable":
-                    kept.put(k, _identity(run), outcome)
+                    kept.put(k, work.identity, outcome)
                 count(outcome["status"])
-    rows = []
-    for k, run in zip(keys, runs, strict=True):
-        missed = {"status": "unavailable", "reason": reasons[id(run.method)], "reused": False}
-        rows.append(_identity(run) | _answer(done[k] if k else missed))
-    return _frame(rows)
+    return [done[k] for k in keys]
 
 
 def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
@@ -136,13 +186,23 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
     both modules (comments and docstrings left out) and the versions of the packages that the method declares,
     the seed and the budget.
     """
-    fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
     parts = {
-        "problem": [type(problem).__qualname__, fields, code_version(sys.modules[type(problem).__module__])],
+        "problem": identity(problem),
         "method": [method.name, method.settings, method.version],
         "seed": seed,
         "budget": {name: float(value) for name, value in dataclasses.asdict(budget).items()},
     }
+    return digest(parts)
+
+
+def identity(problem: Problem) -> list:
+    """What identifies a problem: its class, its fields (notes and sources not), and the code of its module."""
+    fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
+    return [type(problem).__qualname__, fields, code_version(sys.modules[type(problem).__module__])]
+
+
+def digest(parts) -> str:
+    """SHA-256 of the canonical JSON of fields and settings."""
     return hashlib.sha256(_json(parts).encode()).hexdigest()
 
 
@@ -151,7 +211,7 @@ def _plan(problems, methods, seeds, noise, budget):
     problems = [problems] if isinstance(problems, str | Problem) else list(problems)
     methods = [methods] if isinstance(methods, str | Method) else list(methods)
     seeds = [seeds] if _integer(seeds) else list(seeds)
-    levels = [None] if noise is None else [noise] if isinstance(noise, numbers.Real) else list(noise)
+    levels = [None] if noise is None else [noise] if isinstance(noise, str | numbers.Real) else list(noise)
     lists = problems, methods, seeds, levels
     for what, items in zip(("problems", "methods", "seeds", "noise levels"), lists, strict=True):
         if not items:
@@ -176,31 +236,14 @@ def _plan(problems, methods, seeds, noise, budget):
         if type(item).__module__ == "__main__":
             raise TypeError(f"grid: {type(item).__name__} must live in a module that workers can import")
     runs = [
-        Run(p if level is None else dataclasses.replace(p, noise=float(level)), m, int(seed))
+        # A fresh copy: what a problem has cached in the meantime does not travel.
+        Run(dataclasses.replace(p, noise=p.noise if level is None else float(level)), m, int(seed), budget)
         for p in problems
         for m in methods
         for level in levels
         for seed in seeds
     ]
     return runs, budget
-
-
-def _pickled(problem, method, seed, budget) -> bytes:
-    # A copy of the fields only: what the problem has cached in the meantime stays here.
-    return pickle.dumps((dataclasses.replace(problem), method, seed, budget))
-
-
-def _identity(run: Run) -> dict:
-    """What a run is, for readers of the frame and of the store."""
-    return {
-        "study": run.problem.study,
-        "problem": run.problem.id,
-        "subset": run.problem.subset,
-        "method": run.method.name,
-        "settings": _json(run.method.settings),
-        "noise": float(run.problem.noise),
-        "seed": run.seed,
-    }
 
 
 def _answer(outcome: dict) -> dict:

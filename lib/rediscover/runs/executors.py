@@ -31,7 +31,7 @@ ENVIRONMENT |= {"VECLIB_MAXIMUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 
 
 class Task(NamedTuple):
-    """A pickled (problem, method, seed, budget) with its key, and the limits that its worker is held to."""
+    """Pickled work with its key, and the limits that its worker is held to."""
 
     key: str
     payload: bytes
@@ -200,9 +200,7 @@ _thread = threading.local()
 
 def _isolated(task: Task, modules: list[str]) -> dict:
     """One task by an isolated worker of this thread of a Dask worker, which it keeps for the next task."""
-    from . import key
-
-    if key(*pickle.loads(task.payload)) != task.key:
+    if pickle.loads(task.payload).key != task.key:
         return _outcome("unavailable", f"{socket.gethostname()} has another version of the code")
     if getattr(_thread, "modules", modules) != modules:
         _thread.local.close()

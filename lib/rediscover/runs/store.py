@@ -13,11 +13,7 @@ SCHEMA = f"""
 CREATE TABLE runs (key TEXT PRIMARY KEY, run TEXT NOT NULL, result TEXT NOT NULL, seconds REAL, peak_mb REAL);
 PRAGMA user_version = {VERSION};
 """
-RESULT = (
-    "status",
-    "reason",
-    "candidates",
-)  # what is kept as the result; the clock and the memory are kept beside it
+BESIDE = ("seconds", "peak_mb")  # the clock and the memory are kept beside the result, not in it
 
 
 class StoreError(RuntimeError):
@@ -63,7 +59,7 @@ class Store:
             raise
 
     def get(self, keys) -> dict[str, dict]:
-        """The stored results among `keys`: key -> status, reason, candidates, seconds, peak_mb."""
+        """The stored results among `keys`: key -> status, reason, what else the work returned, seconds, peak_mb."""
         found = {}
         for key in set(keys) - {None}:
             row = self._db.execute(
@@ -75,8 +71,8 @@ class Store:
 
     def put(self, key: str, run: dict, outcome: dict):
         """Keep one finished run; `run` says what it was, for readers."""
-        result = json.dumps({name: outcome[name] for name in RESULT})
-        row = (key, json.dumps(run), result, outcome["seconds"], outcome["peak_mb"])
+        result = json.dumps({name: value for name, value in outcome.items() if name not in BESIDE})
+        row = (key, json.dumps(run), result, *(outcome[name] for name in BESIDE))
         try:
             with self._db:
                 self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", row)

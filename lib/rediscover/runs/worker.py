@@ -88,10 +88,9 @@ def _work(fd: int):
 
 
 def attempt(task: bytes) -> dict:
-    """Do one task and describe how it ended: status, reason, candidates; plain data whatever was returned."""
+    """Do one task, a pickled callable, and describe how it ended: status, reason, and plain data."""
     try:
-        problem, method, seed, budget = pickle.loads(task)
-        return _checked(problem, method.solve(problem, budget=budget, seed=seed))
+        return pickle.loads(task)()
     except Unsupported as error:
         return _failed("unsupported", str(error))
     except MemoryError as error:
@@ -106,7 +105,8 @@ def _failed(status, reason, candidates=()) -> dict:
     return {"status": status, "reason": line, "candidates": list(candidates)}
 
 
-def _checked(problem, answer) -> dict:
+def checked(problem, answer) -> dict:
+    """The outcome of a run: what the method returned, if it is what a method may return."""
     if not isinstance(answer, list) or not all(isinstance(item, Candidate) for item in answer):
         inside = f" of {type(answer[0]).__name__}" if isinstance(answer, list) else ""
         return _failed("error", f"returned {type(answer).__name__}{inside} instead of a list of Candidate")

@@ -1,0 +1,182 @@
+"""Trees to SymPy and back, node by node; SymPy never sees text."""
+
+import math
+
+import numpy as np
+
+from .numerics import UFUNCS
+from .syntax import COMPARISONS, NAMED, build, call, fold
+
+LARGEST_EXACT = 2**53  # integer powers beyond it become floats: 9**9**9 would fill the memory
+LARGEST_EXPONENT = 1000
+
+
+def to_sympy(tree: tuple):
+    """The SymPy expression, with plain Symbols. Constant parts that overflow or are undefined become oo or nan."""
+    import sympy
+
+    relations = dict(
+        zip(COMPARISONS, (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge, sympy.Eq, sympy.Ne), strict=True)
+    )
+    makers = {
+        "+": sympy.Add,
+        "-": lambda a, b: a - b,
+        "*": sympy.Mul,
+        "/": lambda a, b: a / b,
+        "neg": lambda a: -a,
+        "log2": lambda a: sympy.log(a, 2),
+        "log10": lambda a: sympy.log(a, 10),
+        "cbrt": lambda a: sympy.sign(a) * sympy.Abs(a) ** sympy.Rational(1, 3),
+        "abs": sympy.Abs,
+        "ceil": sympy.ceiling,
+        "min": sympy.Min,
+        "max": sympy.Max,
+        "mod": sympy.Mod,
+        "and": sympy.And,
+        "or": sympy.Or,
+        "not": sympy.Not,
+        "xor": sympy.Xor,
+        "implies": sympy.Implies,
+        "where": lambda c, a, b=sympy.nan: sympy.Piecewise((a, c), (b, True)),
+        **relations,
+    }
+
+    def power(base, exponent, value):
+        if value is not None and abs(value) > LARGEST_EXACT:
+            base = sympy.Float(base) if base.is_Integer else base
+        elif exponent.is_Integer and abs(exponent) > LARGEST_EXPONENT:
+            exponent = sympy.Float(exponent)
+        return base**exponent
+
+    def combine(label, children):  # results are (object, value of a constant part or None)
+        if not children:
+            if label in NAMED:
+                return {"π": sympy.pi, "ℯ": sympy.E}[label], NAMED[label]
+            if isinstance(label, str):
+                return sympy.Symbol(label), None
+            if isinstance(label, bool):
+                return sympy.true if label else sympy.false, None
+            return (sympy.Integer if isinstance(label, int) else sympy.Float)(label), float(label)
+        parts, values = zip(*children, strict=True)
+        value = None
+        if None not in values and label in UFUNCS and label not in relations:
+            with np.errstate(all="ignore"):
+                value = float(_evaluate(label, values))
+            if math.isnan(value):
+                return sympy.nan, value
+            if math.isinf(value):
+                return sympy.oo if value > 0 else -sympy.oo, value
+        if sympy.nan in parts and label in relations:
+            return sympy.false, None
+        if label == "**":
+            return power(*parts, value), value
+        try:
+            return makers.get(label, getattr(sympy, label, None))(*parts), value
+        except (ZeroDivisionError, TypeError, ValueError):  # a modulus of 0, an order of complex numbers
+            return sympy.nan, value
+
+    return fold(tree, combine)[0]
+
+
+def _evaluate(label: str, values: tuple[float, ...]) -> float:
+    if len(values) > 2:
+        return {"min": min, "max": max}[label](values)
+    return UFUNCS[label](*values)
+
+
+def from_sympy(expression) -> tuple:
+    """The tree of a SymPy expression.
+
+    Raises
+    ------
+    ValueError
+        If it holds what this package has no label for (complex numbers, infinities, derivatives, integrals).
+    """
+    import sympy
+
+    named = {sympy.pi: ("π",), sympy.E: ("ℯ",), sympy.true: (True,), sympy.false: (False,)}
+    binary = {"StrictLessThan": "<", "LessThan": "<=", "StrictGreaterThan": ">", "GreaterThan": ">="}
+    binary |= {
+        "Equality": "==",
+        "Unequality": "!=",
+        "And": "and",
+        "Or": "or",
+        "Xor": "xor",
+        "Implies": "implies",
+    }
+
+    def chain(label, trees):
+        first, *rest = trees
+        for tree in rest:
+            first = (label, first, tree)
+        return first
+
+    def total(terms):
+        tree = read(terms[0])
+        for term in terms[1:]:
+            negative = term.could_extract_minus_sign() and not term.is_Add
+            tree = ("-", tree, read(-term)) if negative else ("+", tree, read(term))
+        return tree
+
+    def product(node):
+        """``-a*b/(c*d)``: the sign first, then factors over factors."""
+        coefficient, rest = node.as_coeff_Mul(rational=True)
+        above, below = [], []
+        for factor in sympy.Mul.make_args(rest):
+            base, exponent = factor.as_base_exp()
+            if exponent.is_Rational and exponent < 0:
+                below.append(base**-exponent)
+            elif factor != 1:
+                above.append(factor)
+        numerator, denominator = abs(coefficient.p), coefficient.q
+        above = [(numerator,)] * (numerator != 1 or not above) + [read(factor) for factor in above]
+        below = [(denominator,)] * (denominator != 1) + [read(factor) for factor in below]
+        if coefficient < 0:
+            above[0] = build("neg", above[0])
+        tree = chain("*", above)
+        return ("/", tree, chain("*", below)) if below else tree
+
+    def read(node):
+        if node in named:
+            return named[node]
+        name = type(node).__name__
+        if node.is_Symbol:
+            return (node.name,)
+        if node.is_Integer:
+            return (int(node),)
+        if node.is_Float:
+            return (float(node),)
+        if node.is_Add:
+            return total(node.args)
+        if node.is_Mul or node.is_Rational:
+            return product(node)
+        if node.is_Pow:
+            base, exponent = node.args
+            if exponent.is_Rational and exponent < 0:
+                return product(node)
+            return ("sqrt", read(base)) if exponent == sympy.S.Half else ("**", read(base), read(exponent))
+        if name == "Piecewise":
+            tree = None
+            for value, condition in reversed(node.args):
+                if condition == True:  # noqa: E712  (SymPy's true)
+                    tree = None if value is sympy.nan else read(value)
+                else:
+                    tree = ("where", read(condition), read(value), *([] if tree is None else [tree]))
+            return tree
+        if name in binary:
+            return chain(binary[name], map(read, node.args))
+        if name == "Not":
+            return ("not", read(node.args[0]))
+        if not node.args:
+            raise ValueError(f"{node} is no real number")
+        return call(name, [read(argument) for argument in node.args])
+
+    return read(expression)
+
+
+def simplified(tree: tuple, logic: bool) -> tuple:
+    """What SymPy simplifies a tree to; may run for ever."""
+    import sympy
+
+    expression = to_sympy(tree)
+    return from_sympy(sympy.simplify_logic(expression) if logic else sympy.simplify(expression))

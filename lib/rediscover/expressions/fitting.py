@@ -1,0 +1,82 @@
+"""Least squares from several starts."""
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from .numerics import Program
+
+PENALTY = 1e6  # scaled residual of a row where the expression is undefined, and bound of all others
+EXACT = 1e-28  # mean squared scaled residual at which no further start is tried
+
+
+def best_constants(
+    program: Program,
+    columns: dict[str, np.ndarray],
+    names: list[str],
+    start: np.ndarray,
+    y: np.ndarray,
+    starts: int,
+    rng: np.random.Generator,
+    evaluations: int,
+) -> np.ndarray | None:
+    """Constants with a smaller sum of squared errors than `start` has, or None.
+
+    `program` computes the expression and its derivatives with respect to `names`. Residuals are divided by the root
+    mean square of y.
+    """
+    scale = float(np.sqrt(np.mean(y**2))) or 1.0
+    scale = scale if np.isfinite(scale) else float(np.max(np.abs(y)))
+
+    def raw(constants) -> list[np.ndarray]:
+        filled = columns | dict(zip(names, constants, strict=True))
+        with np.errstate(all="ignore"):
+            return [np.broadcast_to(part, y.shape) / scale for part in map(np.ravel, program(filled))]
+
+    def bounded(rows):
+        return np.clip(np.nan_to_num(rows, nan=PENALTY, posinf=PENALTY, neginf=-PENALTY), -PENALTY, PENALTY)
+
+    def residuals(constants):
+        return bounded(raw(constants)[0] - y / scale)
+
+    def jacobian(constants):
+        value, *slopes = raw(constants)
+        slopes = np.array(slopes).T
+        slopes[~np.isfinite(value)] = 0.0
+        return bounded(np.where(np.isfinite(slopes), slopes, 0.0))
+
+    def error(constants) -> float:
+        with np.errstate(all="ignore"):
+            total = float(np.mean((raw(constants)[0] - y / scale) ** 2))
+        return total if np.isfinite(total) else np.inf
+
+    best, least = None, error(start)
+    for guess in _guesses(start, starts, rng):
+        if least <= EXACT:
+            break
+        fit = least_squares(
+            residuals,
+            guess,
+            jacobian,
+            method="lm" if len(y) >= len(start) else "trf",
+            x_scale="jac",
+            ftol=1e-14,
+            xtol=1e-14,
+            gtol=1e-14,
+            max_nfev=evaluations,
+        )
+        reached = error(fit.x) if np.isfinite(fit.x).all() else np.inf
+        if reached < least:
+            best, least = fit.x, reached
+    return best
+
+
+def _guesses(start: np.ndarray, starts: int, rng: np.random.Generator):
+    for i in range(starts):
+        if i == 0:
+            yield start
+        elif i % 2:
+            yield np.where(
+                start == 0, rng.normal(size=start.size), start * np.exp(rng.normal(size=start.size))
+            )
+        else:
+            yield rng.normal(size=start.size) * 10.0 ** rng.uniform(-1, 2, start.size)

@@ -1,0 +1,451 @@
+"""Text to tree and tree to text, without executing anything.
+
+A tree is nested tuples ``(label, child, ...)``; a leaf is ``(name,)``, ``(number,)`` or ``(bool,)``.
+"""
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+CHARACTERS = 20_000  # longest text
+NESTING = 100  # brackets, signs and powers inside one another: the parser recurses on these only
+NODES = 5_000  # of a tree
+DEPTH = 400  # of a tree; a sum of n terms is n deep, so this is more than NESTING
+
+# The labels of named constants are no identifiers, so that variables may be called pi and E.
+NAMED = {"π": math.pi, "ℯ": math.e}
+CONSTANTS = {"pi": "π", "E": "ℯ", "π": "π"}
+PREFIXED = {"e": "ℯ"}  # np.e, but a bare e is a variable
+UNDEFINED = {"nan", "NaN", "inf", "oo", "zoo", "Infinity"}
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+CONNECTIVES = ("and", "or", "xor", "implies", "not")
+BOOLEAN = {*COMPARISONS, *CONNECTIVES}
+UNARY = """sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log log2 log10 sqrt cbrt
+    abs sign floor ceil""".split()
+BINARY = ("atan2", "mod")
+VARIADIC = ("min", "max")
+ARITY = {
+    **dict.fromkeys(["+", "-", "*", "/", "**", *BOOLEAN, *BINARY], (2, 2)),
+    **dict.fromkeys(["neg", "not", *UNARY], (1, 1)),
+    **dict.fromkeys(VARIADIC, (2, NODES)),
+    "where": (2, 3),  # where(condition, value) is undefined elsewhere, as a Piecewise without a default
+}
+
+ALIASES = {"arc" + name: "a" + name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")}
+ALIASES |= {"Abs": "abs", "absolute": "abs", "fabs": "abs", "ln": "log", "sgn": "sign", "ceiling": "ceil"}
+ALIASES |= {"Min": "min", "minimum": "min", "Max": "max", "maximum": "max", "Mod": "mod", "remainder": "mod"}
+ALIASES |= {"negative": "neg", "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "div"}
+ALIASES |= {"reciprocal": "inv", "expit": "sigmoid", "float64": "float"}
+# Functions that are read as other expressions of their arguments a, b; each argument stands once. These are the plain
+# ones: a method whose division, root or logarithm is protected must write its own definition out.
+EXPANSIONS = {
+    "add": "a + b",
+    "sub": "a - b",
+    "mul": "a*b",
+    "div": "a/b",
+    "neg": "-a",
+    "inv": "1/a",
+    "pow": "a**b",
+    "square": "a**2",
+    "cube": "a**3",
+    "cot": "1/tan(a)",
+    "sec": "1/cos(a)",
+    "csc": "1/sin(a)",
+    "coth": "1/tanh(a)",
+    "sech": "1/cosh(a)",
+    "csch": "1/sinh(a)",
+    "acot": "atan(1/a)",
+    "log1p": "log(1 + a)",
+    "expm1": "exp(a) - 1",
+    "exp2": "2**a",
+    "hypot": "sqrt(a**2 + b**2)",
+    "sigmoid": "1/(1 + exp(-a))",
+    "relu": "max(a, 0)",
+    "logb": "log(a)/log(b)",
+    "aq": "a/sqrt(1 + b**2)",  # the analytic quotient of Operon
+    "logabs": "log(abs(a))",
+    "sqrtabs": "sqrt(abs(a))",
+    "powabs": "abs(a)**b",
+    "float": "a",
+}
+FUNCTIONS = {*UNARY, *BINARY, *VARIADIC, *EXPANSIONS, *ALIASES, "where", "Piecewise"}
+
+
+class ExpressionError(ValueError):
+    """An expression cannot be read or built.
+
+    Attributes
+    ----------
+    text : the text that was read.
+    position : index of the offending character, from 0.
+    reason : what is wrong there.
+    """
+
+    def __init__(self, text: str, position: int, reason: str):
+        self.text, self.position, self.reason = text, position, reason
+        start, stop = max(0, position - 30), position + 30
+        excerpt = f"{'...' if start else ''}{text[start:stop]}{'...' if stop < len(text) else ''}"
+        super().__init__(f"cannot read expression {excerpt!r} at position {position}: {reason}")
+
+    def __reduce__(self):  # workers send errors home
+        return type(self), (self.text, self.position, self.reason)
+
+
+def fold(tree: tuple, combine: Callable[[Any, list], Any]):
+    """Result of ``combine(label, results of the children)`` at the root, bottom-up, without recursion."""
+    stack, results = [(tree, False)], []
+    while stack:
+        node, ready = stack.pop()
+        if ready or len(node) == 1:
+            first = len(results) - len(node) + 1
+            children = results[first:]
+            del results[first:]
+            results.append(combine(node[0], children))
+        else:
+            stack.append((node, True))
+            stack.extend((child, False) for child in reversed(node[1:]))
+    return results[0]
+
+
+def replace_leaves(tree: tuple, replacement: Callable[[Any], tuple]) -> tuple:
+    """The tree with each leaf label replaced by a tree; signs of numbers are kept in the number."""
+    return fold(tree, lambda label, children: build(label, *children) if children else replacement(label))
+
+
+def build(label: str, *children: tuple) -> tuple:
+    """A node; the negative of a number is a number, as its text cannot tell them apart."""
+    if label == "neg" and len(children[0]) == 1 and type(children[0][0]) in (int, float):
+        return (-children[0][0],)
+    return (label, *children)
+
+
+def is_boolean(tree: tuple) -> bool:
+    return type(tree[0]) is bool or (len(tree) > 1 and tree[0] in BOOLEAN)
+
+
+def as_number(tree: tuple) -> tuple:
+    """A condition counts as 1 or 0 where a number is wanted, as in numpy."""
+    return ("where", tree, (1,), (0,)) if is_boolean(tree) else tree
+
+
+def as_condition(tree: tuple) -> tuple:
+    return tree if is_boolean(tree) else ("!=", tree, (0,))
+
+
+def identifier(name: str) -> str:
+    """The name itself, if a variable can be called so."""
+    match = TOKEN.fullmatch(name)
+    if not match or match.lastgroup != "name" or "." in name or name in NAMED:
+        raise ExpressionError(name, 0, f"{name!r} is no name of a variable")
+    return name
+
+
+def unknown_function(name: str) -> str:
+    close = difflib.get_close_matches(name, sorted(FUNCTIONS), 1)
+    return f"no function {name!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+
+
+def call(name: str, arguments: list[tuple]) -> tuple:
+    """A function of arguments, in the labels of the tree.
+
+    Raises
+    ------
+    ValueError
+        If there is no such function or it takes another number of arguments.
+    """
+    label = ALIASES.get(name, name)
+    if label not in FUNCTIONS:
+        raise ValueError(unknown_function(name))
+    if label == "log" and len(arguments) == 2:
+        label = "logb"
+    least, most = EXPANDED[label][1] if label in EXPANSIONS else ARITY[label]
+    if not least <= len(arguments) <= most:
+        wanted = f"{least} argument{'s' * (least > 1)}" + (" or more" if most > least else "")
+        raise ValueError(f"{name} takes {wanted}, got {len(arguments)}")
+    if label == "where":
+        return ("where", as_condition(arguments[0]), *map(as_number, arguments[1:]))
+    arguments = list(map(as_number, arguments))
+    if label in EXPANSIONS:
+        values = dict(zip("ab", arguments, strict=False))
+        return replace_leaves(EXPANDED[label][0], lambda leaf: values.get(leaf, (leaf,)))
+    return (label, *arguments)
+
+
+# ---------------------------------------------------------------------------------------------------- reading
+
+
+class Token(NamedTuple):
+    kind: str  # number, name, operator, end
+    text: str
+    position: int
+
+
+TOKEN = re.compile(
+    r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    |(?P<name>(?:(?:np|numpy|math|sympy|sp|jnp|torch)\.)?[A-Za-z_]\w*|π)
+    |(?P<operator>\*\*|<=|>=|==|!=|->|&&|[-+*/%^<>(),|&!~])
+    |(?P<end>$))""",
+    re.ASCII | re.VERBOSE,
+)
+
+# Operator -> (label, left binding power, right binding power). The order is Python's, but & and | bind less than
+# comparisons (numbers have no bits here). Python's own grammar would not do: it has no ^ for powers, no !, -> and |x|.
+INFIX = {
+    "or": ("or", 10, 10),
+    "and": ("and", 15, 15),
+    "|": ("or", 20, 20),
+    "&": ("and", 30, 30),
+    **{symbol: (symbol, 50, 50) for symbol in COMPARISONS},
+    "+": ("+", 60, 60),
+    "-": ("-", 60, 60),
+    "*": ("*", 70, 70),
+    "/": ("/", 70, 70),
+    "%": ("mod", 70, 70),
+    "**": ("**", 90, 89),
+    "^": ("**", 90, 89),
+}
+PREFIX = {"-": ("neg", 80), "+": ("", 80), "not": ("not", 17), "~": ("not", 80)}
+LOGIC_INFIX = {name: INFIX[name] for name in ("or", "and", "|", "&")}
+LOGIC_INFIX |= {"&&": LOGIC_INFIX["&"], "^": ("xor", 25, 25), "->": ("implies", 5, 4)}
+LOGIC_PREFIX = {"not": ("not", 17), "!": ("not", 80), "~": ("not", 80)}
+
+
+class Parser:
+    """One reading of one text; `tree` does it."""
+
+    def __init__(self, text: str, names: Iterable[str] | None, logic: bool):
+        self.text, self.logic = text, logic
+        self.names = None if names is None else frozenset([names] if isinstance(names, str) else names)
+        self.infix, self.prefix = (LOGIC_INFIX, LOGIC_PREFIX) if logic else (INFIX, PREFIX)
+        self.nesting, self.in_bars = 0, False
+
+    def fail(self, reason: str, position: int | None = None):
+        raise ExpressionError(self.text, self.token.position if position is None else position, reason)
+
+    def tree(self) -> tuple:
+        if len(self.text) > CHARACTERS:
+            raise ExpressionError(self.text, CHARACTERS, f"longer than {CHARACTERS} characters")
+        self.tokens = self.scan()
+        self.token = next(self.tokens)
+        if self.token.kind == "end":
+            self.fail("it is empty")
+        tree = self.climb(0)
+        if self.token.kind != "end":
+            self.fail(f"expected an operator, {self.found()}")
+        return tree if self.logic else as_number(tree)
+
+    def scan(self):
+        position, text = 0, self.text
+        while True:
+            match = TOKEN.match(text, position)
+            if match is None:
+                position += len(text[position:]) - len(text[position:].lstrip())
+                hint = "; give only the right-hand side of an equation" if text[position] == "=" else ""
+                raise ExpressionError(text, position, f"unexpected character {text[position]!r}{hint}")
+            kind, position = match.lastgroup, match.end()
+            yield Token(kind, match[kind], match.start(kind))
+
+    def advance(self) -> Token:
+        token = self.token
+        self.token = next(self.tokens)
+        return token
+
+    def found(self) -> str:
+        return f"found {self.token.text!r}" if self.token.text else "the text ends"
+
+    def expect(self, symbol: str):
+        if self.token.text != symbol:
+            self.fail(f"expected {symbol!r}, {self.found()}")
+        self.advance()
+
+    def join(self, label: str, *children: tuple) -> tuple:
+        if not self.logic:
+            children = map(as_condition if label in CONNECTIVES else as_number, children)
+        return build(label, *children)
+
+    def climb(self, power: int) -> tuple:
+        self.nesting += 1
+        if self.nesting > NESTING:
+            self.fail(f"nested deeper than {NESTING}")
+        left = self.start()
+        while True:
+            operator = self.token.text
+            label, binds, right_binds = self.infix.get(operator, ("", -1, 0))
+            if binds <= power or (operator == "|" and self.in_bars):
+                break
+            self.advance()
+            right = self.climb(right_binds)
+            if label in COMPARISONS:
+                left = self.chain(label, left, right)
+            else:
+                left = self.join(label, left, right)
+        self.nesting -= 1
+        return left
+
+    def chain(self, label: str, left: tuple, right: tuple) -> tuple:
+        """``a < b < c`` is ``a < b & b < c``."""
+        result = self.join(label, left, right)
+        while self.token.text in COMPARISONS:
+            label, left, right = self.advance().text, right, self.climb(50)
+            result = ("and", result, self.join(label, left, right))
+        return result
+
+    def start(self) -> tuple:
+        token = self.token
+        if token.text in self.prefix:
+            self.advance()
+            label, power = self.prefix[token.text]
+            value = self.climb(power)
+            return self.join(label, value) if label else as_number(value)
+        if token.kind == "number":
+            return self.literal()
+        if token.kind == "name":
+            return self.name()
+        if token.text == "(":
+            self.advance()
+            value = self.outside_bars(lambda: self.climb(0))
+            self.expect(")")
+            return value
+        if token.text == "|" and not self.logic:
+            self.advance()
+            self.in_bars, outer = True, self.in_bars
+            value = self.climb(0)
+            self.in_bars = outer
+            self.expect("|")
+            return ("abs", as_number(value))
+        self.fail(f"expected a value, {self.found()}")
+
+    def outside_bars(self, read: Callable[[], Any]):
+        self.in_bars, outer = False, self.in_bars
+        result = read()
+        self.in_bars = outer
+        return result
+
+    def literal(self) -> tuple:
+        token = self.advance()
+        if self.logic:
+            if token.text not in ("0", "1"):
+                self.fail(f"a rule has no number {token.text}", token.position)
+            return (token.text == "1",)
+        value = float(token.text)
+        if math.isinf(value):
+            self.fail("the number is too large", token.position)
+        return (int(token.text.lstrip("0") or "0"),) if token.text.isdigit() else (value,)
+
+    def name(self) -> tuple:
+        token = self.advance()
+        prefix, _, name = token.text.rpartition(".")
+        if self.token.text == "(":
+            return self.call(token, name)
+        if prefix:
+            if name not in CONSTANTS | PREFIXED:
+                self.fail(f"no constant {token.text!r}", token.position)
+            return ((CONSTANTS | PREFIXED)[name],)
+        if self.names is not None and name in self.names:
+            return (name,)
+        if name in ("True", "False"):
+            return (name == "True",)
+        if name in CONSTANTS and not self.logic:
+            return (CONSTANTS[name],)
+        if name in self.infix or name in self.prefix:
+            self.fail(f"expected a value, found {name!r}", token.position)
+        if name in UNDEFINED:
+            self.fail(f"{name} is no number", token.position)
+        if self.names is not None:
+            close = difflib.get_close_matches(name, self.names, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            allowed = ", ".join(sorted(self.names)) or "none"
+            self.fail(f"unknown variable {name!r}{hint} (variables: {allowed})", token.position)
+        return (name,)
+
+    def call(self, token: Token, name: str) -> tuple:
+        if self.logic or ALIASES.get(name, name) not in FUNCTIONS:
+            self.fail("a rule has no functions" if self.logic else unknown_function(name), token.position)
+        self.advance()
+        if name == "Piecewise":
+            return self.outside_bars(self.piecewise)
+        try:
+            return call(name, self.outside_bars(self.arguments))
+        except ValueError as error:
+            if isinstance(error, ExpressionError):
+                raise
+            self.fail(str(error), token.position)
+
+    def arguments(self) -> list[tuple]:
+        arguments = [self.climb(0)]
+        while self.token.text == ",":
+            self.advance()
+            arguments.append(self.climb(0))
+        self.expect(")")
+        return arguments
+
+    def piecewise(self) -> tuple:
+        """``Piecewise((a, c1), (b, c2), ...)`` is ``where(c1, a, where(c2, b, ...))``."""
+        pieces = []
+        while True:
+            self.expect("(")
+            value = as_number(self.climb(0))
+            self.expect(",")
+            pieces.append((as_condition(self.climb(0)), value))
+            self.expect(")")
+            if self.token.text != ",":
+                break
+            self.advance()
+        self.expect(")")
+        condition, value = pieces.pop()
+        tree = value if condition == (True,) else ("where", condition, value)
+        for condition, value in reversed(pieces):
+            tree = ("where", condition, value, tree)
+        return tree
+
+
+EXPANDED: dict[str, tuple] = {}  # name -> (tree, arity)
+for _name, _text in EXPANSIONS.items():
+    _arity = 2 if "b" in re.findall(r"\w+", _text) else 1
+    EXPANDED[_name] = (Parser(_text, None, False).tree(), (_arity, _arity))
+
+
+# ---------------------------------------------------------------------------------------------------- writing
+
+SYMBOLS = {label: symbol for symbol, (label, *_) in (INFIX | LOGIC_INFIX).items()} | {"or": "|", "and": "&"}
+SYMBOLS["**"] = "**"
+BINDING = {
+    label: (LOGIC_INFIX | INFIX)[symbol][1:]
+    for label, symbol in SYMBOLS.items()
+    if label not in ("xor", "mod")
+}
+BINDING["xor"] = LOGIC_INFIX["^"][1:]
+SIGN, ATOM = PREFIX["-"][1], 100
+
+
+def write(tree: tuple) -> str:
+    """Text that is read as the same tree (where brackets nest no deeper than `NESTING`)."""
+    return fold(tree, _written)[0]
+
+
+def _written(label, children: list[tuple[str, int]]) -> tuple[str, int]:
+    """Text and binding power of a node, from those of its children."""
+    if not children:
+        text = {"π": "pi", "ℯ": "E"}.get(label, str(label))
+        return text, SIGN if text.startswith("-") else ATOM
+    if label in ("neg", "not"):
+        return ("-" if label == "neg" else "~") + _bracketed(*children[0], SIGN), SIGN
+    if label not in BINDING:
+        return f"{label}({', '.join(text for text, _ in children)})", ATOM
+    left, right = BINDING[label]
+    if label in CONNECTIVES:  # brackets that Python needs around comparisons
+        children = [(text, 0 if binds == BINDING["<"][0] else binds) for text, binds in children]
+    # An equal operand stands without brackets on the side that the operator groups to.
+    first = _bracketed(*children[0], left - 1 if left == right else left)
+    second = _bracketed(*children[1], right)
+    if second.startswith("-"):
+        second = f"({second})"
+    space = "" if label in ("*", "/", "**") else " "
+    return f"{first}{space}{SYMBOLS[label]}{space}{second}", left
+
+
+def _bracketed(text: str, binds: int, power: int) -> str:
+    return text if binds > power else f"({text})"

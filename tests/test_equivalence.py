@@ -1,0 +1,268 @@
+"""Symbolic accuracy, operator families, and the scores of surfaces."""
+
+import math
+
+import numpy as np
+import pytest
+
+import rediscover as rd
+from rediscover import levelset
+from rediscover.expressions import ExpressionError, parse
+from rediscover.metrics.equivalence import compare_skeletons, equivalent, same_level_set, symbolic_accuracy
+from rediscover.metrics.families import failure, families, family
+from rediscover.problems import surfaces
+from rediscover.scores.surfaces import score
+
+SQUARE = {"x": (-5, 5), "y": (-5, 5)}
+CUBE = ((-2.0, 2.0),) * 3
+
+
+@pytest.mark.parametrize(
+    ("prediction", "truth"),
+    [
+        ("y*x", "x*y"),
+        ("(x + y)*(x - y)", "x**2 - y**2"),
+        ("1 - 2*sin(x)**2", "cos(2*x)"),
+        ("(exp(2*x) - 1)/(exp(2*x) + 1)", "tanh(x)"),
+        ("2.9*x*y + 0.3", "x*y"),  # constants are free
+        ("3.3*sin(x**2 + y**2)/(1.5 + 2*x**2 + 0.7*y**2)", "sin(x**2 + y**2)/(1 + x**2 + y**2)"),
+        ("where(y > x, x**2, y**2)", "Piecewise((x**2, x < y), (y**2, True))"),
+        ("where(abs(x) < 0.8, cos(x), exp(-2*y**2))", "Piecewise((cos(x), Abs(x) < 1), (exp(-y**2), True))"),
+        ("exp(-0.3*(x**2 + y**2))*cos(x)", "cos(x)*exp(-x**2)*exp(-y**2)"),
+    ],
+)
+def test_equivalent(prediction, truth):
+    assert equivalent(prediction, truth, SQUARE)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "truth"),
+    [
+        ("x*y + 0.001*x", "sin(x*y)"),
+        ("1.0*x", "-x - y"),
+        ("-x", "2*x"),  # nothing to choose: the sign is no constant
+        ("x - x**3/6 + x**5/120", "sin(x)"),
+        ("x", "abs(x)"),
+        ("2*x", "x + 0.001*y"),
+        ("x + 1e-5*exp(x)", "sinh(x)"),
+        ("0", "Piecewise((sin(x+y), x**2+y**2 < 1), (0, True))"),
+        ("0*x", "x*y"),
+        ("3.5", "x"),
+        ("log(x)", "x"),
+        ("z", "x"),  # no such input
+    ],
+)
+def test_not_equivalent(prediction, truth):
+    assert not equivalent(prediction, truth, SQUARE)
+
+
+def test_agreement_in_the_domain_alone_is_not_enough():
+    # equal on the domain, not beyond it
+    assert not equivalent("where(abs(x) <= 5, sin(x), 0)", "sin(x)", SQUARE)
+
+
+def test_flexible_hypotheses_are_not_refitted():
+    polynomial = " + ".join(f"{c}*x**{i}" for i, c in enumerate(np.linspace(0.3, 0.9, 13)))
+    assert len(parse(polynomial).constants) > 10
+    truth = "x + 2*x**3"  # setting eleven of its constants to zero would give the truth
+    assert not equivalent(polynomial, truth, SQUARE)
+    assert equivalent("0.2 + 0.3*x + 0.7*x**2 + 0.4*x**3", truth, SQUARE)
+
+
+def test_huge_values_do_not_hide_the_rest():
+    truth = "sinh(x**2 - y**2)"  # 3.6e10 at the edges: a tolerance of 1e-6 of that is 36,000
+    assert not equivalent(
+        "sinh(x**2 - y**2) + 5*sin(3.3*x*y)*cos(y)", truth + " + sin(3.3*x*y)*cos(x)", SQUARE
+    )
+
+
+def test_constant_truth_is_never_found():
+    assert not equivalent("x - x + 2", "2", SQUARE)
+
+
+def test_whole_numbers():
+    grid = {"x": (-50, 50), "y": (-50, 50)}
+    assert equivalent("cos(3.141592653589793*(x + y))", "(-1)**x*(-1)**y", grid, integers=True)
+    assert not equivalent("cos(3.141592653589793*(x + y))", "(-1)**x*(-1)**y", grid)
+
+
+def test_verdicts_do_not_change():
+    pair = "1.4*sin(2.2*x)*y + 0.3", "sin(2*x)*y"
+    assert len({equivalent(*pair, SQUARE) for _ in range(3)}) == 1
+
+
+def test_every_surface_is_found_with_its_own_constants_changed():
+    found = []
+    rng = np.random.default_rng(0)
+    for name in surfaces.ids("explicit"):
+        problem = rd.problem(f"surfaces/{name}")
+        truth = problem.expressions["z"]
+        if truth.constants:
+            constants = np.array(truth.constants, float) * rng.uniform(0.5, 1.7, len(truth.constants))
+            domain = dict(zip(problem.inputs, problem.domain, strict=True))
+            whole = "integer_grid" in problem.flags
+            found.append(equivalent(truth.with_constants(constants), truth, domain, integers=whole))
+    assert np.mean(found) > 0.95  # a frequency can be too far off to be found again
+
+
+def test_outputs_of_a_parametric_surface_count_together():
+    domain = {"u": (-5, 5), "v": (-5, 5)}
+    truth = {"x": "u", "y": "v", "z": "sin(u)"}
+    assert symbolic_accuracy({**truth, "z": "2*sin(u)"}, truth, domain) == 1
+    assert symbolic_accuracy({**truth, "z": "cos(u)"}, truth, domain) == 0
+    assert symbolic_accuracy({"x": "v", "y": "u", "z": "sin(u)"}, truth, domain) == 0  # not renamed
+
+
+def test_skeletons():
+    assert compare_skeletons("2*sin(3*x) + 4", "sin(x*7)*5 + 1")
+    assert compare_skeletons("y + x*2", "3*x + y")
+    assert not compare_skeletons("x**2", "x**3")
+    assert compare_skeletons("2*x", "-x")
+    assert not compare_skeletons("-x", "2*x")
+    assert not compare_skeletons("2*x + y", "x + 2*y")
+
+
+def test_level_sets():
+    sphere, rng = parse("x**2 + y**2 + z**2 - 1"), np.random.default_rng(0)
+
+    def points(F):
+        return levelset.project(F, levelset.sample(F, [CUBE], 200, rng, 32), steps=20)
+
+    def same(text):
+        F = parse(text)
+        return same_level_set(F, sphere, points(F), points(sphere), CUBE)
+
+    assert same("(1 - x**2 - y**2 - z**2)*(2 + sin(x))")
+    assert same("sqrt(x**2 + y**2 + z**2) - 1")
+    assert not same("x**2 + y**2 + z**2 - 1.001")
+    assert not same("(x**2 + y**2 + z**2 - 1)*(x - y)")  # the sphere and a plane
+    assert not same("z - sqrt(abs(1 - x**2 - y**2))")  # half of it, and more
+    assert not same("1 + x**2")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x**2 + 3*x*y - y/2", set()),
+        ("1/x", {"RAT"}),
+        ("x**-1", {"RAT"}),
+        ("sqrt(x) + x**1.5", {"ROOT"}),
+        ("tan(x) + atan2(x, y)", {"TRIG", "ITRIG"}),
+        ("exp(x)*log(y)", {"EXP"}),
+        ("2**x", {"EXP"}),
+        ("1/(1 + exp(-x))", {"EXP", "RAT"}),
+        ("tanh(x)", {"HYP"}),
+        ("where(x < sin(y), x, y)", {"COND", "TRIG"}),
+        ("(-1)**x + floor(y)", {"INT"}),
+        ("mod(x, 3)", {"INT"}),
+    ],
+)
+def test_families(text, expected):
+    assert families(text) == expected
+
+
+def test_terms_that_do_not_matter_have_no_family():
+    x = np.linspace(-3, 3, 200)
+    y = np.sin(2 * x)
+    prediction = "sin(2*x) + 1e-5*exp(x)/x"
+    assert families(prediction) == {"TRIG", "EXP", "RAT"}
+    assert families(prediction, {"x": x}, y) == {"TRIG"}
+    assert family(parse("x").tree) == "POLY"
+
+
+def test_failures():
+    x = np.linspace(-3, 3, 200)
+    y = np.sin(2 * x) * x
+
+    def verdict(text, **options):
+        return failure(text, "sin(2*x)*x", {"x": x}, y, **options)
+
+    assert verdict("sin(2*x)*x + 1e-9") == "success"
+    assert verdict("x", solved=True) == "success"
+    assert verdict("sin(1.9*x)*x") == "fitting error"
+    assert verdict("x**2 - 1") == "search error"
+    extra = "sin(1.9*x)*sign(x)*exp(log(abs(x)))"  # x in a roundabout way
+    assert verdict(extra) == "search error"
+    assert verdict(extra, lenient=True) == "fitting error"
+
+
+@pytest.mark.parametrize(
+    "name", ["NCGS1", "NCGS9", "CSS9", "DSGS2", "HMMSS7", "PRS8", "TCS2", "TRPS4", "AMHD2", "AMHD7"]
+)
+def test_the_truth_is_perfect(name):
+    problem = rd.problem(f"surfaces/{name}")
+    scores = rd.score(problem, dict(problem.truth))
+    undefined = {key for key, value in scores.items() if math.isnan(value)}
+    assert scores.pop("symbolic_accuracy") == 1
+    assert all(value == 0 for key, value in scores.items() if key not in undefined)
+    # z is not regressed where F is the answer
+    assert bool(undefined) == (problem.subset == "implicit")
+    assert not any(key.removesuffix("_ood").endswith("relative") for key in undefined)
+    assert any(key.endswith("_ood") for key in scores) == ("no_ood" not in problem.flags)
+
+
+def test_scores_worked_by_hand():
+    problem = rd.problem("surfaces/TFS4")  # z = x*y
+    scores = score(problem, {"z": "x*y + 0.25"})
+    z = problem.split("test").y
+    assert scores["nmse_variance"] == pytest.approx(0.25**2 / z.var())
+    assert scores["nmse_release"] == pytest.approx(scores["nmse_variance"])
+    assert 0 < scores["hausdorff"] <= 0.25 + 1e-9
+    assert scores["symbolic_accuracy"] == 1
+    assert scores["hausdorff_relative"] < 0.25 / 50  # the diagonal is about 52
+    assert set(score(problem, {"z": "x*y"}, aligned=True)) - set(scores) == {
+        f"{name}_aligned{end}"
+        for name in ("hausdorff", "chamfer_squared", "chamfer_distance")
+        for end in ("", "_ood")
+    }
+
+
+def test_release_gives_the_mean_predictor_a_third():
+    problem = rd.problem("surfaces/TRPS6")
+    mean = dict(zip("xyz", map(repr, problem.split("test").y.mean(axis=0).tolist()), strict=True))
+    scores = score(problem, mean)
+    assert scores["nmse_variance"] == pytest.approx(1)
+    assert scores["nmse_release"] == pytest.approx(1 / 3)
+    assert scores["symbolic_accuracy"] == 0
+
+
+def test_both_kinds_of_answer_to_an_implicit_surface():
+    problem = rd.problem("surfaces/AMHD23")  # linear in z
+    as_z = score(problem, {"z": "(tan(x) - x**3 - 1)/y**4"})
+    assert as_z["symbolic_accuracy"] == 1
+    assert as_z["chamfer_distance_relative"] < 0.1
+    assert as_z["nmse_variance"] > 1  # next to its vertical sheet at y = 0 rounding decides z
+    plane = rd.problem("surfaces/AMHD1")
+    scores = score(plane, {"z": "-x - y"})
+    assert scores["symbolic_accuracy"] == 1
+    assert scores["nmse_variance"] < 1e-12 and scores["chamfer_distance_relative"] < 0.02
+    assert score(plane, {"F": "x + y + z"})["symbolic_accuracy"] == 1
+    assert score(plane, {"z": "x + y"})["symbolic_accuracy"] == 0
+
+
+def test_wrong_answers_are_infinitely_wrong_and_never_missing():
+    problem = rd.problem("surfaces/NCGS1")
+    good, bad = score(problem, {"z": "x"}), score(problem, {"z": "log(-1 - x**2)"})
+    assert set(good) == set(bad)
+    assert bad.pop("symbolic_accuracy") == 0
+    assert set(bad.values()) == {math.inf}
+    implicit = rd.problem("surfaces/AMHD2")
+    names = [set(score(implicit, answer)) for answer in ({"z": "x"}, {"F": "1 + x**2"}, {"z": "100"})]
+    assert names[0] == names[1] == names[2]
+    assert score(implicit, {"F": "1 + x**2"}, aligned=True)["hausdorff_aligned"] == math.inf
+
+
+@pytest.mark.parametrize(
+    ("name", "solution", "error", "message"),
+    [
+        ("NCGS1", {"z": "x +"}, ExpressionError, "text ends"),
+        ("NCGS1", {"z": "q*x"}, ExpressionError, "unknown variable 'q'"),
+        ("NCGS1", {"w": "x"}, KeyError, "needs z, got w"),
+        ("TRPS1", {"x": "u", "y": "v"}, KeyError, "needs x, y, z, got x, y"),
+        ("AMHD1", {"y": "x"}, KeyError, "needs F or z, got y"),
+        ("AMHD1", {"z": "x + z"}, ExpressionError, "unknown variable 'z'"),
+    ],
+)
+def test_bad_answers(name, solution, error, message):
+    with pytest.raises(error, match=message):
+        score(rd.problem(f"surfaces/{name}"), solution)
