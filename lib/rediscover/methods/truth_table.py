@@ -1,8 +1,9 @@
 """Boolean rules read off the transitions: the fewest regulators that explain them, then a minimal rule."""
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import ClassVar
+
+import numpy as np
 
 from ..logic import minimal_rule
 from ..problems import Transitions
@@ -20,7 +21,7 @@ class TruthTable(Method):
 
     Attributes
     ----------
-    exact : sets up to this size are found by going through all; beyond, regulators are added greedily.
+    exact : the smallest sets are found exactly up to this size; beyond, regulators are added greedily.
     compared : sets of the smallest size whose rules are compared.
 
     References
@@ -28,7 +29,7 @@ class TruthTable(Method):
     Lähdesmäki, Shmulevich and Yli-Harja, Machine Learning 52 (2003) 147-167.
     """
 
-    exact: int = 4
+    exact: int = 6
     compared: int = 20
     name: ClassVar[str] = "truth_table"
     reference: ClassVar[str] = "best-fit extension: Lähdesmäki et al., Machine Learning 52 (2003); Quine-McCluskey"
@@ -38,65 +39,52 @@ class TruthTable(Method):
         if not isinstance(problem, Transitions):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         train = problem.data(seed)["train"]
-        states = [int("".join(map(str, row)), 2) for row in train.X.astype(int).tolist()]
+        states, which = np.unique(train.X, axis=0, return_inverse=True)
+        votes = np.zeros((len(states), train.y.shape[1]))
+        np.add.at(votes, which, np.where(train.y, 1, -1))
         rules = {
-            node: self.rule(problem.inputs, states, train.y[:, i].tolist()) for i, node in enumerate(problem.outputs)
+            node: self.rule(problem.inputs, states, vote > 0) for node, vote in zip(problem.outputs, votes.T, strict=True)
         }
         return [Candidate(rules, complexity=sum(map(literals, rules.values())))]
 
-    def rule(self, names, states: list[int], after: list[bool]) -> str:
-        """A rule for one node from states, whose highest bit is the first name, and the node's next values."""
-        width = len(names)
-        votes: dict[int, int] = {}
-        for state, value in zip(states, after, strict=True):
-            votes[state] = votes.get(state, 0) + (1 if value else -1)
-        ones = [code for code, vote in votes.items() if vote > 0]
-        zeros = [code for code, vote in votes.items() if vote <= 0]
-        best = None
-        for chosen in self.regulators(ones, zeros, width):
-            rows = [{_pick(code, chosen, width) for code in codes} for codes in (ones, zeros)]
-            unseen = set(range(1 << len(chosen))) - rows[0] - rows[1]
-            rule = minimal_rule([names[i] for i in chosen], rows[0], unseen)
-            if best is None or literals(rule) < literals(best):
-                best = rule
-        return best
+    def rule(self, names, states: np.ndarray, after: np.ndarray) -> str:
+        """A rule for one node from distinct states, shape (n, n_names), and its next values, shape (n,), bool."""
+        candidates = []
+        for chosen in self.regulators(states, after):
+            rows = states[:, chosen] @ (1 << np.arange(len(chosen))[::-1])
+            ones, zeros = set(rows[after].tolist()), set(rows[~after].tolist())
+            unseen = set(range(1 << len(chosen))) - ones - zeros
+            candidates.append(minimal_rule([names[i] for i in chosen], ones, unseen))
+        return min(candidates, key=literals)
 
-    def regulators(self, ones: list[int], zeros: list[int], width: int) -> list[tuple[int, ...]]:
-        """Smallest sets of columns in which every one differs from every zero."""
-        differences = _minimal({a ^ b for a in ones for b in zeros})
-        bits = [1 << (width - 1 - i) for i in range(width)]
-        useful = [i for i in range(width) if any(d & bits[i] for d in differences)]
-        for size in range(min(self.exact, len(useful)) + 1):
-            found = []
-            for chosen in combinations(useful, size):
-                mask = sum(bits[i] for i in chosen)
-                if all(d & mask for d in differences):
-                    found.append(chosen)
+    def regulators(self, states: np.ndarray, after: np.ndarray) -> list[list[int]]:
+        """Smallest sets of columns in which every state with next value 1 differs from every one with 0."""
+        differences = (states[after][:, None] ^ states[~after][None]).reshape(-1, states.shape[1])
+        differences = differences[np.argsort(differences.sum(axis=1), kind="stable")]
+        told = [int.from_bytes(column.tobytes(), "big") for column in np.packbits(differences[::-1], axis=0).T]
+        pad = -len(differences) % 8
+        told = [column >> pad for column in told]  # bit j: column tells the pair of states j apart
+        everything = (1 << len(differences)) - 1
+        found: set[frozenset] = set()
+
+        def search(left: int, size: int, chosen: frozenset):
+            if not left:
+                found.add(chosen)
+            elif size and len(found) < self.compared:
+                pair = (left & -left).bit_length() - 1  # few columns tell it apart, one of them must be chosen
+                for i in np.flatnonzero(differences[pair]).tolist():
+                    if size > 1 or not left & ~told[i]:
+                        search(left & ~told[i], size - 1, chosen | {i})
+
+        for size in range(self.exact + 1):
+            search(everything, size, frozenset())
             if found:
-                return found[: self.compared]
-        chosen, left = [], differences
+                return [sorted(chosen) for chosen in sorted(found, key=sorted)]
+        chosen, left = [], everything
         while left:
-            best = max(useful, key=lambda i: sum(1 for d in left if d & bits[i]))
-            chosen.append(best)
-            left = [d for d in left if not d & bits[best]]
-        return [tuple(sorted(chosen))]
-
-
-def _minimal(sets: set[int]) -> list[int]:
-    """Those bit sets that contain no other."""
-    kept: list[int] = []
-    for candidate in sorted(sets, key=int.bit_count):
-        if not any(candidate & other == other for other in kept):
-            kept.append(candidate)
-    return kept
-
-
-def _pick(code: int, columns, width: int) -> int:
-    """The bits of a state in some columns, as a row number of their truth table."""
-    row = 0
-    for i in columns:
-        row = row << 1 | code >> (width - 1 - i) & 1
-    return row
+            chosen.append(max(range(len(told)), key=lambda i: (told[i] & left).bit_count()))
+            left &= ~told[chosen[-1]]
+        return [sorted(chosen)]
 
 
 def literals(rule: str) -> int:

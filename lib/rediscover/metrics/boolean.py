@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 
 from . import metric
+from .trees import tree_edit_distance
 
 LARGEST_TABLE = 20  # variables of a truth table that is still written out: 2**20 rows
 
@@ -137,6 +138,35 @@ def _equivalent(a, b) -> float:
     states = truth_table_inputs(len(names))
     values = {name: states[:, i] for i, name in enumerate(names)}
     return float(np.all(a(values) == b(values)))
+
+
+@metric("lower")
+def proximity_classes(prediction: Mapping, truth: Mapping) -> float:
+    """Symbolic proximity as released: tree edit distance of the rules, mean over the nodes that have both rules.
+
+    A node of a tree is labelled with its sympy class, so that all variables are alike. Not normalised; NaN where no
+    node has both rules.
+
+    Parameters
+    ----------
+    prediction, truth : node -> logical Expression
+
+    Examples
+    --------
+    >>> from rediscover.expressions import parse
+    >>> proximity_classes({"x": parse("a & b", logic=True)}, {"x": parse("!a & b", logic=True)})
+    1.0
+    """
+    distances = [
+        tree_edit_distance(_class_tree(prediction[node].sympy()), _class_tree(rule.sympy()))
+        for node, rule in truth.items()
+        if node in prediction
+    ]
+    return float(np.mean(distances)) if distances else np.nan
+
+
+def _class_tree(node) -> tuple:
+    return (type(node).__name__, *map(_class_tree, node.args))
 
 
 def truth_table_inputs(n: int) -> np.ndarray:

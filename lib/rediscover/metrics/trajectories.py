@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from . import metric
-from .symbolic import tree_edit_distance
+from .trees import tree_edit_distance
 
 
 @metric("higher", lower=-np.inf, upper=1.0)

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 import yaml
 
-from ..expressions import Expression, parse
+from ..expressions import Expression, Program, parse
 from ..logic import minimal_rule
 from . import Split, Transitions, generator
 
@@ -56,9 +56,13 @@ class BooleanNetwork(Transitions):
         """Next states; bool, shape (n, n_nodes) as `states`."""
         after = np.array(states, dtype=bool)
         values = {name: after[:, i].copy() for i, name in enumerate(self.inputs)}
-        for column, rule in zip(self.regulated, self.expressions.values(), strict=True):
-            after[:, column] = rule(values)
+        for column, value in zip(self.regulated, self._program(values), strict=True):
+            after[:, column] = value
         return after
+
+    @cached_property
+    def _program(self) -> Program:
+        return Program([rule.tree for rule in self.expressions.values()])
 
     def data(self, seed: int = 0) -> dict[str, Split]:
         """Transitions: X holds states, y the next values of the regulated nodes (bool, two-dimensional)."""
