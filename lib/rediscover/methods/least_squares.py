@@ -8,9 +8,9 @@ import numpy as np
 from . import Candidate, Method
 from .polynomial import as_text, monomials
 
-# Singular values below this are the error of the integration that made the data (its tolerance is 1e-5): states with a
+# Singular values below this, relative to the largest, are the error of the integration that made the data: states with a
 # conserved sum would otherwise get coefficients of 1e7 that cancel.
-NEGLIGIBLE = 1e-6
+NEGLIGIBLE = 1e-8
 
 
 @dataclass(frozen=True)
