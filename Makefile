@@ -24,7 +24,7 @@ ifeq ($(filter $(PROFILE),smoke quick paper),)
 $(error no profile is called $(PROFILE); the profiles are smoke, quick and paper)
 endif
 
-.PHONY: help all smoke test bench lab refresh clean distclean lock
+.PHONY: help all smoke test bench lab refresh cost readme clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -37,11 +37,14 @@ all: $(STUDY:%=$(BUILD)/%.ipynb) ## run every study (or STUDY) and fill figures/
 smoke: ## every notebook on a few problems, results under build/smoke
 	@$(MAKE) --no-print-directory all PROFILE=smoke STUDY="$(STUDY)"
 
+# Papermill leaves its output when a cell fails, and two makes may run at once: each writes a file of its own.
 $(BUILD)/%.ipynb: notebooks/%.ipynb params/$(PROFILE)/%.yaml $(LIB) $(READY)
 	@mkdir -p $(@D)
 	@$(PY) -m rediscover check params/$(PROFILE)/$*.yaml
-	$(PY) -m papermill $< $(@D)/.$*.part.ipynb -f params/$(PROFILE)/$*.yaml -k python3 --no-progress-bar
-	@mv $(@D)/.$*.part.ipynb $@
+	@part=$(@D)/.$*.$$$$.ipynb; failed=$(@D)/$*.failed.ipynb; rm -f $$failed; \
+	echo "$*: running the $(PROFILE) profile"; \
+	$(PY) -m papermill $< $$part -f params/$(PROFILE)/$*.yaml -k python3 --no-progress-bar --log-level ERROR \
+	    && mv $$part $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
 
 test: $(READY) ## the whole test suite, the notebooks among it
 	$(PY) -m pytest
@@ -55,6 +58,12 @@ lab: $(READY) ## open JupyterLab on the notebooks
 refresh: $(READY) ## execute the committed notebooks again in place (smoke profile)
 	REDISCOVER_PROGRESS=off $(PY) -m jupyter nbconvert --to notebook --inplace --execute \
 	    --ExecutePreprocessor.record_timing=False notebooks/[0-9]*.ipynb
+
+cost: $(READY) ## measure time and memory of the smoke and quick profiles, from scratch, into tables/cost.csv
+	$(PY) -m rediscover.report.cost
+
+readme: $(READY) ## make the generated parts of README.md again
+	$(PY) -m rediscover.report.readme
 
 clean: ## remove build/ (stores of finished runs among it)
 	rm -rf build

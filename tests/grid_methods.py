@@ -4,6 +4,7 @@ import ctypes
 import os
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +89,11 @@ class Bad(Method):
 
     def do_segfault(self):
         ctypes.string_at(0)
+
+    def do_die_later(self):
+        """Answers, and takes the worker down in the middle of the next run."""
+        threading.Timer(0.1, os._exit, [3]).start()
+        return [Candidate({"y": "x"})]
 
     def do_exit(self):
         os._exit(3)

@@ -8,7 +8,9 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pandas as pd
@@ -108,7 +110,7 @@ MISBEHAVIOUR = {
     "nothing": ("error", "found nothing"),
     "wrong_output": ("error", "returned a solution for ['z'], expected one for ['y']"),
     "no_mapping": ("error", "returned a solution for 'x', expected one for ['y']"),
-    "not_plain": ("error", "TypeError: a candidate holds a object, which is not plain data"),
+    "not_plain": ("error", "TypeError: returned a object, which is not plain data"),
     "not_a_number": ("error", "ValueError: could not convert string to float: 'low'"),
     "segfault": ("error", "the worker was killed by SIGSEGV"),
     "exit": ("error", "the worker exited with 3"),
@@ -145,6 +147,11 @@ def test_a_method_that_allocates_without_end_is_a_row_and_the_sweep_goes_on():
     assert list(frame["status"]) == ["memory", "ok"]
     assert frame["reason"][0] == "used more than 300 MiB"
     assert 300 < frame["peak_mb"][0] < 600
+
+
+def test_a_run_does_not_pay_for_the_one_before(tmp_path):
+    frame = grid([line()], [Bad("die_later"), Logged(str(tmp_path / "log"), pause=0.3)], workers=1)
+    assert list(frame["status"]) == ["ok", "ok"]
 
 
 def test_what_cannot_be_parsed_is_unparsable():
@@ -287,9 +294,9 @@ def test_of_two_coordinators_the_second_waits_and_finds_the_work_done(tmp_path):
 
 
 def filled(path):
-    grid([line()], [Slope()], seeds=range(40), store=path, workers=1)
-    with sqlite3.connect(path) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with closing(runs.Store(path)) as store:
+        for i in range(40):
+            store.put(f"key {i}", {}, {"status": "ok", "reason": "", "seconds": 1.0, "peak_mb": 9.0})
     return path
 
 
@@ -395,6 +402,9 @@ def test_progress_goes_to_stderr_or_where_it_is_told(tmp_path, capsys, monkeypat
     monkeypatch.setenv("REDISCOVER_PROGRESS", str(tmp_path / "terminal"))
     grid([line()], [Slope()], progress=True)
     assert "1/1" in (tmp_path / "terminal").read_text()
+    monkeypatch.setenv("REDISCOVER_PROGRESS", str(tmp_path / "gone" / "terminal"))
+    grid([line()], [Slope()], progress=True)
+    assert "1/1" in capsys.readouterr().err
     monkeypatch.setenv("REDISCOVER_PROGRESS", "off")
     grid([line()], [Slope()], progress=True)
     assert capsys.readouterr().err == ""
@@ -422,7 +432,7 @@ def answers(address):
 
 @pytest.fixture
 def cluster(tmp_path):
-    """A Dask scheduler and two workers, as processes started by hand: (address, list of worker processes)."""
+    """A Dask scheduler and two workers, as processes started by hand: (address, these processes)."""
     pytest.importorskip("distributed")
     address = f"tcp://127.0.0.1:{free_port()}"
 
@@ -437,7 +447,7 @@ def cluster(tmp_path):
     options = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--local-directory", str(tmp_path))
     workers = [start("worker", address, *options) for _ in range(2)]
     try:
-        yield address, workers
+        yield address, [scheduler, *workers]
     finally:
         for process in [scheduler, *workers]:
             if process.poll() is None:
@@ -446,7 +456,7 @@ def cluster(tmp_path):
 
 
 def test_a_dask_cluster_gives_the_same_frame_and_survives_a_dead_worker(cluster, tmp_path, monkeypatch):
-    address, workers = cluster
+    address, (scheduler, worker, _) = cluster
     wait_for(lambda: answers(address))
     monkeypatch.setenv("SCHEDULER", address)
     methods = [Slope(), Bad("segfault"), Bad("hang"), Bad("raise")]
@@ -458,12 +468,16 @@ def test_a_dask_cluster_gives_the_same_frame_and_survives_a_dead_worker(cluster,
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     process = coordinator(sweep(tmp_path, n=40, pause=0.1), **options)
     wait_for(lambda: log.exists() and len(log.read_text().splitlines()) >= 8)
-    family = descendants(workers[0].pid)
-    workers[0].kill()
+    family = descendants(worker.pid)
+    worker.kill()
     said, _ = process.communicate(timeout=60)
     assert said.count(",ok,") == 40
     assert stored(tmp_path / "s.sqlite") == 40
     wait_for(lambda: not any(map(running, family)), seconds=5)
+
+    threading.Timer(0.5, scheduler.kill).start()
+    with pytest.raises(ConnectionError, match="went away; run again to go on"):
+        grid([line()], [Logged(str(log), 0.1)], seeds=range(40))
 
 
 def test_a_node_with_other_code_refuses():

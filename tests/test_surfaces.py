@@ -72,9 +72,7 @@ def test_implicit_samples_lie_on_the_surface(name):
     for key, split in data.items():
         assert len(split.X) == {"train": 400, "test": 500, "ood": 500}[key]
         assert not split.y.any()
-        # Newton is slow where a root is multiple: nearly all are there, none is far
-        far = levelset.distance(problem.F, split.X)
-        assert np.median(far) < 1e-6 and far.max() < 0.5
+        assert levelset.distance(problem.F, split.X).max() < 1e-6
     assert np.abs(data["test"].X).max() <= 5
     if "ood" in data:
         assert np.abs(data["ood"].X[:, :2]).min() >= 5 and np.abs(data["ood"].X).max() <= 10
@@ -264,9 +262,10 @@ def test_sphere_is_sampled_uniformly_by_area():
     assert area == pytest.approx(4 * math.pi, rel=0.01)
 
 
-def test_poles_are_no_surface():
-    points = levelset.sample(parse("tan(z)"), [BOX], 500, np.random.default_rng(0), 64)
-    assert np.abs(points[:, 2]).max() < 1e-9  # and none at z = pi / 2
+@pytest.mark.parametrize("text", ["tan(z)", "z/(z**2 - 1)", "tan(z + 0.1*x) + 0.001*y"])
+def test_poles_are_no_surface(text):
+    points = levelset.sample(parse(text), [BOX], 2000, np.random.default_rng(0), 64)
+    assert len(points) == 2000 and np.abs(points[:, 2]).max() < 0.25  # and none at the poles
 
 
 @pytest.mark.parametrize("text", ["1 + x**2", "z*0", "log(-1 - x**2)", "1/(1 + z**2)", "sqrt(x - 5)"])

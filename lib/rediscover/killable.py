@@ -1,14 +1,16 @@
 """Calls that may never return, made in a process that can be killed.
 
-Computer algebra hangs on some inputs, and Python cannot interrupt a thread. `call` runs a function of this package
-in one persistent child process, which is killed at the limit and replaced by a fresh one on the next call:
+Computer algebra hangs on some inputs, and Python cannot interrupt a thread. `call` runs a function of this
+package in one persistent child process, which is killed at the limit and replaced by a fresh one on
+the next call:
 
 >>> from rediscover import killable
 >>> killable.call("operator:add", 2, 3, seconds=5.0)
 5
 
-A warm call costs well under a millisecond. It works in threads (one call at a time) and in forked and daemonic
-workers, each process having its own child; the child ends with the process that started it, however that dies.
+A warm call costs well under a millisecond. It works in threads (one call at a time) and in forked and
+daemonic workers, each process having its own child; the child ends with the process that started it,
+however that dies.
 """
 
 import atexit

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+CLOSE = 1e-6  # of a point to its surface
+
 
 class Mesh(NamedTuple):
     """Triangles of a surface.
@@ -33,7 +35,7 @@ def distance(F, points):
     value, gradient = value_and_gradient(F, points)
     with np.errstate(all="ignore"):
         ratio = np.abs(value) / np.linalg.norm(gradient, axis=1)
-    return np.where(value == 0, 0.0, np.where(np.isfinite(ratio), ratio, np.inf))
+    return np.where(np.isfinite(ratio), ratio, np.inf)
 
 
 def project(F, points, steps=2):
@@ -53,13 +55,13 @@ def inside(points, box):
     return np.all((points >= low) & (points <= high), axis=1)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=128)  # all implicit surfaces with their corner boxes; about 2 MB each
 def mesh(F, box, resolution=128):
     """Triangulate the surface within a box.
 
     Vertices come from marching cubes at level 0 and are moved by two Newton steps. A triangle is dropped
     where a vertex then is farther than half a cell from the surface, has moved by more than a cell, or has
-    left the box: this removes the sheets that marching cubes sees at poles.
+    left the box: this removes most of the sheets that marching cubes sees at poles (`sample` the rest).
 
     Parameters
     ----------
@@ -99,10 +101,14 @@ def mesh(F, box, resolution=128):
 def sample(F, boxes, n, rng, resolution=128):
     """Points of the surface within boxes, uniform by area.
 
+    Points of the triangles go onto the surface by Newton's method. One that does not arrive within `CLOSE`,
+    moves by more than a cell or leaves the boxes is drawn again: near a pole, where F / |grad F| is small as
+    well, this is what tells the surface from the pole.
+
     Parameters
     ----------
     F : Expression
-    boxes : sequence of boxes that do not overlap
+    boxes : sequence of boxes of one size that do not overlap
     n : int
     rng : numpy.random.Generator
     resolution : int
@@ -117,12 +123,16 @@ def sample(F, boxes, n, rng, resolution=128):
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
     if not area.sum() > 0:
         return np.empty((0, 3))
+    cell = (np.transpose(boxes[0])[1] - np.transpose(boxes[0])[0]) / (resolution - 1)
     found, missing = [], n
-    for _ in range(20):  # the last Newton steps take a few points out of the boxes: draw them again
+    for _ in range(40):
         draw = corners[rng.choice(len(area), size=missing, p=area / area.sum())]
         r, s = np.sqrt(rng.random((missing, 1))), rng.random((missing, 1))
-        points = project(F, (1 - r) * draw[:, 0] + r * (1 - s) * draw[:, 1] + r * s * draw[:, 2])
-        found.append(points[np.any([inside(points, box) for box in boxes], axis=0)])
+        start = (1 - r) * draw[:, 0] + r * (1 - s) * draw[:, 1] + r * s * draw[:, 2]
+        points = project(F, start, steps=10)
+        with np.errstate(invalid="ignore"):
+            kept = (np.linalg.norm((points - start) / cell, axis=1) <= 1) & (distance(F, points) < CLOSE)
+        found.append(points[kept & np.any([inside(points, box) for box in boxes], axis=0)])
         missing -= len(found[-1])
         if missing == 0:
             return np.concatenate(found)

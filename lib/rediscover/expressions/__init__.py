@@ -1,7 +1,7 @@
 """The only parser, evaluator and tree of expressions.
 
-Text from a method, a model or a file is read by a small precedence-climbing parser: it knows operators, numbers,
-variables and the functions of `syntax`, and nothing in it can execute anything.
+Text from a method, a model or a file is read by a small precedence-climbing parser: it knows operators,
+numbers, variables and the functions of `syntax`, and nothing in it can execute anything.
 
 >>> e = parse("-x0 ^ 2 + np.sin(3.0*x1)")
 >>> print(e)
@@ -33,7 +33,6 @@ from .syntax import (
     build,
     fold,
     identifier,
-    is_boolean,
     replace_leaves,
     write,
 )
@@ -49,9 +48,10 @@ def parse(text: str, names: Iterable[str] | None = None, logic: bool = False) ->
     Parameters
     ----------
     text : str
-        Infix as written by any method: ``^`` or ``**``, ``np.sin``, ``X1``, ``add(x, y)``, ``where(c, a, b)``,
-        ``Piecewise((a, c), (b, True))``, ``|x|``, ``x % 2``. ``log`` is the natural logarithm, ``log(x, b)`` the
-        one to base b. ``pi`` and ``E`` are constants; every other name without brackets is a variable.
+        Infix as written by any method: ``^`` or ``**``, ``np.sin``, ``X1``, ``add(x, y)``,
+        ``where(c, a, b)``, ``Piecewise((a, c), (b, True))``, ``|x|``, ``x % 2``. ``log`` is the natural
+        logarithm, ``log(x, b)`` the one to base b. ``pi`` and ``E`` are constants; every other name
+        without brackets is a variable.
     names : iterable of str, optional
         The variables that may occur. A variable called ``pi`` or ``E`` must be listed.
     logic : bool
@@ -78,8 +78,9 @@ class Expression:
     Attributes
     ----------
     tree : nested tuples
-        ``(label, child, ...)``. A leaf is ``(name,)``, ``(number,)``, ``(bool,)``, ``("π",)`` or ``("ℯ",)``.
-        Labels are ``+ - * / ** neg``, ``< <= > >= == !=``, ``and or not xor implies``, function names, and
+        ``(label, child, ...)``. A leaf is ``(name,)``, ``(number,)``, ``(bool,)``, ``("π",)`` or
+        ``("ℯ",)``. Labels are ``+ - * / ** neg``, ``< <= > >= == !=``, ``and or not xor implies``,
+        function names, and
         ``where`` with the children condition, value, other value.
     logic : bool
         True for a Boolean rule.
@@ -216,7 +217,7 @@ class Expression:
         """The expression with other constants, as many as it has.
 
         >>> print(parse("2.0*x**2 + 1").with_constants([3.5, -1.0]))
-        3.5*x**2 + -1.0
+        3.5*x**2 + (-1.0)
         """
         if len(values) != len(self.constants):
             raise ValueError(f"{self} has {len(self.constants)} constants, got {len(values)}")
@@ -224,13 +225,14 @@ class Expression:
         return Expression(self._with_leaves(lambda _: (next(numbers),)), self.logic)
 
     def skeleton(self) -> str:
-        """The text with c0, c1, ... for the constants (with another letter where variables are called so).
+        """The text with c0, c1, ... for the constants (c_0, ... where variables are called so).
 
         >>> parse("2.0*x**2 + 1").skeleton()
         'c0*x**2 + c1'
         """
-        letters = ("c", "k", *("c" * n for n in itertools.count(2)))
-        letter = next(letter for letter in letters if not any(name.startswith(letter) for name in self.names))
+        letter = "c"
+        while any(name.startswith(letter) and name[len(letter) :].isdigit() for name in self.names):
+            letter += "_"
         count = itertools.count()
         return write(self._with_leaves(lambda _: (f"{letter}{next(count)}",)))
 
@@ -251,7 +253,8 @@ class Expression:
     def sympy(self):
         """The SymPy expression in plain Symbols; Integer for integers, Float for other numbers.
 
-        SymPy evaluates as usual (``x + x`` becomes ``2*x``); constant parts beyond double precision are oo or nan.
+        SymPy evaluates as usual (``x + x`` becomes ``2*x``); constant parts beyond
+        double precision are oo or nan.
         """
         return algebra.to_sympy(self.tree)
 
@@ -271,7 +274,8 @@ def _checked_size(tree: tuple) -> int:
         if size > NODES:
             raise ExpressionError("", 0, f"more than {NODES} nodes")
         if not depths:
-            if type(label) not in (bool, int, float, str) or _is_number(label) and not abs(label) < math.inf:
+            finite = not _is_number(label) or abs(label) < math.inf
+            if type(label) not in (bool, int, float, str) or not finite:
                 raise ExpressionError("", 0, f"{label!r} is neither a finite number nor a name")
             return 1
         least, most = ARITY.get(label, (1, 0))
@@ -294,7 +298,8 @@ def _column(name: str, value, logic: bool) -> np.ndarray:
     column = np.asarray(value)
     if column.dtype.kind not in "biuf":
         raise TypeError(f"values of {name} must be real numbers, got {column.dtype}")
-    return column.astype(bool if logic else float, copy=False)
+    wanted = bool if logic else float
+    return column if column.dtype == wanted else column.astype(wanted)
 
 
 def from_sympy(expression) -> Expression:
@@ -343,8 +348,8 @@ def refit(
 ) -> Expression:
     """Fit all constants to data by least squares from several starts.
 
-    Levenberg-Marquardt with exact derivatives, started from the present constants, then alternately from these
-    perturbed (times exp(N(0, 1))) and from N(0, 1) draws of both signs and three orders of magnitude.
+    Levenberg-Marquardt with exact derivatives, started from the present constants, then alternately from
+    these perturbed (times exp(N(0, 1))) and from N(0, 1) draws of both signs and three orders of magnitude.
 
     Parameters
     ----------
@@ -360,8 +365,8 @@ def refit(
     Returns
     -------
     Expression
-        With the smallest sum of squared errors; never larger than that of `expression`, which comes back itself
-        if nothing better is found.
+        With the smallest sum of squared errors; never larger than that of `expression`, which comes back
+        itself if nothing better is found.
 
     Raises
     ------

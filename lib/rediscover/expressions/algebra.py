@@ -12,7 +12,7 @@ LARGEST_EXPONENT = 1000
 
 
 def to_sympy(tree: tuple):
-    """The SymPy expression, with plain Symbols. Constant parts that overflow or are undefined become oo or nan."""
+    """The SymPy expression, with plain Symbols. Constant parts that overflow or are undefined: oo or nan."""
     import sympy
 
     relations = dict(
@@ -37,7 +37,7 @@ def to_sympy(tree: tuple):
         "not": sympy.Not,
         "xor": sympy.Xor,
         "implies": sympy.Implies,
-        "where": lambda c, a, b=sympy.nan: sympy.Piecewise((a, c), (b, True)),
+        "where": lambda c, a, *b: sympy.Piecewise((a, c), *((other, True) for other in b)),
         **relations,
     }
 

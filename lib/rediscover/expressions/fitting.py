@@ -21,8 +21,9 @@ def best_constants(
 ) -> np.ndarray | None:
     """Constants with a smaller sum of squared errors than `start` has, or None.
 
-    `program` computes the expression and its derivatives with respect to `names`. Residuals are divided by the root
-    mean square of y.
+    `program` computes the expression and its derivatives with respect to `names`. Residuals are
+    divided by the
+    root mean square of y.
     """
     scale = float(np.sqrt(np.mean(y**2))) or 1.0
     scale = scale if np.isfinite(scale) else float(np.max(np.abs(y)))

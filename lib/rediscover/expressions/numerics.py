@@ -159,13 +159,13 @@ class Program:
         return [slopes[i] for i in results]
 
     def rule(self, tree: tuple, known: Mapping[str, int]) -> int:
-        """A rule's tree with numbers for its letters; what is multiplied by 0 vanishes, and what by 1 stays."""
+        """A rule's tree with numbers for its letters; times 0 vanishes, times 1 stays."""
         zero, one = self.constant(0.0), self.constant(1.0)
 
         def combine(label, operands):
             if not operands:
                 return known[label] if label in known else self.emit(label, operands)
-            if label == "*" and zero in operands or label == "/" and operands[0] == zero:
+            if (label == "*" and zero in operands) or (label == "/" and operands[0] == zero):
                 return zero
             if label in ("*", "+"):
                 neutral = one if label == "*" else zero

@@ -39,8 +39,9 @@ ALIASES |= {"Abs": "abs", "absolute": "abs", "fabs": "abs", "ln": "log", "sgn": 
 ALIASES |= {"Min": "min", "minimum": "min", "Max": "max", "maximum": "max", "Mod": "mod", "remainder": "mod"}
 ALIASES |= {"negative": "neg", "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "div"}
 ALIASES |= {"reciprocal": "inv", "expit": "sigmoid", "float64": "float"}
-# Functions that are read as other expressions of their arguments a, b; each argument stands once. These are the plain
-# ones: a method whose division, root or logarithm is protected must write its own definition out.
+# Functions that are read as other expressions of their arguments a, b; each argument stands once.
+# These are the
+# plain ones: a method whose division, root or logarithm is protected must write its own definition out.
 EXPANSIONS = {
     "add": "a + b",
     "sub": "a - b",
@@ -71,7 +72,8 @@ EXPANSIONS = {
     "powabs": "abs(a)**b",
     "float": "a",
 }
-FUNCTIONS = {*UNARY, *BINARY, *VARIADIC, *EXPANSIONS, *ALIASES, "where", "Piecewise"}
+RELATIONS = dict(zip(("Lt", "Le", "Gt", "Ge", "Eq", "Ne"), COMPARISONS, strict=True))  # as SymPy prints some
+FUNCTIONS = {*RELATIONS, *UNARY, *BINARY, *VARIADIC, *EXPANSIONS, *ALIASES, "where", "Piecewise"}
 
 
 class ExpressionError(ValueError):
@@ -159,6 +161,7 @@ def call(name: str, arguments: list[tuple]) -> tuple:
     label = ALIASES.get(name, name)
     if label not in FUNCTIONS:
         raise ValueError(unknown_function(name))
+    label = RELATIONS.get(label, label)
     if label == "log" and len(arguments) == 2:
         label = "logb"
     least, most = EXPANDED[label][1] if label in EXPANSIONS else ARITY[label]
@@ -191,8 +194,9 @@ TOKEN = re.compile(
     re.ASCII | re.VERBOSE,
 )
 
-# Operator -> (label, left binding power, right binding power). The order is Python's, but & and | bind less than
-# comparisons (numbers have no bits here). Python's own grammar would not do: it has no ^ for powers, no !, -> and |x|.
+# Operator -> (label, left binding power, right binding power). The order is Python's, but & and | bind less
+# than comparisons (numbers have no bits here). Python's own grammar would not do: it has no ^ for powers,
+# no !, -> and |x|.
 INFIX = {
     "or": ("or", 10, 10),
     "and": ("and", 15, 15),

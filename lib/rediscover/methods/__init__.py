@@ -236,11 +236,16 @@ def methods():
     return pd.DataFrame(rows)
 
 
-def catalogue():
-    """DataFrame of every method of the five papers: method, papers, status, ours, reason.
+def catalogue(study: str | None = None):
+    """DataFrame of every method of the five papers: method, papers, label, status, ours, reason.
 
     Status is 'runs here', 'runs with more installed' (the reason says what) or 'not yet'; it follows from the
     registry and is written down nowhere.
+
+    Parameters
+    ----------
+    study : str, optional
+        A paper, such as ``surfacebench``: then one row for each label that its tables print.
     """
     import pandas as pd
     import yaml
@@ -251,15 +256,15 @@ def catalogue():
         ours = entry.get("ours", "")
         present = ours in known
         reason = known[ours]().available() if present else entry["reason"]
-        rows.append(
-            {
-                "method": entry["method"],
-                "papers": ", ".join(entry["papers"]),
-                "status": "not yet" if not present else "runs with more installed" if reason else "runs here",
-                "ours": ours if present else "",
-                "reason": reason or "",
-            }
-        )
+        row = {
+            "method": entry["method"],
+            "papers": ", ".join(entry["papers"]),
+            "status": "not yet" if not present else "runs with more installed" if reason else "runs here",
+            "ours": ours if present else "",
+            "reason": reason or "",
+        }
+        labels = [entry["method"]] if study is None else entry["papers"].get(study, [])
+        rows += [{"label": label, **row} for label in labels]
     return pd.DataFrame(rows)
 
 

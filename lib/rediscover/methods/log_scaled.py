@@ -18,11 +18,11 @@ from .tables import Tabular
 class LogScaled(Tabular):
     """Another method, run on inputs and target divided by their geometric means.
 
-    SI units of 1e-34 to 1e26 defeat searches that draw constants near 1 or compute in single precision. Each
-    column is divided by s = exp(mean log|x|) over its non-zero entries, the other method searches there, and in
-    its answer every x becomes x/s and the whole is multiplied by the target's s. Only constant factors are used:
-    no logarithm is taken of inputs or target, so negative numbers and zeros are fine, and the expression is of
-    the other method's family. A candidate's loss is the other method's own, in the scaled units.
+    SI units of 1e-34 to 1e26 defeat searches that draw constants near 1 or compute in single precision.
+    Each column is divided by s = exp(mean log|x|) over its non-zero entries, the other method searches there,
+    and in its answer every x becomes x/s and the whole is multiplied by the target's s. Only constant factors
+    are used: no logarithm is taken of inputs or target, so negative numbers and zeros are fine, and the
+    expression is of the other method's family. A candidate's loss is that method's own, in scaled units.
 
     There is no variant for ``power_law``: logarithms do not see factors.
     """

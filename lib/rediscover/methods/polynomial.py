@@ -30,7 +30,7 @@ class Polynomial(Tabular):
 
     References
     ----------
-    Backward elimination: A. J. Miller, Subset Selection in Regression, 2nd ed., 2002, section 3.3.
+    Backward elimination: A. J. Miller, Subset Selection in Regression, 2nd ed., 2002.
     Criterion: n log(RSS/n) + k log n, G. Schwarz, Annals of Statistics 6 (1978) 461-464.
     """
 

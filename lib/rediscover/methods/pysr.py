@@ -138,8 +138,9 @@ def candidates(
 
     Examples
     --------
-    >>> rows = [{"complexity": 1, "loss": 2.0, "equation": "x1"}, {"complexity": 3, "loss": 0.5, "equation":
-    "x0 ^ 2.0"}] >>> [c.solution["z"] for c in candidates(rows, ("a", "b"), "z")]
+    >>> square = {"complexity": 3, "loss": 0.5, "equation": "x0 ^ 2.0"}
+    >>> rows = [{"complexity": 1, "loss": 2.0, "equation": "x1"}, square]
+    >>> [c.solution["z"] for c in candidates(rows, ("a", "b"), "z")]
     ['a ^ 2.0', 'b']
     """
 

@@ -61,8 +61,9 @@ def from_sklearn(
     >>> Line = from_sklearn(LinearRegression(fit_intercept=False), line, "line", reference="Gauss (1809)")
     >>> import numpy as np
     >>> from rediscover.problems import Task
-    >>> task = Task(("u", "v"), "z", np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([2.0, 3.0,
-    5.0])) >>> Line().fit(task, budget=None, rng=np.random.default_rng(0))[0].solution
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> task = Task(("u", "v"), "z", X, np.array([2.0, 3.0, 5.0]))
+    >>> Line().fit(task, budget=None, rng=np.random.default_rng(0))[0].solution
     {'z': '2.000000*u + 3.000000*v'}
     """
     if not callable(getattr(estimator, "fit", None)):

@@ -3,12 +3,10 @@
 SurfaceBench asks a language model whether some choice of the constants makes the hypothesis equivalent to the
 truth. The deterministic substitute here answers the same question in two ways, either of which suffices:
 
-- the skeletons agree: both expressions with all numbers but small integer exponents made nameless, as SymPy
-  orders
-  them or as it simplifies them;
 - the numbers agree: with its constants as given or refitted in the domain, the hypothesis has the truth's
-  values both
-  there and on the domain widened by 1.4, where nothing was fitted.
+  values both there and on the domain widened by 1.4, where nothing was fitted;
+- the skeletons agree: both expressions with all numbers but small integer exponents made nameless, as SymPy
+  orders them or as it simplifies them.
 
 A hypothesis that is constant never passes. One with more constants than 10 (and than the truth) may not be
 refitted: anything flexible enough fits anything.
@@ -149,8 +147,7 @@ def _same_skeleton(prediction, truth, seconds) -> bool:
 
 
 def compare_skeletons(prediction: str, truth: str) -> bool:
-    """Whether two expressions have one skeleton, as given or simplified. May hang: call it through
-    `killable`."""
+    """Whether texts have one skeleton, as given or simplified; may hang, so call it through `killable`."""
     import sympy
 
     def match(found, true):  # SymPy writes -x as -1*x: a constant can be that, but that is no constant
@@ -161,8 +158,7 @@ def compare_skeletons(prediction: str, truth: str) -> bool:
 
 
 def _skeleton(node, sign="-1"):
-    """Nested tuples of a SymPy expression with "c" for its numbers, but for small integer exponents and
-    signs."""
+    """Nested tuples with "c" for a SymPy expression's numbers, but for small integer exponents and signs."""
     if node.is_Number:
         return sign if node.is_Integer and node == -1 else "c"
     if not node.args:

@@ -10,6 +10,7 @@ The module itself can be called: ``rediscover.problems(study="srsd", subset="eas
 import dataclasses
 import difflib
 import importlib
+import pkgutil
 import sys
 import types
 import zlib
@@ -20,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-STUDIES = ("surfaces", "srsd", "odes", "pdes", "cde", "boolean", "causal", "passages")
+STUDIES = tuple(sorted(info.name for info in pkgutil.iter_modules(__path__)))
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:

@@ -15,6 +15,7 @@ METHOD_STYLE = {
     "sindy": ("#009e73", "P"),
     "published": ("#f0e442", "h"),
 }
+DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error is rounding
 _OTHERS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499")
 
 
@@ -57,7 +58,7 @@ def style():
         yield
 
 
-def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=None, log: bool = True):
+def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=None, linear=()):
     """Estimates with intervals: one panel per value of `panel`, one line per method.
 
     Parameters
@@ -65,8 +66,7 @@ def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=No
     tidy : DataFrame with columns `row`, `panel`, value, low, high
     label : panel -> title with unit and direction, in the order of the panels
     reference : mapping (row, panel) -> published value, drawn as hollow diamonds
-    log : bool
-        Logarithmic axis; values at or below the axis stand at its edge.
+    linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
 
     Returns
     -------
@@ -81,10 +81,11 @@ def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=No
             1, len(label), figsize=(2.6 * len(label) + 1, 0.28 * len(names) + 1.2), sharey=True, squeeze=False
         )
         for ax, (name, title) in zip(axes[0], label.items(), strict=True):
+            log = name not in linear
             part = tidy[tidy[panel] == name].set_index(row).reindex(names)
             finite = part[["value", "low", "high"]].to_numpy(float)
             positive = finite[np.isfinite(finite) & (finite > 0)]
-            floor = positive.min() / 3 if log and positive.size else 0.0
+            floor = max(positive.min() / 3, positive.max() * DECADES) if log and positive.size else 0.0
             for y, (method, line) in enumerate(part.iterrows()):
                 value, low, high = (max(line[c], floor) if log else line[c] for c in ("value", "low", "high"))
                 if not np.isfinite(value):

@@ -7,6 +7,7 @@ import math
 import os
 import platform
 import tempfile
+import textwrap
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -90,7 +91,7 @@ class Output:
                 latex.iloc[position] = rf"\textbf{{{latex.iloc[position]}}}"
         self._write(self.tables / f"{name}.tex", _latex(latex, frame, name, caption, footnotes))
         notes = "".join(f"\n{note}" for note in footnotes)
-        return shown.to_string() + notes
+        return _wrapped(shown) + notes
 
     def figure(self, figure, name: str, *, alt: str) -> None:
         """Write a matplotlib figure as PDF and PNG, without dates, and its description for those who cannot see it."""
@@ -131,6 +132,18 @@ class Output:
         self.emitted[relative] = hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def _wrapped(shown) -> str:
+    """A table as text; one with long texts as a list, a block of lines for each row."""
+    if not len(shown) or shown.map(len).max().max() <= 60:
+        return shown.to_string()
+    blocks = []
+    for row, values in shown.iterrows():
+        key = " ".join(map(str, row)) if isinstance(row, tuple) else str(row)
+        lines = [f"{name}: {text}" for name, text in values.items() if text]
+        blocks.append("\n".join([key, *(textwrap.fill(line, 110, initial_indent="  ", subsequent_indent="    ") for line in lines)]))
+    return "\n".join(blocks)
+
+
 def number(value, digits: int = 3) -> str:
     """A cell as text: `digits` significant digits, powers of ten where they are needed.
 
@@ -166,7 +179,10 @@ def _escape(text: str) -> str:
 def _latex(cells, frame, name, caption, footnotes) -> str:
     levels = frame.index.nlevels if frame.index.names != [None] else 0
     numeric = [pd.api.types.is_numeric_dtype(frame[column]) for column in frame.columns]
-    columns = "l" * levels + "".join("r" if is_number else "l" for is_number in numeric)
+    long = [not n and cells[column].map(len).max() > 40 for n, column in zip(numeric, cells, strict=True)]
+    paragraph = f"p{{{0.8 / max(1, sum(long)):.2f}\\linewidth}}"
+    kinds = zip(numeric, long, strict=True)
+    columns = "l" * levels + "".join("r" if n else paragraph if wide else "l" for n, wide in kinds)
     head = [str(level or "") for level in frame.index.names[:levels]] + [str(column) for column in frame.columns]
     lines = [" & ".join(_escape(title.replace("_", " ")) for title in head) + r" \\", r"\midrule"]
     for row, values in zip(frame.index, cells.itertuples(index=False), strict=True):

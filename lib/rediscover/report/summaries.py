@@ -13,7 +13,8 @@ def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, 
     """A statistic with its 95 % bootstrap interval, over problems.
 
     Infinite values (a prediction that is not finite somewhere) are counted, not averaged: a mean is over the finite
-    ones, and ``n`` beside ``n_finite`` says how many there were. A median takes them as what they are.
+    ones, and ``n`` beside ``n_finite`` says how many there were. A median takes them as what they are. NaN means that the
+    metric does not apply (failed runs have the worst value instead, see `scores.table`) and does not count.
 
     Returns
     -------
@@ -25,13 +26,13 @@ def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, 
     True
     """
     values = np.asarray(values, float)
-    if np.isnan(values).any():
-        raise ValueError("interval: NaN among the scores; a failed run must have a score of its own (inf, or 0 of 1)")
+    values = values[~np.isnan(values)]
     finite = values[np.isfinite(values)]
     counts = {"n": len(values), "n_finite": len(finite)}
     used = values if statistic is np.median else finite
     if not len(used):
-        return {"value": math.inf, "low": math.inf, "high": math.inf, **counts}
+        nothing = math.inf if len(values) else math.nan
+        return {"value": nothing, "low": nothing, "high": nothing, **counts}
     if statistic is np.median:  # inf - inf inside a quantile is NaN: rank first, interpolate never
         used = np.sort(used)
         rng = np.random.default_rng(seed)

@@ -14,7 +14,7 @@ import os
 import pickle
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -103,8 +103,9 @@ def grid(
         In the order problem, method, noise, seed, whatever finished first. Columns: study, problem, subset,
         method, settings (JSON), noise, seed, status (one of `STATUSES`), reason (one line, or empty),
         solution (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss,
-        complexity, evaluations; then what may differ from one time to the next: seconds, peak_mb (resident memory in MiB,
-        sampled every 20 ms), reused. Failed runs are rows, and are stored too, but for `unavailable`.
+        complexity, evaluations; then what may differ from one time to the next: seconds, peak_mb (resident
+        memory in MiB, sampled every 20 ms), reused. Failed runs are rows, and are stored too, but for
+        `unavailable`.
 
     Raises
     ------
@@ -127,11 +128,8 @@ def grid(
     reasons = {id(run.method): run.method for run in runs}  # settings need not be hashable
     reasons = {i: m.available() for i, m in reasons.items()}
     possible = [run for run in runs if not reasons[id(run.method)]]
-    outcomes = iter(
-        compute(
-            possible, budget, store=store, retry=retry, workers=workers, scheduler=scheduler, progress=progress
-        )
-    )
+    where = {"store": store, "workers": workers, "scheduler": scheduler}
+    outcomes = iter(compute(possible, budget, retry=retry, progress=progress, **where))
     rows = []
     for run in runs:
         reason = reasons[id(run.method)]
@@ -146,9 +144,9 @@ def compute(works, budget, *, store=None, retry=(), workers=None, scheduler=None
     Parameters
     ----------
     works : list of work
-        Work is picklable. Called without arguments it returns its outcome, a mapping of plain data with status and
-        reason; ``key`` is a text that changes with all that the outcome depends on; ``identity`` says what it is to
-        readers of the store.
+        Work is a named tuple that can be pickled. Called without arguments it returns its outcome, a mapping
+        of plain data with status and reason; ``key`` is a text that changes with all that the outcome depends
+        on; ``identity`` says what it is to readers of the store.
     budget : Budget
         Seconds and memory of each.
     store, retry, workers, scheduler, progress : as for `grid`
@@ -196,7 +194,7 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
 
 
 def identity(problem: Problem) -> list:
-    """What identifies a problem: its class, its fields (notes and sources not), and the code of its module."""
+    """What identifies a problem: class, fields (notes and sources not), and the code of its module."""
     fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
     return [type(problem).__qualname__, fields, code_version(sys.modules[type(problem).__module__])]
 
@@ -272,12 +270,13 @@ def _bar(show, total, reused):
     """A bar with the remaining time and counts, on stderr or where REDISCOVER_PROGRESS says (or "off")."""
     from tqdm import tqdm
 
-    place = os.environ.get("REDISCOVER_PROGRESS")
+    place = os.environ.get("REDISCOVER_PROGRESS", "")
     counts = collections.Counter(reused=reused, failed=0, timeout=0)
+    show, file = show and place != "off", sys.stderr
     with ExitStack() as stack:
-        file = stack.enter_context(open(place, "w")) if place and place != "off" and show else sys.stderr
-        off = not show or place == "off"
-        bar = stack.enter_context(tqdm(total=total, initial=reused, unit="run", disable=off, file=file))
+        with suppress(OSError):  # a terminal that is gone
+            file = stack.enter_context(open(place, "w")) if show and place else file
+        bar = stack.enter_context(tqdm(total=total, initial=reused, unit="run", disable=not show, file=file))
 
         def count(status=None):
             if status:

@@ -6,6 +6,7 @@ outside, by killing: a method cannot be trusted to stop.
 
 import collections
 import json
+import logging
 import os
 import pickle
 import signal
@@ -19,7 +20,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from typing import NamedTuple
 
-from .worker import NOTICE
+from .worker import NOTICE, ending
 
 POLL = 0.02  # seconds between two looks at the limits
 PATIENCE = 10.0  # seconds to wait for a scheduler
@@ -44,10 +45,10 @@ class Worker:
 
     def __init__(self, pid, connection):
         self.pid, self.connection = pid, connection
-        self.position, self.task, self.started, self.peak = None, None, 0.0, 0.0
+        self.runs = 0
 
     def begin(self, position: int, task: Task):
-        self.position, self.task = position, task
+        self.position, self.task, self.runs = position, task, self.runs + 1
         self.started, self.peak = time.monotonic(), resident_mb(self.pid)
         with suppress(OSError):  # died while idle: its end is met like any other
             self.connection.send_bytes(task.payload)
@@ -80,10 +81,13 @@ class Local:
             ready = wait(busy, POLL)
             for connection, worker in list(busy.items()):
                 outcome = self._receive(worker) if connection in ready else self._limit(worker)
-                if outcome:
+                if outcome or connection.closed:
                     del busy[connection]
+                if outcome:
                     seconds = time.monotonic() - worker.started
                     yield worker.position, {**outcome, "seconds": seconds, "peak_mb": worker.peak}
+                elif connection.closed:
+                    waiting.append((worker.position, worker.task))
 
     def close(self):
         if self.server:
@@ -115,11 +119,13 @@ class Local:
         except (OSError, EOFError) as error:
             raise RuntimeError("worker processes cannot be started here; see the lines above") from error
 
-    def _receive(self, worker) -> dict:
+    def _receive(self, worker) -> dict | None:
+        """The outcome; None if the worker died, perhaps of an earlier run: a fresh one shall tell."""
         try:
             outcome = json.loads(worker.connection.recv_bytes())
         except (EOFError, OSError):
-            return _outcome("error", self._stop(worker))
+            reason = self._stop(worker)
+            return ending("error", reason) if worker.runs == 1 else None
         left = resident_mb(worker.pid)
         worker.peak = max(worker.peak, left)
         if left > worker.task.memory_mb / 4:
@@ -132,7 +138,7 @@ class Local:
         over = worker.exceeded()
         if over:
             self._stop(worker)
-        return over and _outcome(*over)
+        return over and ending(*over)
 
     def _stop(self, worker) -> str:
         """Kill a worker if it is not dead yet; how it ended, as the server saw it."""
@@ -146,11 +152,8 @@ class Local:
             pid, status = NOTICE.unpack(notice)
             self.ended[pid] = os.waitstatus_to_exitcode(status)
         code = self.ended.pop(worker.pid)
-        return (
-            f"the worker was killed by {signal.Signals(-code).name}"
-            if code < 0
-            else f"the worker exited with {code}"
-        )
+        end = f"was killed by {signal.Signals(-code).name}" if code < 0 else f"exited with {code}"
+        return f"the worker {end}"
 
 
 class Dask:
@@ -160,9 +163,9 @@ class Dask:
         try:
             from distributed import Client
         except ImportError:
-            raise ConnectionError(
-                f"scheduler {address} needs Dask: pip install 'rediscover[cluster]'"
-            ) from None
+            raise ConnectionError(f"scheduler {address} needs: pip install 'rediscover[cluster]'") from None
+        # What goes wrong is said below, in one line.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self.address, self.modules = address, modules
         try:
             self.client = Client(address, timeout=PATIENCE)
@@ -176,18 +179,14 @@ class Dask:
         if not tasks:
             return
         # An outcome does not depend on where its task runs, so Dask may move and repeat tasks as it likes.
-        futures = {
-            self.client.submit(_isolated, task, self.modules, pure=False): i for i, task in enumerate(tasks)
-        }
+        submit = self.client.submit
+        futures = {submit(_isolated, task, self.modules, pure=False): i for i, task in enumerate(tasks)}
         for future in as_completed(futures):
             if future.status == "cancelled":
                 raise ConnectionError(f"the scheduler at {self.address} went away; run again to go on")
-            if future.status == "error":  # the cluster's failure, not the method's: a row that is not stored
-                error = future.exception()
-                yield (
-                    futures[future],
-                    _outcome("unavailable", f"cluster: {type(error).__name__}: {error}"[:200]),
-                )
+            error = future.exception()
+            if error:  # the cluster's failure, not the method's: a row that is not stored
+                yield futures[future], ending("unavailable", f"cluster: {type(error).__name__}: {error}")
             else:
                 yield futures[future], future.result()
 
@@ -201,7 +200,7 @@ _thread = threading.local()
 def _isolated(task: Task, modules: list[str]) -> dict:
     """One task by an isolated worker of this thread of a Dask worker, which it keeps for the next task."""
     if pickle.loads(task.payload).key != task.key:
-        return _outcome("unavailable", f"{socket.gethostname()} has another version of the code")
+        return ending("unavailable", f"{socket.gethostname()} has another version of the code")
     if getattr(_thread, "modules", modules) != modules:
         _thread.local.close()
         del _thread.local
@@ -209,10 +208,6 @@ def _isolated(task: Task, modules: list[str]) -> dict:
         _thread.local, _thread.modules = Local(1, modules), modules
     [(_, outcome)] = _thread.local.run([task])
     return outcome
-
-
-def _outcome(status: str, reason: str) -> dict:
-    return {"status": status, "reason": reason, "candidates": []}
 
 
 def resident_mb(pid: int) -> float:

@@ -59,13 +59,10 @@ class Store:
             raise
 
     def get(self, keys) -> dict[str, dict]:
-        """The stored results among `keys`: key -> status, reason, what else the work returned, seconds, peak_mb."""
-        found = {}
-        for key in set(keys) - {None}:
-            row = self._db.execute(
-                "SELECT result, seconds, peak_mb FROM runs WHERE key = ?", (key,)
-            ).fetchone()
-            if row:
+        """What is stored of `keys`: key -> status, reason, what else the work returned, seconds, peak_mb."""
+        query, found = "SELECT result, seconds, peak_mb FROM runs WHERE key = ?", {}
+        for key in set(keys):
+            if row := self._db.execute(query, (key,)).fetchone():
                 found[key] = {**json.loads(row[0]), "seconds": row[1], "peak_mb": row[2]}
         return found
 

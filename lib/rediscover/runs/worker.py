@@ -82,24 +82,26 @@ def _work(fd: int):
     try:
         connection.send_bytes(str(os.getpid()).encode())
         while True:
-            connection.send_bytes(json.dumps(attempt(connection.recv_bytes())).encode())
+            connection.send_bytes(attempt(connection.recv_bytes()).encode())
     except (EOFError, OSError):  # nobody listens any more
         os._exit(0)
 
 
-def attempt(task: bytes) -> dict:
-    """Do one task, a pickled callable, and describe how it ended: status, reason, and plain data."""
+def attempt(task: bytes) -> str:
+    """Do one task, a pickled callable, and describe how it ended: JSON of status, reason, and plain data."""
     try:
-        return pickle.loads(task)()
+        return json.dumps(pickle.loads(task)(), default=_numpy_to_python)
     except Unsupported as error:
-        return _failed("unsupported", str(error))
+        outcome = ending("unsupported", str(error))
     except MemoryError as error:
-        return _failed("memory", f"MemoryError: {error}")
+        outcome = ending("memory", f"MemoryError: {error}")
     except BaseException as error:  # SystemExit too: a method that gives up must not take the worker along
-        return _failed("error", f"{type(error).__name__}: {error}")
+        outcome = ending("error", f"{type(error).__name__}: {error}")
+    return json.dumps(outcome)
 
 
-def _failed(status, reason, candidates=()) -> dict:
+def ending(status: str, reason: str, candidates=()) -> dict:
+    """How a run ended; the reason is made one short line."""
     line = re.sub(r"\b0x[0-9a-fA-F]+", "0x...", " ".join(reason.split()))  # addresses differ from run to run
     line = line.encode(errors="replace").decode()[:200]
     return {"status": status, "reason": line, "candidates": list(candidates)}
@@ -109,9 +111,9 @@ def checked(problem, answer) -> dict:
     """The outcome of a run: what the method returned, if it is what a method may return."""
     if not isinstance(answer, list) or not all(isinstance(item, Candidate) for item in answer):
         inside = f" of {type(answer[0]).__name__}" if isinstance(answer, list) else ""
-        return _failed("error", f"returned {type(answer).__name__}{inside} instead of a list of Candidate")
+        return ending("error", f"returned {type(answer).__name__}{inside} instead of a list of Candidate")
     if not answer:
-        return _failed("error", "found nothing")
+        return ending("error", "found nothing")
     answer = answer[:CANDIDATES]
     for candidate in answer:
         names = sorted(candidate.solution) if isinstance(candidate.solution, Mapping) else candidate.solution
@@ -119,39 +121,33 @@ def checked(problem, answer) -> dict:
         if problem.kind == "level set":
             accepted.append(list(problem.inputs[-1:]))
         if names not in accepted:
-            return _failed("error", f"returned a solution for {names!r:.80}, expected one for {accepted[0]}")
+            return ending("error", f"returned a solution for {names!r:.80}, expected one for {accepted[0]}")
     candidates = [_as_dict(candidate) for candidate in answer]
     if problem.kind not in KINDS_OF_EXPRESSIONS:
-        return {"status": "ok", "reason": "", "candidates": candidates}
-    wrong = {
-        i: reason for i, c in enumerate(candidates) if (reason := _unparsable(c["solution"], problem.inputs))
-    }
-    if 0 in wrong:
-        return _failed("unparsable", wrong[0], candidates)
-    reason = (
-        f"{len(wrong)} of {len(candidates)} candidates left out, such as: {min(wrong.items())[1]}"
-        if wrong
-        else ""
-    )
-    return {**_failed("ok", reason), "candidates": [c for i, c in enumerate(candidates) if i not in wrong]}
+        return ending("ok", "", candidates)
+    faults = [_unparsable(candidate["solution"], problem.inputs) for candidate in candidates]
+    if faults[0]:
+        return ending("unparsable", faults[0], candidates)
+    wrong = [fault for fault in faults if fault]
+    reason = f"{len(wrong)} of {len(faults)} candidates left out, such as: {wrong[0]}" if wrong else ""
+    return ending("ok", reason, [c for c, fault in zip(candidates, faults, strict=True) if not fault])
 
 
 def _as_dict(candidate) -> dict:
     size, count = candidate.complexity, candidate.evaluations
-    fields = {
+    return {
         "solution": dict(candidate.solution),
         "loss": float(candidate.loss),
         "complexity": None if size is None else float(size),
         "evaluations": None if count is None else int(count),
         "notes": dict(candidate.notes),
     }
-    return json.loads(json.dumps(fields, default=_numpy_to_python))
 
 
 def _numpy_to_python(value):
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    raise TypeError(f"a candidate holds a {type(value).__name__}, which is not plain data")
+    raise TypeError(f"returned a {type(value).__name__}, which is not plain data")
 
 
 def _unparsable(solution, names) -> str | None:

@@ -1,0 +1,48 @@
+"""What a profile costs: wall-clock time and peak memory of each study from scratch (``make cost``)."""
+
+import shutil
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import psutil
+
+from ..params import models, root
+
+SAMPLED = 0.2  # seconds between two looks at the memory
+
+
+def measure(command: list[str]) -> tuple[float, float]:
+    """Seconds and the largest sum of resident memory (GB) of a command and all its descendants."""
+    started, peak = time.monotonic(), 0.0
+    process = psutil.Popen(command, cwd=root())
+    while process.poll() is None:
+        total = 0
+        for member in [process, *process.children(recursive=True)]:
+            try:
+                total += member.memory_info().rss
+            except psutil.Error:  # gone in the meantime
+                continue
+        peak = max(peak, total / 1e9)
+        time.sleep(SAMPLED)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return time.monotonic() - started, peak
+
+
+def main(profiles=("smoke", "quick")) -> None:
+    """Run every study of the profiles from scratch and write tables/cost.csv."""
+    rows = []
+    for profile in profiles:
+        shutil.rmtree(root() / "build" / profile, ignore_errors=True)
+        for study in models():
+            command = ["make", "--no-print-directory", "all", f"PROFILE={profile}", f"STUDY={study}", f"PY={sys.executable}"]
+            seconds, gigabytes = measure(command)
+            rows.append({"profile": profile, "study": study, "minutes": seconds / 60, "gigabytes": gigabytes})
+            print("{profile} {study}: {minutes:.1f} min, {gigabytes:.1f} GB".format(**rows[-1]), flush=True)
+    pd.DataFrame(rows).to_csv(root() / "tables" / "cost.csv", index=False, float_format="%.2f")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ("smoke", "quick"))

@@ -1,0 +1,77 @@
+"""The generated parts of README.md: results, methods, measured profiles (``make readme``)."""
+
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from ..methods import catalogue
+from ..params import root
+from .figures import order
+from .output import number
+
+
+def results(tables: Path) -> str:
+    """Surfaces: what each method recovers and how near it comes."""
+    scored = pd.read_csv(tables / "surfaces_scores.csv")
+    rows = []
+    for name in order(scored["method"]):
+        part = scored[scored["method"] == name].groupby("subset")
+        accuracy, error = part["symbolic_accuracy"].mean(), part["nmse_variance"].median()
+        rows.append(
+            {
+                "method": name,
+                **{f"recovered, {kind}": f"{accuracy[kind]:.0%}" for kind in accuracy.index},
+                "median NMSE by the variance, explicit": number(float(error["explicit"])),
+            }
+        )
+    counts = scored.groupby("subset")["problem"].nunique()
+    title = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    return f"**Surfaces** ({title}; notebook 10):\n\n{_markdown(pd.DataFrame(rows))}"
+
+
+def methods(tables: Path) -> str:
+    """Every method of the five papers, and whether it runs."""
+    frame = catalogue().rename(columns={"ours": "name here"})
+    return _markdown(frame[["method", "papers", "status", "name here", "reason"]])
+
+
+def profiles(tables: Path) -> str:
+    """What each profile costs, from tables/cost.csv."""
+    cost = pd.read_csv(tables / "cost.csv")
+    rows = []
+    for profile, part in cost.groupby("profile", sort=False):
+        rows.append(
+            {
+                "profile": profile,
+                "minutes in all": f"{part['minutes'].sum():.1f}",
+                "longest study": f"{part['study'][part['minutes'].idxmax()]}, {part['minutes'].max():.1f} minutes",
+                "peak memory, GB": f"{part['gigabytes'].max():.1f}",
+            }
+        )
+    return _markdown(pd.DataFrame(rows))
+
+
+SECTIONS = {"results": results, "methods": methods, "profiles": profiles}
+
+
+def generated(text: str, tables: Path) -> str:
+    """The README with all generated parts made anew."""
+    for name, section in SECTIONS.items():
+        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+        body = section(tables)
+        text, n = re.subn(f"{begin}.*?{end}", lambda _, b=body, s=begin, e=end: f"{s}\n{b}\n{e}", text, flags=re.S)
+        if n != 1:
+            raise ValueError(f"README.md: expected one section between {begin} and {end}, found {n}")
+    return text
+
+
+def _markdown(frame: pd.DataFrame) -> str:
+    lines = ["| " + " | ".join(frame.columns) + " |", "|" + "---|" * frame.shape[1]]
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in frame.itertuples(index=False)]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    path = root() / "README.md"
+    path.write_text(generated(path.read_text(), root() / "tables"))

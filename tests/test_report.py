@@ -1,0 +1,160 @@
+"""Tables, figures, summaries and the ledger: what is written, when it is bold, and what is refused."""
+
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rediscover import report
+from rediscover.report import figures, ledger, output, summaries
+
+
+@pytest.fixture
+def out(tmp_path):
+    params = SimpleNamespace(
+        folder=tmp_path,
+        store=tmp_path / "build" / "x.sqlite",
+        notebook="00_test",
+        profile="smoke",
+        model_dump=lambda: {"seeds": [0]},
+    )
+    return report.Output(params)
+
+
+def test_table_writes_csv_and_latex_and_returns_text(out, tmp_path):
+    frame = pd.DataFrame({"error_%": [0.12345, 0.5], "rate": [1, 2]}, index=pd.Index(["a_b", "c&d"], name="method"))
+    text = out.table(frame, "t", caption="A & B", best={"error_%": "lower"}, footnotes=("5 % left out",))
+    assert text.splitlines()[-1] == "5 % left out" and "0.123" in text
+    assert pd.read_csv(tmp_path / "tables" / "t.csv")["error_%"].tolist() == [0.12345, 0.5]
+    latex = (tmp_path / "tables" / "t.tex").read_text()
+    assert r"a\_b & \textbf{0.123} & 1 \\" in latex and r"c\&d & 0.500 & 2 \\" in latex
+    assert r"\caption{A \& B}\label{tab:t}" in latex and r"5 \% left out" in latex
+
+
+def test_bold_goes_to_all_that_display_alike_and_never_to_infinity(out, tmp_path):
+    frame = pd.DataFrame({"error": [0.10001, 0.10002, math.inf, math.nan]}, index=pd.Index(list("abcd"), name="m"))
+    out.table(frame, "t", caption="", best={"error": "lower"})
+    latex = (tmp_path / "tables" / "t.tex").read_text()
+    assert latex.count(r"\textbf{0.100}") == 2 and r"\textbf{inf}" not in latex
+    frame = pd.DataFrame({"accuracy": [0.5, math.inf]}, index=pd.Index(list("ab"), name="m"))
+    out.table(frame, "u", caption="", best={"accuracy": "higher"})
+    assert r"\textbf{0.500}" in (tmp_path / "tables" / "u.tex").read_text()
+
+
+def test_long_texts_become_paragraphs(out, tmp_path):
+    frame = pd.DataFrame({"finding": ["word " * 30]}, index=pd.Index(["SB-01"], name="claim"))
+    text = out.table(frame, "t", caption="")
+    assert max(map(len, text.splitlines())) <= 110
+    assert r"lp{0.80\linewidth}" in (tmp_path / "tables" / "t.tex").read_text()
+
+
+def test_runs_keep_timings_apart(out, tmp_path):
+    frame = pd.DataFrame({"problem": ["p"], "method": ["m"], "seed": [0], "value": [1 / 3], "seconds": [1.5]})
+    out.runs(frame, "r")
+    assert (tmp_path / "tables" / "r.csv").read_text() == "problem,method,seed,value\np,m,0,0.3333333333\n"
+    assert "1.5" in (tmp_path / "build" / "timings" / "r.csv").read_text()
+
+
+def test_figures_are_byte_stable_and_described(out, tmp_path):
+    def picture():
+        tidy = pd.DataFrame({"method": ["mean", "operon"], "metric": "e", "value": [1.0, 0.1]})
+        tidy = tidy.assign(low=tidy["value"] / 2, high=tidy["value"] * 2)
+        return figures.intervals(tidy, row="method", panel="metric", label={"e": "error"})
+
+    out.figure(picture(), "f", alt="Two methods")
+    first = (tmp_path / "figures" / "f.pdf").read_bytes(), (tmp_path / "figures" / "f.png").read_bytes()
+    out.figure(picture(), "f", alt="Two methods")
+    assert first == ((tmp_path / "figures" / "f.pdf").read_bytes(), (tmp_path / "figures" / "f.png").read_bytes())
+    assert (tmp_path / "figures" / "f.txt").read_text() == "Two methods\n"
+
+
+def test_provenance_names_files_and_versions_but_no_time_and_no_place(out, tmp_path):
+    out.table(pd.DataFrame({"a": [1]}), "t", caption="")
+    out.provenance()
+    text = (tmp_path / "tables" / "00_test.provenance.json").read_text()
+    record = json.loads(text)
+    assert record["files"].keys() == {"tables/t.csv", "tables/t.tex"} and record["packages"]["numpy"] == np.__version__
+    assert str(tmp_path) not in text
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), output._replacing(path) as part:
+        with open(part, "w") as file:
+            file.write("half")
+        raise RuntimeError
+    assert path.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["table.csv"]
+
+
+def test_interval_of_a_mean_leaves_out_what_is_infinite_and_says_so():
+    got = summaries.interval([1.0, 2.0, 3.0, math.inf, math.nan])
+    assert got["value"] == 2.0 and (got["n"], got["n_finite"]) == (4, 3) and got["low"] < 2.0 < got["high"]
+    assert summaries.interval([math.inf, math.inf])["value"] == math.inf
+    assert math.isnan(summaries.interval([math.nan])["value"])
+
+
+def test_interval_of_a_median_takes_infinities_as_large():
+    assert summaries.interval([1.0, 2.0, math.inf], np.median)["value"] == 2.0
+    assert summaries.interval([1.0, math.inf, math.inf], np.median)["value"] == math.inf
+    values = np.random.default_rng(0).normal(size=101)
+    got = summaries.interval(values, np.median)
+    assert got["value"] == np.median(values) and got["low"] < got["value"] < got["high"]
+
+
+def test_summary_keeps_groups_in_order_of_appearance():
+    frame = pd.DataFrame({"method": ["b", "a", "b"], "error": [1.0, 2.0, 3.0]})
+    assert summaries.summary(frame, ["method"], ["error"])[["method", "value"]].to_numpy().tolist() == [
+        ["b", 2.0],
+        ["a", 2.0],
+    ]
+
+
+def test_every_published_table_can_be_read_with_all_digits():
+    assert ledger.published("surfacebench_table1").query("method == 'PySR'")["value"].tolist()[:2] == ["0.25", "0.18"]
+    with pytest.raises(KeyError, match="no published table 'none'"):
+        ledger.published("none")
+
+
+def test_the_ledger_keeps_every_published_row():
+    rows = ledger.published("surfacebench_table2")
+    measured = {("PySR", "nmse"): {"value": 0.6, "low": 0.5, "high": 0.61, "reason": "here"}}
+    book = ledger.compare(
+        "SurfaceBench",
+        "Table 2",
+        rows,
+        measured,
+        keys=["method", "metric"],
+        row="{method} {backbone}",
+        column="{metric}",
+        absent={"OpenEvolve": ("not run", "needs a language model")},
+        definition="as released",
+        tolerance="interval",
+    )
+    assert len(book) == len(rows) == 16
+    assert book["verdict"].value_counts().to_dict() == {"not run": 15, "reproduced": 1}
+    assert book.set_index(["row", "column"]).loc[("PySR", "nmse"), "measured"] == 0.6
+
+
+def test_claims_and_results_must_match():
+    names = ledger.published("claims").query("study == 'SurfaceBench'")["claim_id"]
+    results = {name: ("holds", "seen") for name in names}
+    assert (report.claims("SurfaceBench", results)["verdict"] == "holds").all()
+    with pytest.raises(KeyError, match="SB-15"):
+        report.claims("SurfaceBench", {name: results[name] for name in names if name != "SB-15"})
+    with pytest.raises(ValueError, match="perhaps"):
+        report.claims("SurfaceBench", results | {"SB-01": ("perhaps", "")})
+
+
+def test_a_verdict_outside_the_list_is_refused():
+    with pytest.raises(ValueError, match="nearly"):
+        report.combine([pd.DataFrame({"verdict": ["nearly"]})])
+
+
+def test_methods_have_one_order_and_colours_of_their_own():
+    assert figures.order(["operon", "zzz", "mean", "oracle"]) == ["oracle", "mean", "operon", "zzz"]
+    assert len({colour for colour, _ in figures.METHOD_STYLE.values()}) == len(figures.METHOD_STYLE)
+    assert figures.colour("zzz") == figures.colour("zzz")
