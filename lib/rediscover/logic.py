@@ -8,16 +8,17 @@ LARGEST = 8  # inputs of a table that is minimised in one piece; larger ones are
 def minimal_rule(names, ones, unknown=()) -> str:
     """A short sum of products with a given truth table.
 
-    All prime implicants (Quine 1952, McCluskey 1956), then a cover of the ones: essential primes first, the rest
-    greedily, so that the rule is irredundant but not always the shortest. Tables with more than eight inputs are
-    split on the first input (Shannon expansion).
+    All prime implicants (Quine 1952, McCluskey 1956), then a cover of the ones: essential primes first, the
+    rest greedily, so that the rule is irredundant but not always the shortest. Tables with more than eight
+    inputs are split on the first input (Shannon expansion).
 
     Parameters
     ----------
     names : sequence of str
         The inputs; the first is the most significant bit of a row number.
     ones, unknown : iterable of int
-        Row numbers of the table where the rule must be true, and where it may be anything. It is false elsewhere.
+        Row numbers of the table where the rule must be true, and where it may be anything. It is false
+        elsewhere.
 
     Returns
     -------
@@ -48,7 +49,9 @@ def minimal_rule(names, ones, unknown=()) -> str:
 def _split(names, ones, unknown) -> str:
     half = 1 << (len(names) - 1)
     low, high = (
-        minimal_rule(names[1:], *({row % half for row in rows if (row >= half) == side} for rows in (ones, unknown)))
+        minimal_rule(
+            names[1:], *({row % half for row in rows if (row >= half) == side} for rows in (ones, unknown))
+        )
         for side in (False, True)
     )
     if low == high:
@@ -98,5 +101,7 @@ def _cover(primes, ones) -> list[tuple[int, int]]:
 def _product(names, cube) -> str:
     value, free = cube
     bits = [1 << i for i in reversed(range(len(names)))]
-    literals = [name if value & bit else f"!{name}" for name, bit in zip(names, bits, strict=True) if not free & bit]
+    literals = [
+        name if value & bit else f"!{name}" for name, bit in zip(names, bits, strict=True) if not free & bit
+    ]
     return " & ".join(literals)

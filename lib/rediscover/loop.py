@@ -1,8 +1,9 @@
-"""The verification loop: propose, verify, keep the best in a pool, show the pool to the proposer, propose again.
+"""The verification loop: propose, verify, keep the best in a pool, show the pool to the proposer, propose
+again.
 
-The loop does not know who proposes. A proposer is any function from a `Context` to a list of answers; a language model
-is one more function of that kind. Two proposers for skeletons of differential equations are here, a random grammar and
-genetic programming.
+The loop does not know who proposes. A proposer is any function from a `Context` to a list of answers; a
+language model is one more function of that kind. Two proposers for skeletons of differential equations are
+here, a random grammar and genetic programming.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -110,8 +111,9 @@ def search(
     judge : callable, optional
         Verified answer -> opinion between 0 and 1.
     judge_weight : float
-        The pool is ordered by ``score + judge_weight * judged``, then by complexity. Off by default. (The paper prints
-        an error *plus* the weighted opinion, which would reward bad opinions; its code subtracts.)
+        The pool is ordered by ``score + judge_weight * judged``, then by complexity. Off by default. (The
+        paper prints an error *plus* the weighted opinion, which would reward bad opinions; its code
+        subtracts.)
 
     Returns
     -------
@@ -124,7 +126,11 @@ def search(
     proposed = failed = 0
 
     def rank(answer: Verified):
-        return (-answer.score - judge_weight * (answer.judged or 0.0), answer.complexity, str(answer.proposal))
+        return (
+            -answer.score - judge_weight * (answer.judged or 0.0),
+            answer.complexity,
+            str(answer.proposal),
+        )
 
     for epoch in range(epochs):
         for answer in propose(Context(problem, epoch, tuple(pool.values()), rng)):
@@ -140,7 +146,9 @@ def search(
         pool = dict(sorted(pool.items(), key=lambda item: rank(item[1]))[:POOL])
         best = next(iter(pool.values()), None)
         progress.append(
-            Progress(epoch, best.score if best else np.nan, best.complexity if best else np.nan, proposed, failed)
+            Progress(
+                epoch, best.score if best else np.nan, best.complexity if best else np.nan, proposed, failed
+            )
         )
         if proposed >= proposals or (best is not None and best.score >= tolerance):
             break
@@ -157,7 +165,8 @@ def select(pool: Iterable[Verified]) -> Verified | None:
     return max(pool, key=lambda answer: answer.score, default=None)
 
 
-# ------------------------------------------------------------------------------------ skeletons of differential equations
+# ------------------------------------------------------------------------------------ skeletons of
+# differential equations
 
 FITS = {"released": fit_released, "integral": fit_integral}
 
@@ -262,7 +271,8 @@ class Genetic:
         return answers
 
     def child(self, a: str, b: str, states, rng) -> str:
-        """Equation `a` as it is (half of the time), or with a term dropped, added, or replaced by one of `b`."""
+        """Equation `a` as it is (half of the time), or with a term dropped, added, or replaced by one of
+        `b`."""
         terms, others = _terms(parse(a).tree), _terms(parse(b).tree)
         change = rng.integers(6)
         if change == 3 and len(terms) > 1:

@@ -23,11 +23,13 @@ def rates(states: np.ndarray, t: np.ndarray) -> np.ndarray:
 
 
 def linear_terms(skeleton: str) -> tuple[list, bool]:
-    """What the released fit leaves of a skeleton: terms without any constant, and whether an intercept joins them.
+    """What the released fit leaves of a skeleton: terms without any constant, and whether an intercept joins
+    them.
 
-    Every constant, exponents included, gets a symbol of its own; the expression is expanded; all constants are struck
-    out, and an operation that is left with one operand becomes that operand. So ``x**2``, ``1/x`` and ``sqrt(c + x)``
-    become ``x``. There is an intercept if fewer terms are left than the expanded expression had.
+    Every constant, exponents included, gets a symbol of its own; the expression is expanded; all constants
+    are struck out, and an operation that is left with one operand becomes that operand. So ``x**2``, ``1/x``
+    and ``sqrt(c + x)`` become ``x``. There is an intercept if fewer terms are left than the expanded
+    expression had.
 
     Examples
     --------
@@ -48,7 +50,11 @@ def linear_terms(skeleton: str) -> tuple[list, bool]:
     expression = Expression(replace_leaves(parse(skeleton).tree, unknown))
     expanded = sympy.expand(expression.sympy())
     struck = _strike(expanded)
-    terms = [] if struck is None else sorted((_monic(t) for t in sympy.Add.make_args(struck)), key=sympy.default_sort_key)
+    terms = (
+        []
+        if struck is None
+        else sorted((_monic(t) for t in sympy.Add.make_args(struck)), key=sympy.default_sort_key)
+    )
     return terms, len(terms) < len(sympy.Add.make_args(expanded))
 
 
@@ -100,7 +106,9 @@ def fit_released(skeletons: Mapping[str, str], states: np.ndarray, t: np.ndarray
         if not np.all(np.isfinite(table)):
             raise ValueError(f"the terms {', '.join(texts)} have no finite value on all states")
         coefficients = np.round(np.linalg.lstsq(table, slopes[:, i], rcond=None)[0], DECIMALS)
-        fitted[state] = " + ".join(f"{float(c)!r}*({text})" for c, text in zip(coefficients, texts, strict=True))
+        fitted[state] = " + ".join(
+            f"{float(c)!r}*({text})" for c, text in zip(coefficients, texts, strict=True)
+        )
     return fitted
 
 
@@ -118,8 +126,8 @@ def fit_integral(
 
     .. math:: \sum_i \Bigl(x(t_i) - x_0 - \int_{t_0}^{t_i} f(x(s); c)\, ds\Bigr)^2
 
-    over c and :math:`x_0` with the observed states under the integral (Simpson's rule), which needs no derivative of
-    noisy data and no integration of the system.
+    over c and :math:`x_0` with the observed states under the integral (Simpson's rule), which needs no
+    derivative of noisy data and no integration of the system.
 
     Parameters
     ----------
@@ -147,7 +155,9 @@ def fit_integral(
     return fitted
 
 
-def _match(expression: Expression, values: Mapping[str, np.ndarray], x: np.ndarray, t: np.ndarray) -> Expression:
+def _match(
+    expression: Expression, values: Mapping[str, np.ndarray], x: np.ndarray, t: np.ndarray
+) -> Expression:
     start = np.array(expression.constants)
     if not len(start) or len(t) < 3:
         return expression

@@ -26,7 +26,9 @@ class Autoregression(Method):
             raise Unsupported(f"{problem.id}: {len(series)} points for {len(moving)} variables that change")
         graph = {name: () for name in problem.inputs}
         if len(moving):
-            values = series[:, moving] / np.abs(series[:, moving]).max(axis=0)  # the largest floats have no square
+            values = series[:, moving] / np.abs(series[:, moving]).max(
+                axis=0
+            )  # the largest floats have no square
             values = (values - values.mean(axis=0)) / values.std(axis=0)
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
@@ -47,7 +49,8 @@ class Granger(Autoregression):
 
     Attributes
     ----------
-    alpha : significance level of an edge, without correction for the number of tests, as the benchmark's baselines.
+    alpha : significance level of an edge, without correction for the number of tests, as the benchmark's
+        baselines.
     """
 
     alpha: float = 0.05
@@ -58,7 +61,8 @@ class Granger(Autoregression):
     def parents(self, values):
         from statsmodels.api import OLS, add_constant
 
-        # One regression per child is the VAR; its own class needs a matrix of full rank, conserved sums break that.
+        # One regression per child is the VAR; its own class needs a matrix of full rank, conserved sums break
+        # that.
         past = add_constant(values[:-LAG], has_constant="add")
         return np.stack([OLS(child, past).fit().pvalues[1:] < self.alpha for child in values[LAG:].T], axis=1)
 

@@ -5,16 +5,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from . import Candidate, Method
+from . import Candidate
 from .polynomial import as_text, monomials
+from .tables import Tabular
 
-# Singular values below this, relative to the largest, are the error of the integration that made the data: states with a
-# conserved sum would otherwise get coefficients of 1e7 that cancel.
+# Singular values below this, relative to the largest, are the error of the integration that made the data:
+# states with a conserved sum would otherwise get coefficients of 1e7 that cancel.
 NEGLIGIBLE = 1e-8
 
 
 @dataclass(frozen=True)
-class LeastSquares(Method):
+class LeastSquares(Tabular):
     """All monomials up to a degree, none left out; by default an affine function.
 
     Attributes
@@ -28,7 +29,7 @@ class LeastSquares(Method):
     name: ClassVar[str] = "least_squares"
     reference: ClassVar[str] = "reference: affine least squares (degree 1)"
 
-    def fit(self, task, *, budget, rng):
+    def search(self, task, *, budget, rng):
         powers = monomials(task.X.shape[1], self.degree, np.inf)
         terms = np.prod(task.X[:, None, :] ** powers, axis=2)
         scale = np.linalg.norm(terms, axis=0)

@@ -16,9 +16,10 @@ FUNCTIONS = tuple(ARITY)
 class LogicGEP(Method):
     """One population per node; a chromosome is one gene, its rule the expression tree written breadth first.
 
-    Fitness is lexicographic: matched transitions, then few regulators. Each generation keeps the elite, selects the
-    rest by tournaments, and applies point mutation, inversion, both transpositions and both crossovers, each with
-    `rate`. The defaults are those of Table 3; Table 7 has population 15, generations 15, elites 3.
+    Fitness is lexicographic: matched transitions, then few regulators. Each generation keeps the elite,
+    selects the rest by tournaments, and applies point mutation, inversion, both transpositions and both
+    crossovers, each with `rate`. The defaults are those of Table 3; Table 7 has population 15, generations
+    15, elites 3.
 
     Attributes
     ----------
@@ -34,7 +35,9 @@ class LogicGEP(Method):
     head: int = 5
     rate: float = 0.5
     name: ClassVar[str] = "logicgep"
-    reference: ClassVar[str] = "gene expression programming: Ferreira, Complex Systems 13 (2001) 87-129; LogicGep"
+    reference: ClassVar[str] = (
+        "gene expression programming: Ferreira, Complex Systems 13 (2001) 87-129; LogicGep"
+    )
     accepts: ClassVar[tuple[type, ...]] = (Transitions,)
 
     def solve(self, problem, *, budget=None, seed=0):
@@ -54,7 +57,9 @@ class LogicGEP(Method):
 class Evolution:
     """The search for the rule of one node. A column of data is an integer with one bit per transition."""
 
-    def __init__(self, settings: LogicGEP, columns: dict[str, int], target: int, n: int, rng: np.random.Generator):
+    def __init__(
+        self, settings: LogicGEP, columns: dict[str, int], target: int, n: int, rng: np.random.Generator
+    ):
         self.settings, self.columns, self.target, self.rng = settings, columns, target, rng
         self.terminals, self.n, self.every = tuple(columns), n, (1 << n) - 1
         self.length = 2 * settings.head + 1

@@ -1,4 +1,5 @@
-"""Trivial references for networks and graphs: what a score is worth without having learned anything of the structure."""
+"""Trivial references for networks and graphs: what a score is worth without having learned anything of the
+structure."""
 
 from dataclasses import dataclass
 from typing import ClassVar

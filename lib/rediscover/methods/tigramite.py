@@ -18,8 +18,8 @@ LAG = 1
 class PCMCI(Method):
     """Linear partial correlations, condition selection, then momentary conditional independence.
 
-    As in the benchmark an edge is a p-value below `alpha` at lag 1, read from the matrix of p-values and not from the
-    graph, without control of the false discovery rate.
+    As in the benchmark an edge is a p-value below `alpha` at lag 1, read from the matrix of p-values and not
+    from the graph, without control of the false discovery rate.
 
     Attributes
     ----------
@@ -39,7 +39,9 @@ class PCMCI(Method):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         series = problem.series()
         if self.max_variables is not None and series.shape[1] > self.max_variables:
-            raise Unsupported(f"{problem.id} has {series.shape[1]} variables, the limit is {self.max_variables}")
+            raise Unsupported(
+                f"{problem.id} has {series.shape[1]} variables, the limit is {self.max_variables}"
+            )
         if len(series) <= LAG + 1:
             raise Unsupported(f"{problem.id}: a series of {len(series)} points has no lagged pairs to test")
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
@@ -81,7 +83,8 @@ class LPCMCI(PCMCI):
 
 @dataclass(frozen=True)
 class JPCMCIPlus(PCMCI):
-    """The relative of PCMCI+ for several data sets and context variables; here every variable is a system variable."""
+    """The relative of PCMCI+ for several data sets and context variables; here every variable is a system
+    variable."""
 
     name: ClassVar[str] = "jpcmci_plus"
     reference: ClassVar[str] = "Günther, Ninad and Runge, UAI 2023; tigramite"

@@ -14,10 +14,10 @@ from . import Candidate, Method, Unsupported
 class TruthTable(Method):
     """Best-fit extension with the smallest sets of regulators.
 
-    For each node: where equal states go different ways the majority counts (0 on a tie), which is the least error that
-    any rule can have. Then the smallest sets of regulators that tell all states going to 1 from all states going to 0
-    are found; of these the set whose minimal rule has the fewest literals is taken, states that were not seen being
-    free.
+    For each node: where equal states go different ways the majority counts (0 on a tie), which is the least
+    error that any rule can have. Then the smallest sets of regulators that tell all states going to 1 from
+    all states going to 0 are found; of these the set whose minimal rule has the fewest literals is taken,
+    states that were not seen being free.
 
     Attributes
     ----------
@@ -32,7 +32,9 @@ class TruthTable(Method):
     exact: int = 6
     compared: int = 20
     name: ClassVar[str] = "truth_table"
-    reference: ClassVar[str] = "best-fit extension: Lähdesmäki et al., Machine Learning 52 (2003); Quine-McCluskey"
+    reference: ClassVar[str] = (
+        "best-fit extension: Lähdesmäki et al., Machine Learning 52 (2003); Quine-McCluskey"
+    )
     accepts: ClassVar[tuple[type, ...]] = (Transitions,)
 
     def solve(self, problem, *, budget=None, seed=0):
@@ -43,12 +45,14 @@ class TruthTable(Method):
         votes = np.zeros((len(states), train.y.shape[1]))
         np.add.at(votes, which, np.where(train.y, 1, -1))
         rules = {
-            node: self.rule(problem.inputs, states, vote > 0) for node, vote in zip(problem.outputs, votes.T, strict=True)
+            node: self.rule(problem.inputs, states, vote > 0)
+            for node, vote in zip(problem.outputs, votes.T, strict=True)
         }
         return [Candidate(rules, complexity=sum(map(literals, rules.values())))]
 
     def rule(self, names, states: np.ndarray, after: np.ndarray) -> str:
-        """A rule for one node from distinct states, shape (n, n_names), and its next values, shape (n,), bool."""
+        """A rule for one node from distinct states, shape (n, n_names), and its next values, shape (n,),
+        bool."""
         candidates = []
         for chosen in self.regulators(states, after):
             rows = states[:, chosen] @ (1 << np.arange(len(chosen))[::-1])
@@ -61,7 +65,9 @@ class TruthTable(Method):
         """Smallest sets of columns in which every state with next value 1 differs from every one with 0."""
         differences = (states[after][:, None] ^ states[~after][None]).reshape(-1, states.shape[1])
         differences = differences[np.argsort(differences.sum(axis=1), kind="stable")]
-        told = [int.from_bytes(column.tobytes(), "big") for column in np.packbits(differences[::-1], axis=0).T]
+        told = [
+            int.from_bytes(column.tobytes(), "big") for column in np.packbits(differences[::-1], axis=0).T
+        ]
         pad = -len(differences) % 8
         told = [column >> pad for column in told]  # bit j: column tells the pair of states j apart
         everything = (1 << len(differences)) - 1
@@ -71,7 +77,9 @@ class TruthTable(Method):
             if not left:
                 found.add(chosen)
             elif size and len(found) < self.compared:
-                pair = (left & -left).bit_length() - 1  # few columns tell it apart, one of them must be chosen
+                pair = (
+                    left & -left
+                ).bit_length() - 1  # few columns tell it apart, one of them must be chosen
                 for i in np.flatnonzero(differences[pair]).tolist():
                     if size > 1 or not left & ~told[i]:
                         search(left & ~told[i], size - 1, chosen | {i})

@@ -55,7 +55,11 @@ class LoopGrammar(Method):
                 loss=1.0 - answer.score,
                 complexity=answer.complexity,
                 evaluations=last.proposed,
-                notes={"skeletons": answer.proposal, "failed": last.failed, "curve": curve if answer is chosen else []},
+                notes={
+                    "skeletons": answer.proposal,
+                    "failed": last.failed,
+                    "curve": curve if answer is chosen else [],
+                },
             )
             for answer in ranked
         ]

@@ -1,8 +1,9 @@
 """How well a Boolean network was found.
 
-Predictions and truths are next states: arrays of shape (n transitions, n regulated nodes) with values 0 and 1. A
-prediction may be NaN where a rule has no value (unknown variable, unreadable rule): the published, pooled measures
-count it as 1, as the released code does; the harmonised ones count it as wrong. Undefined quotients are 0, as released.
+Predictions and truths are next states: arrays of shape (n transitions, n regulated nodes) with values 0 and
+1. A prediction may be NaN where a rule has no value (unknown variable, unreadable rule): the published,
+pooled measures count it as 1, as the released code does; the harmonised ones count it as wrong. Undefined
+quotients are 0, as released.
 """
 
 from collections.abc import Mapping
@@ -142,10 +143,11 @@ def _equivalent(a, b) -> float:
 
 @metric("lower")
 def proximity_classes(prediction: Mapping, truth: Mapping) -> float:
-    """Symbolic proximity as released: tree edit distance of the rules, mean over the nodes that have both rules.
+    """Symbolic proximity as released: tree edit distance of the rules, mean over the nodes that have both
+    rules.
 
-    A node of a tree is labelled with its sympy class, so that all variables are alike. Not normalised; NaN where no
-    node has both rules.
+    A node of a tree is labelled with its sympy class, so that all variables are alike. Not normalised; NaN
+    where no node has both rules.
 
     Parameters
     ----------
@@ -181,8 +183,8 @@ def truth_table_inputs(n: int) -> np.ndarray:
 def next_states(rules: Mapping, states, names) -> np.ndarray:
     """What rules predict, as the released code has it.
 
-    A rule with a variable that the network does not have is evaluated as far as it goes: where its value does not
-    depend on that variable it is that value, elsewhere NaN.
+    A rule with a variable that the network does not have is evaluated as far as it goes: where its value does
+    not depend on that variable it is that value, elsewhere NaN.
 
     Parameters
     ----------

@@ -3,11 +3,12 @@
 A graph is a set of edges ``(parent, child, lag)``. SymbolBench scores the graphs of language models
 and of its baselines by two different rules, so that the two halves of its Table 4 do not compare:
 
-- *pairs*, the rule for language models: unordered pairs of variables, self pairs included, lag and direction ignored;
+- *pairs*, the rule for language models: unordered pairs of variables, self pairs included, lag and direction
+ignored;
 - *triples*, the rule for baselines: parent, child and lag must all be right.
 
-The harmonised rule, *directed*, asks for parent and child and leaves out self edges, which the truth holds for every
-variable whether or not its equation does. A measure whose denominator is empty is 0, as released.
+The harmonised rule, *directed*, asks for parent and child and leaves out self edges, which the truth holds
+for every variable whether or not its equation does. A measure whose denominator is empty is 0, as released.
 """
 
 from collections.abc import Iterable, Mapping
@@ -159,7 +160,8 @@ def recall_directed(prediction: set[Edge], truth: set[Edge]) -> float:
 
 @metric("higher", upper=1.0)
 def f1_directed(prediction: set[Edge], truth: set[Edge]) -> float:
-    """Harmonic mean of `precision_directed` and `recall_directed`; 1 where neither graph has an edge; symmetric.
+    """Harmonic mean of `precision_directed` and `recall_directed`; 1 where neither graph has an edge;
+    symmetric.
 
     >>> f1_directed({("a", "b", 1)}, {("a", "b", 1), ("b", "a", 1)})
     0.6666666666666666
@@ -201,7 +203,8 @@ def shd_transposed(prediction: set[Edge], truth: set[Edge]) -> int:
 
 
 def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]):
-    """For every child with parents: its values, and the matrix of its lagged parents, both from the largest lag on.
+    """For every child with parents: its values, and the matrix of its lagged parents, both from the largest
+    lag on.
 
     A series with fewer than two such points yields nothing."""
     parents: dict[str, list] = {}
@@ -212,13 +215,17 @@ def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]):
         y = np.asarray(series[child], dtype=float)
         if len(y) < start + 2:
             continue
-        columns = [np.asarray(series[parent], dtype=float)[start - lag : len(y) - lag] for parent, lag in sources]
+        columns = [
+            np.asarray(series[parent], dtype=float)[start - lag : len(y) - lag] for parent, lag in sources
+        ]
         yield y[start:], np.stack(columns, axis=-1)
 
 
 def _unit(values: np.ndarray) -> np.ndarray:
     """Columns without their mean and of length 1, or of zeros where they never change."""
-    values = values / np.maximum(np.max(np.abs(values), axis=0), np.finfo(float).tiny)  # the largest floats have no square
+    values = values / np.maximum(
+        np.max(np.abs(values), axis=0), np.finfo(float).tiny
+    )  # the largest floats have no square
     values = np.where(np.ptp(values, axis=0) > 0, values - values.mean(axis=0), 0.0)
     length = np.linalg.norm(values, axis=0)
     return values / np.where(length > 0, length, 1.0)
@@ -242,8 +249,8 @@ def _partial_correlations(y: np.ndarray, X: np.ndarray) -> np.ndarray:
 def ci_score_effective(prediction: set[Edge], series: Mapping[str, np.ndarray]) -> float:
     """The score that SymbolBench's loop maximises, as the released code computes it.
 
-    Children with two or more parents raise an error that is swallowed, so the score is the mean over children with
-    exactly one parent of ``|corr(parent(t - lag), child(t))|``.
+    Children with two or more parents raise an error that is swallowed, so the score is the mean over children
+    with exactly one parent of ``|corr(parent(t - lag), child(t))|``.
 
     Parameters
     ----------
@@ -253,8 +260,8 @@ def ci_score_effective(prediction: set[Edge], series: Mapping[str, np.ndarray]) 
     Returns
     -------
     float
-        NaN where no child has exactly one parent (such a graph is discarded), where a column never changes, and for a
-        series without two lagged points.
+        NaN where no child has exactly one parent (such a graph is discarded), where a column never changes,
+        and for a series without two lagged points.
 
     Examples
     --------
@@ -262,15 +269,20 @@ def ci_score_effective(prediction: set[Edge], series: Mapping[str, np.ndarray]) 
     1.0
     """
     single = [(_unit(y), _unit(X[:, 0])) for y, X in _lagged(prediction, series) if X.shape[1] == 1]
-    return float(np.mean([abs(y @ x) if y.any() and x.any() else np.nan for y, x in single])) if single else np.nan
+    return (
+        float(np.mean([abs(y @ x) if y.any() and x.any() else np.nan for y, x in single]))
+        if single
+        else np.nan
+    )
 
 
 @metric("higher", upper=1.0)
 def ci_score_partial(prediction: set[Edge], series: Mapping[str, np.ndarray]) -> float:
     """The score as the paper defines it (appendix on the verifier): mean absolute partial correlation.
 
-    For every child, the mean over its parents of ``|corr(parent(t - lag), child(t) | the other parents)|``; then the
-    mean over children that have parents. The paper calls lower better in one place; the loop maximises.
+    For every child, the mean over its parents of ``|corr(parent(t - lag), child(t) | the other parents)|``;
+    then the mean over children that have parents. The paper calls lower better in one place; the loop
+    maximises.
 
     Parameters
     ----------
@@ -279,8 +291,8 @@ def ci_score_partial(prediction: set[Edge], series: Mapping[str, np.ndarray]) ->
     Returns
     -------
     float
-        A correlation with something that the other parents determine entirely, or that never changes, counts 0;
-        NaN for a graph without edges.
+        A correlation with something that the other parents determine entirely, or that never changes, counts
+        0; NaN for a graph without edges.
 
     Examples
     --------

@@ -1,4 +1,5 @@
-"""How well a system of differential equations was found: its trajectories, and the trees of its right-hand sides."""
+"""How well a system of differential equations was found: its trajectories, and the trees of its right-hand
+sides."""
 
 from collections.abc import Mapping
 
@@ -12,7 +13,8 @@ from .trees import tree_edit_distance
 def r2_trajectories(prediction, truth) -> float:
     r"""Coefficient of determination, averaged over the state variables (SymbolBench, section 3).
 
-    .. math:: R^2 = \frac{1}{D} \sum_j \Bigl(1 - \frac{\sum_t (x_j^t - \hat x_j^t)^2}{\sum_t (x_j^t - \bar x_j)^2}\Bigr)
+    .. math:: R^2 = \frac{1}{D} \sum_j \Bigl(1 - \frac{\sum_t (x_j^t - \hat x_j^t)^2}{\sum_t (x_j^t - \bar
+    x_j)^2}\Bigr)
 
     Parameters
     ----------
@@ -21,8 +23,8 @@ def r2_trajectories(prediction, truth) -> float:
     Returns
     -------
     float
-        NaN where the prediction is not finite or has another shape (its integration failed) and for fewer than two
-        points. A state that never changes counts 1 if it was met exactly, else 0.
+        NaN where the prediction is not finite or has another shape (its integration failed) and for fewer
+        than two points. A state that never changes counts 1 if it was met exactly, else 0.
 
     Examples
     --------
@@ -77,10 +79,12 @@ def _denominator(values, failures):
 
 @metric("lower")
 def proximity_dependent(prediction: Mapping, truth: Mapping) -> float:
-    """Symbolic proximity as released: tree edit distances of the parts that depend on variables, summed over states.
+    """Symbolic proximity as released: tree edit distances of the parts that depend on variables, summed over
+    states.
 
-    At every node only the part that depends on the variables is kept, so that every constant, exponents included,
-    becomes the label 1, and coefficients and intercepts disappear: ``x**2`` and ``x**3`` have distance 0.
+    At every node the part that depends on the variables is kept, once, so that every constant left,
+    exponents included, becomes the label 1, and a coefficient or an intercept (not both) disappears.
+    ``x**2`` and ``x**3`` have distance 0.
 
     Parameters
     ----------
@@ -94,13 +98,16 @@ def proximity_dependent(prediction: Mapping, truth: Mapping) -> float:
     Examples
     --------
     >>> from rediscover.expressions import parse
-    >>> [proximity_dependent({"x": parse(a)}, {"x": parse(b)}) for a, b in [("3*x**2", "x**3 + 1"), ("1/x", "x")]]
-    [0.0, 2.0]
+    >>> [proximity_dependent({"x": parse(a)}, {"x": parse(b)}) for a, b in [("3*x**2", "x**3"), ("1/x",
+    "x")]] [0.0, 2.0]
     """
     if not truth.keys() <= prediction.keys():
         return np.nan
     return float(
-        sum(tree_edit_distance(dependent_tree(prediction[name]), dependent_tree(truth[name])) for name in truth)
+        sum(
+            tree_edit_distance(dependent_tree(prediction[name]), dependent_tree(truth[name]))
+            for name in truth
+        )
     )
 
 
@@ -110,8 +117,8 @@ def dependent_tree(expression) -> tuple:
     Labels of inner nodes are sympy's class names; the order of children is sympy's.
 
     >>> from rediscover.expressions import parse
-    >>> dependent_tree(parse("2*x**2 + 3"))
-    ('Pow', ('x',), ('1',))
+    >>> dependent_tree(parse("2*x**3")), dependent_tree(parse("2*x + 3"))
+    (('Pow', ('x',), ('1',)), ('Mul', ('1',), ('x',)))
     """
     formula = expression.sympy()
     variables = formula.free_symbols

@@ -1,7 +1,8 @@
 """SymbolBench's 65 Boolean networks, and 74 more that the paper did not have.
 
-Nodes are ``x1`` to ``xn``; those without a rule are inputs and keep their value. The subset ``cell_collective`` holds
-the networks of the Cell Collective as the package cana ships them; they are listed only when asked for.
+Nodes are ``x1`` to ``xn``; those without a rule are inputs and keep their value. The subset
+``cell_collective`` holds the networks of the Cell Collective as the package cana ships them; they are listed
+only when asked for.
 """
 
 import functools
@@ -29,10 +30,10 @@ class BooleanNetwork(Transitions):
     nodes : the source's names of ``inputs``, in the same order.
     transitions : 'released' or 'complete'
         How the data are made. Both start 30 runs of at most ten states from uniform random states.
-        *released*: a run is cut just before its first repeated state, so that no run shows its cycle closing or a
-        fixed point staying; repeated transitions are dropped; the first half is for training, the second for test.
-        *complete*: runs keep the step that closes them; the test holds as many transitions from states that
-        training never showed (all of them where there are fewer).
+        *released*: a run is cut just before its first repeated state, so that no run shows its cycle closing
+        or a fixed point staying; repeated transitions are dropped; the first half is for training, the second
+        for test. *complete*: runs keep the step that closes them; the test holds as many transitions from
+        states that training never showed (all of them where there are fewer).
     """
 
     nodes: tuple[str, ...] = ()
@@ -41,7 +42,9 @@ class BooleanNetwork(Transitions):
     def __post_init__(self):
         super().__post_init__()
         if self.transitions not in ("released", "complete"):
-            raise ValueError(f"{self.id}: transitions must be 'released' or 'complete', got {self.transitions!r}")
+            raise ValueError(
+                f"{self.id}: transitions must be 'released' or 'complete', got {self.transitions!r}"
+            )
 
     @cached_property
     def expressions(self) -> dict[str, Expression]:
@@ -123,12 +126,15 @@ def extra_ids() -> dict:
         folder = resources.files("cana") / "datasets" / "cell_collective"
     except ModuleNotFoundError:
         return {}
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".txt")), key=lambda file: file.name)
+    files = sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".txt")), key=lambda file: file.name
+    )
     return {file.name.removesuffix(".txt").replace(" ", "-"): file for file in files}
 
 
 def ids(subset: str | None = None) -> list[str]:
-    """Names of SymbolBench's networks (``subset`` None or 'symbolbench') or of the others ('cell_collective')."""
+    """Names of SymbolBench's networks (``subset`` None or 'symbolbench') or of the others
+    ('cell_collective')."""
     subsets = {None: _networks, "symbolbench": _networks, "cell_collective": extra_ids}
     return list(subsets[subset]()) if subset in subsets else []
 
@@ -149,7 +155,8 @@ def load(name: str) -> BooleanNetwork:
 
 
 def _cell_collective(name: str) -> BooleanNetwork:
-    """A network in cana's file format: ``.l number label``, then ``.n node k inputs`` with k input bits and a value a row."""
+    """A network in cana's file format: ``.l number label``, then ``.n node k inputs`` with k input bits and a
+    value a row."""
     nodes: dict[int, str] = {}
     rules: dict[str, str] = {}
     for block in extra_ids()[name].read_text(encoding="utf-8").replace("\r", "").split("\n.n "):

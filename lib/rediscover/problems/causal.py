@@ -1,9 +1,9 @@
 """SymbolBench's 190 causal graphs and the series they are to be found in.
 
-The rule that made them: state j is a parent of state i, with lag 1, where it occurs in the right-hand side of i; and
-every state is its own parent. The graphs are facts kept here. The series are the released ones, read from the
-authors' file by `rediscover.released`; for the graphs whose equations are in the catalogue of coupled equations they
-are integrated here instead when ``series_from="equations"``.
+The rule that made them: state j is a parent of state i, with lag 1, where it occurs in the right-hand side of
+i; and every state is its own parent. The graphs are facts kept here. The series are the released ones, read
+from the authors' file by `rediscover.released`; for the graphs whose equations are in the catalogue of
+coupled equations they are integrated here instead when ``series_from="equations"``.
 """
 
 import functools
@@ -31,7 +31,8 @@ class CausalSeries(Series):
     ----------
     truth : child -> tuple of (parent, lag); every variable is among its own parents.
     states : the model's names of ``inputs``, in the same order.
-    equations : id of the system (study ``cde``) that the graph belongs to, where its equations are known, else ''.
+    equations : id of the system (study ``cde``) that the graph belongs to, where its equations are known,
+        else ''.
     series_from : 'released' or 'equations'
     """
 
@@ -42,7 +43,9 @@ class CausalSeries(Series):
     def __post_init__(self):
         super().__post_init__()
         if self.series_from not in ("released", "equations"):
-            raise ValueError(f"{self.id}: series_from must be 'released' or 'equations', got {self.series_from!r}")
+            raise ValueError(
+                f"{self.id}: series_from must be 'released' or 'equations', got {self.series_from!r}"
+            )
         if self.series_from == "equations" and not self.equations:
             raise ValueError(f"{self.id}: the equations are not in the catalogue; use series_from='released'")
 
@@ -71,17 +74,16 @@ class CausalSeries(Series):
         return {"train": Split(series[:-1], series[1:])}
 
 
-class _PlainData(pickle.Unpickler):
-    """Reads arrays, dicts, lists, texts and numbers; anything else in the file is an error, and nothing runs."""
+PLAIN = {("numpy", "dtype"), ("numpy", "ndarray")} | {
+    (f"numpy.{core}.multiarray", name) for core in ("core", "_core") for name in ("_reconstruct", "scalar")
+}
 
-    ALLOWED = {
-        ("numpy", "dtype"),
-        ("numpy", "ndarray"),
-        *((f"numpy.{core}.multiarray", name) for core in ("core", "_core") for name in ("_reconstruct", "scalar")),
-    }
+
+class _PlainData(pickle.Unpickler):
+    """Reads arrays, dicts, lists, texts and numbers; anything else in the file is an error, nothing runs."""
 
     def find_class(self, module, name):
-        if (module, name) not in self.ALLOWED:
+        if (module, name) not in PLAIN:
             raise pickle.UnpicklingError(f"{module}.{name} is not plain data")
         return super().find_class(module, name)
 
@@ -97,11 +99,10 @@ def plain_array(path) -> np.ndarray:
     with open(path, "rb") as file:
         content = io.BytesIO(file.read())
     version = np.lib.format.read_magic(content)
-    read_header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
-    shape, _, dtype = read_header(content)
-    if dtype != object:
-        return np.frombuffer(content.read(), dtype=dtype).reshape(shape)
-    return _PlainData(content).load()
+    headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    read_header = headers[version]
+    _, _, dtype = read_header(content)
+    return _PlainData(content).load() if dtype.hasobject else np.load(path, allow_pickle=False)
 
 
 @functools.cache
@@ -127,8 +128,8 @@ def ids(subset: str | None = None) -> list[str]:
 
 
 def load(name: str) -> CausalSeries:
-    """One graph. Flags: ``truncated`` (the released series was cut short by its solver), ``constant`` (a column never
-    changes), ``repeated`` (an earlier graph has the same variables and edges)."""
+    """One graph. Flags: ``truncated`` (the released series was cut short by its solver), ``constant`` (a
+    column never changes), ``repeated`` (an earlier graph has the same variables and edges)."""
     entry = _graphs()[name]
     variables = tuple(f"x{i}" for i in range(len(entry["parents"])))
     earlier = _first()[name]
@@ -137,11 +138,15 @@ def load(name: str) -> CausalSeries:
         "constant": "constant" in entry,
         "repeated": earlier != name,
     }
-    notes = [f"{entry['points']} points" if "points" in entry else "", f"as {earlier}" if earlier != name else ""]
+    notes = [
+        f"{entry['points']} points" if "points" in entry else "",
+        f"as {earlier}" if earlier != name else "",
+    ]
     return CausalSeries(
         id=f"causal/{name}",
         truth={
-            variables[i]: tuple((variables[j], LAG) for j in parents) for i, parents in enumerate(entry["parents"])
+            variables[i]: tuple((variables[j], LAG) for j in parents)
+            for i, parents in enumerate(entry["parents"])
         },
         inputs=variables,
         states=tuple(map(str, entry["states"])),
@@ -158,5 +163,6 @@ def _first() -> dict[str, str]:
     """Name of each graph -> name of the first graph with the same variables and edges."""
     first: dict[str, str] = {}
     return {
-        name: first.setdefault(str((entry["states"], entry["parents"])), name) for name, entry in _graphs().items()
+        name: first.setdefault(str((entry["states"], entry["parents"])), name)
+        for name, entry in _graphs().items()
     }

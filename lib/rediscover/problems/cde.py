@@ -1,10 +1,12 @@
-"""SymbolBench's 156 coupled differential equations: the 63 systems of ODEBench and 93 entries from published models.
+"""SymbolBench's 156 coupled differential equations: the 63 systems of ODEBench and 93 entries from published
+models.
 
-Ids are those of the benchmark: ``S001`` to ``S063`` and ``P...``; the subset is the number of states, "1" to "4".
-Every system is integrated here over 0..10, whatever its unit of time, as the benchmark does.
+Ids are those of the benchmark: ``S001`` to ``S063`` and ``P...``; the subset is the number of states, "1" to
+"4". Every system is integrated here over 0..10, whatever its unit of time, as the benchmark does.
 """
 
 import functools
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -17,7 +19,9 @@ from ..expressions import Expression, Program, parse
 from . import Split, Trajectories, generator, odes
 
 T_END, POINTS = 10.0, 150
-DISPLACEMENT = 0.1  # standard deviation of the shift that makes the second initial state of the published models
+DISPLACEMENT = (
+    0.1  # standard deviation of the shift that makes the second initial state of the published models
+)
 
 
 class Solver(NamedTuple):
@@ -72,8 +76,14 @@ def simulate(
         return value
 
     try:
-        solution = solve_ivp(rates, (t[0], t[-1]), initial, method="LSODA", t_eval=t, **solver._asdict())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # LSODA warns of the failures that are returned here
+            solution = solve_ivp(
+                rates, (t[0], t[-1]), initial, method="LSODA", t_eval=t, **solver._asdict()
+            )
     except (ArithmeticError, ValueError):
+        return failed
+    if not solution.success:
         return failed
     states = solution.y.T
     return states if states.shape == failed.shape and np.all(np.isfinite(states)) else failed
@@ -88,8 +98,9 @@ class CoupledODE(Trajectories):
     equations : state -> right-hand side with constants by name, as published.
     constants : name -> value.
     initial : the initial state.
-    second : the other initial state of ODEBench, or () for a draw ``|initial + N(0, 0.1)|`` by seed. As in the
-        benchmark, the draw is large for small states, negligible for large ones and turns negative ones around.
+    second : the other initial state of ODEBench, or () for a draw ``|initial + N(0, 0.1)|`` by seed. As in
+        the benchmark, the draw is large for small states, negligible for large ones and turns negative ones
+        around.
     states : (name, unit) of each state in its model.
     noise : standard deviation of Gaussian noise on the training states, relative to that of each state.
     """
@@ -101,7 +112,8 @@ class CoupledODE(Trajectories):
     states: tuple[tuple[str, str], ...] = ()
 
     def initial_state(self, split: str = "id", seed: int = 0) -> np.ndarray:
-        """Where the trajectory 'id' or 'ood' begins; only the draws for published models depend on the seed."""
+        """Where the trajectory 'id' or 'ood' begins; only the draws for published models depend on the
+        seed."""
         if split not in ("id", "ood"):
             raise ValueError(f"{self.id}: split must be 'id' or 'ood', got {split!r}")
         if split == "id" or self.second:
@@ -114,7 +126,9 @@ class CoupledODE(Trajectories):
 
     def trajectory(self, split: str = "id", seed: int = 0, *, points: int = POINTS) -> np.ndarray:
         """The true solution without noise, shape (points, n_states)."""
-        return _solution(self.id, tuple(self.truth.values()), tuple(self.initial_state(split, seed)), points).copy()
+        return _solution(
+            self.id, tuple(self.truth.values()), tuple(self.initial_state(split, seed)), points
+        ).copy()
 
     def observed(self, seed: int = 0) -> np.ndarray:
         """The training trajectory with its noise, shape (150, n_states)."""
@@ -125,7 +139,8 @@ class CoupledODE(Trajectories):
         return states + self.noise * states.std(axis=0) * xi
 
     def data(self, seed: int = 0) -> dict[str, Split]:
-        """States against their rates: finite differences of second order for training, exact ones for the test (OOD)."""
+        """States against their rates: finite differences of second order for training, exact ones for the
+        test (OOD)."""
         states, other = self.observed(seed), self.trajectory("ood", seed)
         rates = np.gradient(states, self.times(), axis=0, edge_order=2)
         exact = self.evaluate({name: other[:, i] for i, name in enumerate(self.inputs)})
@@ -160,14 +175,17 @@ def _dimensions() -> dict[str, str]:
 
 def ids(subset: str | None = None) -> list[str]:
     """Names, those of ODEBench first; `subset` is a number of states, "1" to "4"."""
-    return sorted((name for name, d in _dimensions().items() if subset in (None, d)), key=lambda n: (n[0] != "S", n))
+    return sorted(
+        (name for name, d in _dimensions().items() if subset in (None, d)), key=lambda n: (n[0] != "S", n)
+    )
 
 
 def load(name: str) -> CoupledODE:
     """One system. Flags, by which a study can leave entries out:
 
     ``duplicate`` : another entry has the same model; the note says which.
-    ``altered`` : the benchmark's own series come from another equation than the model's, which is the one here.
+    ``altered`` : the benchmark's own series come from another equation than the model's, which is the one
+        here.
     ``degenerate`` : constant rates, or next to no motion over the time span.
     ``chaotic`` : the solution depends on the solver's tolerance.
     """

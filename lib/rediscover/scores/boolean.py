@@ -1,4 +1,5 @@
-"""Scores of a Boolean network: pooled as published, by node as the paper's formula has it, and by truth table."""
+"""Scores of a Boolean network: pooled as published, by node as the paper's formula has it, and by truth
+table."""
 
 import numpy as np
 
@@ -22,13 +23,15 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     ----------
     problem : BooleanNetwork
     solution : node -> text of its rule
-        A node without a rule, or with one that cannot be read, is scored as having no value (see `metrics.boolean`).
+        A node without a rule, or with one that cannot be read, is scored as having no value (see
+        `metrics.boolean`).
 
     Returns
     -------
     dict of metric name -> value
-        Measures of states on the training transitions end in ``_id``, those on the test transitions in ``_ood``.
-        With them: the share of equivalent rules, symbolic proximity and the number of operations, as released.
+        Measures of states on the training transitions end in ``_id``, those on the test transitions in
+        ``_ood``. With them: the share of equivalent rules, symbolic proximity and the number of operations,
+        as released.
     """
     rules = {node: _read(solution.get(node)) for node in problem.truth}
     splits = problem.data(seed)

@@ -24,9 +24,9 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     Returns
     -------
     dict of metric name -> value
-        The published rules (``_pairs``, ``_triples``), the harmonised one (``_directed``), both distances, the number
-        of edges, and the two CI-scores; these are NaN where the series cannot be had or the graph has a variable that
-        it lacks.
+        The published rules (``_pairs``, ``_triples``), the harmonised one (``_directed``), both distances,
+        the number of edges, and the two CI-scores; these are NaN where the series cannot be had or the graph
+        has a variable that it lacks.
     """
     found, truth = metrics.edges(solution), problem.edges
     scores = {metric.__name__: metric(found, truth) for metric in GRAPH_METRICS}

@@ -31,7 +31,8 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
         return dict.fromkeys(names, np.nan)
     r2 = [
         r2_trajectories(
-            simulate(equations, problem.initial_state(split, seed), problem.times()), problem.trajectory(split, seed)
+            simulate(equations, problem.initial_state(split, seed), problem.times()),
+            problem.trajectory(split, seed),
         )
         for split in ("id", "ood")
     ]
