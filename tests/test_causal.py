@@ -175,10 +175,13 @@ class TestReleasedRuns:
             problem = causal.load(run["truth"])
             series = dict(zip(problem.inputs, problem.series().T, strict=True))
             for graph, stored, complexity in run["candidates"][:5]:
-                found = metrics.edges(graph)
+                found = [(parent, child, lag) for child, parents in graph.items() for parent, lag in parents]
                 if not {name for edge in found for name in edge[:2]} <= set(series):
                     continue
-                assert metrics.ci_score_effective(found, series) == pytest.approx(stored, abs=2e-10 + 1e-7)
+                expected = np.nan if stored is None else stored
+                assert metrics.ci_score_effective(found, series) == pytest.approx(
+                    expected, abs=1e-9, nan_ok=True
+                )
                 assert len(found) == complexity
                 checked += 1
         assert checked > 100
@@ -192,7 +195,7 @@ class Linear(causal.CausalSeries):
         x = np.zeros((300, 3))
         for t in range(1, 300):
             a, b, c = x[t - 1]
-            x[t] = [0.6 * a, 0.5 * b + 0.7 * a, 0.5 * c - 0.7 * b] + rng.normal(size=3)
+            x[t] = np.array([0.6 * a, 0.5 * b + 0.7 * a, 0.5 * c - 0.7 * b]) + rng.normal(size=3)
         return x
 
 

@@ -42,7 +42,8 @@ class TestCatalogue:
 
 class TestTrajectories:
     def test_agree_with_the_benchmark(self, shared):
-        """Every entry whose equation the benchmark did not alter; chaotic ones to the tolerance of the solver."""
+        """Every entry whose equation the benchmark did not alter; chaotic ones to the tolerance of the
+        solver."""
         path = shared / "data" / "symbolbench" / "cde.json"
         if not path.exists():
             pytest.skip("no cde.json")

@@ -25,7 +25,7 @@ NAN = float("nan")
 class TestR2:
     def test_by_hand(self):
         truth = np.array([[0.0, 1.0], [2.0, 3.0]])
-        assert r2_trajectories(truth + [[1, 0], [0, 0]], truth) == 1 - 0.5 * (1 / 2)
+        assert r2_trajectories(truth + np.array([[1, 0], [0, 0]]), truth) == 1 - 0.5 * (1 / 2)
 
     @pytest.mark.parametrize("seed", range(5))
     def test_agrees_with_scikit_learn(self, seed):
@@ -107,7 +107,8 @@ T = np.linspace(0, 10, 150)
 
 @pytest.fixture(scope="module")
 def released(shared):
-    """Released runs on clean data: (true trajectory, candidates). The loop integrated its truth as its candidates."""
+    """Released runs on clean data: (true trajectory, candidates). The loop integrated its truth as its
+    candidates."""
     items = {item["id"]: item for item in pack(shared, "cde.json")}
     runs = [r for r in pack(shared, "released_outputs.json.gz") if r["task"] == "DE" and r["noise"] == 0]
     truth = {}
@@ -133,7 +134,8 @@ class TestReleasedRuns:
         assert len(released) > 400 and not misses
 
     def test_stored_fits_come_back(self, released):
-        """Where the least-squares problem is well posed the rounded coefficients are the same to the last digit."""
+        """Where the least-squares problem is well posed the rounded coefficients are the same to the last
+        digit."""
         same = total = 0
         for truth, candidates in released[::20]:
             skeletons = {f"x{i}": renamed(text) for i, text in enumerate(candidates[0][0])}

@@ -254,7 +254,8 @@ def ci_score_effective(prediction: set[Edge], series: Mapping[str, np.ndarray]) 
 
     Parameters
     ----------
-    prediction : set of (parent, child, lag)
+    prediction : set or list of (parent, child, lag)
+        In a list, an edge that is given twice counts as two parents, as released.
     series : variable -> array, shape (n,)
 
     Returns
