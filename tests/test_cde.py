@@ -123,3 +123,12 @@ class TestScores:
         problem = rd.problem("cde/S001")
         (candidate, *_) = rd.method("least_squares", decimals=1).solve(problem)
         assert all(round(c, 1) == c for c in parse(candidate.solution["x0"]).constants)
+
+    @pytest.mark.parametrize("noise, tolerance", [(0.0, 1e-3), (0.02, 0.1)])
+    def test_integral_matching_finds_the_constants_of_a_quadratic_law(self, noise, tolerance):
+        """Logistic growth, 0.79 x0 (1 - x0 / 74.3), also from noisy states."""
+        problem = rd.problem("cde/S003", noise=noise)
+        (candidate,) = rd.method("integral_matching").solve(problem, seed=1)
+        _, linear, quadratic = parse(candidate.solution["x0"].replace("- ", "+ -")).constants[:3]
+        assert linear == pytest.approx(0.79, rel=tolerance)
+        assert quadratic == pytest.approx(-0.79 / 74.3, rel=tolerance)

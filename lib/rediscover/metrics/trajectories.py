@@ -98,8 +98,10 @@ def proximity_dependent(prediction: Mapping, truth: Mapping) -> float:
     Examples
     --------
     >>> from rediscover.expressions import parse
-    >>> [proximity_dependent({"x": parse(a)}, {"x": parse(b)}) for a, b in [("3*x**2", "x**3"), ("1/x",
-    "x")]] [0.0, 2.0]
+    >>> proximity_dependent({"x": parse("3*x**2")}, {"x": parse("x**3")})
+    0.0
+    >>> proximity_dependent({"x": parse("1/x")}, {"x": parse("x")})
+    2.0
     """
     if not truth.keys() <= prediction.keys():
         return np.nan

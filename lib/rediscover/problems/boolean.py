@@ -69,6 +69,9 @@ class BooleanNetwork(Transitions):
 
     def data(self, seed: int = 0) -> dict[str, Split]:
         """Transitions: X holds states, y the next values of the regulated nodes (bool, two-dimensional)."""
+        return dict(_data(self, seed))
+
+    def _simulate(self, seed: int) -> dict[str, Split]:
         rng = generator(seed, self.id)
         states = rng.integers(0, 2, size=(RUNS, len(self.inputs))).astype(bool)
         runs = [states]
@@ -110,7 +113,14 @@ class BooleanNetwork(Transitions):
             np.frombuffer(b"".join(states), dtype=bool).reshape(-1, n)
             for states in (zip(*transitions, strict=True) if transitions else (b"", b""))
         )
-        return Split(X, y[:, self.regulated])
+        y = y[:, self.regulated]
+        y.setflags(write=False)  # as X is: the arrays are shared between calls
+        return Split(X, y)
+
+
+@functools.lru_cache(maxsize=256)
+def _data(problem: BooleanNetwork, seed: int) -> dict[str, Split]:
+    return problem._simulate(seed)
 
 
 @functools.cache

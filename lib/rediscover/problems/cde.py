@@ -78,9 +78,7 @@ def simulate(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # LSODA warns of the failures that are returned here
-            solution = solve_ivp(
-                rates, (t[0], t[-1]), initial, method="LSODA", t_eval=t, **solver._asdict()
-            )
+            solution = solve_ivp(rates, (t[0], t[-1]), initial, method="LSODA", t_eval=t, **solver._asdict())
     except (ArithmeticError, ValueError):
         return failed
     if not solution.success:
