@@ -14,12 +14,12 @@ from .polynomial import as_text, monomials
 
 @dataclass(frozen=True)
 class IntegralMatching(Method):
-    r"""All monomials up to a degree by linear least squares on
+    r"""All monomials up to a degree, by linear least squares in integral form.
 
     .. math:: x(t_i) = x_0 + \sum_k c_k \int_{t_0}^{t_i} \phi_k(x(s))\, ds
 
-    with the observed states under the integral. Constants inside functions are fitted by the same criterion in
-    `rediscover.skeletons.fit_integral`.
+    with the observed states under the integral. Constants inside functions are fitted by the same criterion
+    in `rediscover.skeletons.fit_integral`.
 
     Attributes
     ----------

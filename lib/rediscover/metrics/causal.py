@@ -130,12 +130,18 @@ def f1_triples(prediction: set[Edge], truth: set[Edge]) -> float:
 
 @metric("lower", upper=1.0)
 def fdr_triples(prediction: set[Edge], truth: set[Edge]) -> float:
-    """False discovery rate by the rule for baselines; 0 for a graph without edges.
+    """False discovery rate by the rule for baselines; 0 for a graph without a right edge, as released.
 
+    The printed rows of PCMCI and J-PCMCI+ need the graphs without any right edge to count 0 here, although
+    their precision is 0 too. The harmonised `fdr_directed` counts them 1.
+
+    >>> fdr_triples({("a", "b", 1), ("b", "b", 1)}, {("b", "b", 1)})
+    0.5
     >>> fdr_triples({("a", "b", 1)}, {("b", "a", 1)}), fdr_triples(set(), {("b", "a", 1)})
-    (1.0, 0.0)
+    (0.0, 0.0)
     """
-    return 1.0 - precision_triples(prediction, truth) if prediction else 0.0
+    precision = precision_triples(prediction, truth)
+    return 1.0 - precision if precision else 0.0
 
 
 @metric("higher", upper=1.0)
