@@ -46,7 +46,16 @@ def test_score_of_one_text_and_of_several(capsys):
 
 
 def test_run_writes_records_and_resumes(tmp_path):
-    arguments = ("run", "--problems", "surfaces/TFS4", "--methods", "mean", "zero", "--store", str(tmp_path / "s.sqlite"))
+    arguments = (
+        "run",
+        "--problems",
+        "surfaces/TFS4",
+        "--methods",
+        "mean",
+        "zero",
+        "--store",
+        str(tmp_path / "s.sqlite"),
+    )
     first = run(*arguments, "--out", str(tmp_path / "a.csv"))
     second = run(*arguments, "--out", str(tmp_path / "b.csv"))
     assert first.returncode == second.returncode == 0, first.stderr
@@ -59,15 +68,24 @@ def test_run_writes_records_and_resumes(tmp_path):
     ("arguments", "message"),
     [
         (["solve", "opern", "surfaces/TFS4"], "unknown method 'opern'; did you mean 'operon'?"),
-        (["solve", "operon", "surfaces/TFS44"], "unknown problem 'surfaces/TFS44'; did you mean 'surfaces/TFS4'?"),
+        (
+            ["solve", "operon", "surfaces/TFS44"],
+            "unknown problem 'surfaces/TFS44'; did you mean 'surfaces/TFS4'?",
+        ),
         (["solve", "operon", "surface/TFS4"], "unknown study 'surface'; did you mean 'surfaces'?"),
-        (["solve", "operon", "surfaces/TFS4", "--seconds", "-1"], "seconds must be a positive number, got -1"),
+        (
+            ["solve", "operon", "surfaces/TFS4", "--seconds", "-1"],
+            "seconds must be a positive number, got -1",
+        ),
         (["solve", "operon", "surfaces/TFS4", "--noise", "-1"], "noise must be a finite number >= 0, got -1"),
         (["solve", "pysr", "surfaces/TFS4"], "pysr is unavailable"),
         (["score", "surfaces/TFS4", "2*x*"], "at position 4"),
         (["score", "surfaces/TFS4", "2*w"], "w"),
         (["score", "surfaces/TCS5", "u"], "give a mapping, not one text"),
-        (["run", "--problems", "surfaces/TFS4", "--methods", "zero", "--store", "/proc/none/s.sqlite"], "/proc/none"),
+        (
+            ["run", "--problems", "surfaces/TFS4", "--methods", "zero", "--store", "/proc/none/s.sqlite"],
+            "/proc/none",
+        ),
         (["problems", "--study", "surfaces", "--subset", "round"], "no subset 'round'"),
     ],
     ids=lambda value: " ".join(value[1:4]) if isinstance(value, list) else "",
@@ -79,7 +97,9 @@ def test_mistakes(arguments, message):
 
 
 def test_a_pipe_that_closes_is_no_error():
-    done = subprocess.run(f"{sys.executable} -m rediscover problems | head -1", shell=True, capture_output=True, text=True)
+    done = subprocess.run(
+        f"{sys.executable} -m rediscover problems | head -1", shell=True, capture_output=True, text=True
+    )
     assert done.returncode == 0 and done.stderr == ""
 
 

@@ -119,7 +119,11 @@ def test_check_of_a_store_from_a_newer_version(tmp_path):
     with sqlite3.connect(store) as connection:
         connection.execute("pragma user_version = 9999")
     done = check(GOOD, REDISCOVER_ROOT=str(root))
-    assert done.returncode == 2 and "has version 9999, this program knows" in done.stderr and done.stderr.count("\n") == 1
+    assert (
+        done.returncode == 2
+        and "has version 9999, this program knows" in done.stderr
+        and done.stderr.count("\n") == 1
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")

@@ -13,7 +13,9 @@ from rediscover.report import readme
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text()
-DOCS = {path.relative_to(ROOT): path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]}
+DOCS = {
+    path.relative_to(ROOT): path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+}
 
 
 def blocks(language):
@@ -42,7 +44,9 @@ def test_python_example_runs():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("line", [line for block in blocks("sh") for line in block.splitlines() if "rediscover " in line])
+@pytest.mark.parametrize(
+    "line", [line for block in blocks("sh") for line in block.splitlines() if "rediscover " in line]
+)
 def test_shell_examples_run(line, tmp_path):
     words = shlex.split(line.split("  #")[0])
     command = [sys.executable, "-m", *words]
@@ -58,10 +62,13 @@ def test_the_method_shown_is_a_whole_method(tmp_path):
     (package / "methods" / "median.py").write_text(example)
     code = (
         "import rediscover as rd; p = rd.problem('surfaces/TFS4'); c = rd.method('median').solve(p);"
-        "assert 'median' in set(rd.methods()['name']); assert rd.score(p, c)['symbolic_accuracy'] == 0; print(rd.__file__)"
+        "assert 'median' in set(rd.methods()['name']); assert rd.score(p, c)['symbolic_accuracy'] == 0;"
+        "print(rd.__file__)"
     )
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=tmp_path
+    )
     assert done.returncode == 0, done.stderr
     assert str(tmp_path) in done.stdout
 

@@ -81,7 +81,11 @@ def evaluation() -> Iterator[Comparison]:
     scope = {"sin": np.sin, "cos": np.cos, "exp": np.exp, "x": x, "y": y}
     assert np.allclose(expression({"x": x, "y": y}), eval(code, scope), rtol=1e-12, atol=0)
     yield Comparison(
-        "expression on 5,000 rows", lambda: expression({"x": x, "y": y}), "eval of numpy code", lambda: eval(code, scope), 101
+        "expression on 5,000 rows",
+        lambda: expression({"x": x, "y": y}),
+        "eval of numpy code",
+        lambda: eval(code, scope),
+        101,
     )
 
 
@@ -102,12 +106,16 @@ def grid() -> Iterator[Comparison]:
     def ours():
         return runs.grid(loaded, [zero], seeds=seeds, progress=False, workers=1)
 
-    yield Comparison(f"grid of {len(loaded) * len(seeds)} trivial runs", ours, "the same calls in a loop", bare, 3)
+    yield Comparison(
+        f"grid of {len(loaded) * len(seeds)} trivial runs", ours, "the same calls in a loop", bare, 3
+    )
 
     def first():
         return runs.grid(loaded[:1], [zero], progress=False, workers=1)
 
-    yield Comparison("time to the first result of a grid", first, "the call itself", lambda: zero.solve(loaded[0]), 5)
+    yield Comparison(
+        "time to the first result of a grid", first, "the call itself", lambda: zero.solve(loaded[0]), 5
+    )
 
 
 GROUPS = (geometry, evaluation, grid)
@@ -137,7 +145,10 @@ def main(arguments=None) -> None:
                 continue
             for comparison in group():
                 rows.append(measure(comparison))
-                print("{what}: {seconds:.3g} s, {against}: {seconds_against:.3g} s".format(**rows[-1]), flush=True)
+                print(
+                    "{what}: {seconds:.3g} s, {against}: {seconds_against:.3g} s".format(**rows[-1]),
+                    flush=True,
+                )
     table = pd.DataFrame(rows)
     print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}"))
     if chosen == names:

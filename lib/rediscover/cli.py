@@ -84,7 +84,12 @@ def _run(options):
 
     ids = [id for name in options.problems for id in (problems(name) if "/" not in name else [name])]
     frame = runs.grid(
-        ids, options.methods, seeds=options.seeds, budget=_budget(options), store=options.store, workers=options.workers
+        ids,
+        options.methods,
+        seeds=options.seeds,
+        budget=_budget(options),
+        store=options.store,
+        workers=options.workers,
     )
     frame.to_csv(options.out or sys.stdout, index=False)
 
@@ -127,7 +132,9 @@ def _ledger(options):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(prog="rediscover", description="Five studies of equation discovery, run again.")
+    parser = argparse.ArgumentParser(
+        prog="rediscover", description="Five studies of equation discovery, run again."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name, function, text):
@@ -149,7 +156,9 @@ def _parser():
     sub.add_argument("problem")
     sub.add_argument("--seed", type=int, default=0)
     sub.add_argument("--noise", type=float, default=0.0)
-    sub.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method")
+    sub.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method"
+    )
     sub.add_argument("--show", type=int, default=5, help="candidates to print")
     budget(sub)
     sub = command("score", _score, "score an expression on a problem")

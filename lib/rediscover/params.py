@@ -161,7 +161,9 @@ def read(path) -> Parameters:
     except ParameterError as error:
         raise ParameterError(f"{path}: {error}") from None
     if params.profile != path.parent.name and path.parent.name in PROFILES:
-        raise ParameterError(f"{path}: profile is {params.profile!r} but the file lies in {path.parent.name}/")
+        raise ParameterError(
+            f"{path}: profile is {params.profile!r} but the file lies in {path.parent.name}/"
+        )
     return params
 
 
@@ -192,4 +194,6 @@ def _sentence(error: ValidationError) -> str:
             return f"{key}: expected a number, got the text {value!r}"
         return f"{key}: {value!r} is text to YAML, not a number (write it as {number:.6e} or with a decimal point)"
     message = first["msg"].removeprefix("Value error, ")
-    return f"{key}: {message[0].lower()}{message[1:]}" + ("" if first["type"] == "value_error" else f", got {value!r}")
+    return f"{key}: {message[0].lower()}{message[1:]}" + (
+        "" if first["type"] == "value_error" else f", got {value!r}"
+    )

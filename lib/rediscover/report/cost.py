@@ -37,7 +37,14 @@ def main(profiles=("smoke", "quick")) -> None:
     for profile in profiles:
         shutil.rmtree(root() / "build" / profile, ignore_errors=True)
         for study in models():
-            command = ["make", "--no-print-directory", "all", f"PROFILE={profile}", f"STUDY={study}", f"PY={sys.executable}"]
+            command = [
+                "make",
+                "--no-print-directory",
+                "all",
+                f"PROFILE={profile}",
+                f"STUDY={study}",
+                f"PY={sys.executable}",
+            ]
             seconds, gigabytes = measure(command)
             rows.append({"profile": profile, "study": study, "minutes": seconds / 60, "gigabytes": gigabytes})
             print("{profile} {study}: {minutes:.1f} min, {gigabytes:.1f} GB".format(**rows[-1]), flush=True)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 # Okabe and Ito's colours, distinguishable with colour-vision deficiency, then tints of them.
 METHOD_STYLE = {
     "oracle": ("#000000", "*"),
-    "mean": ("#999999", "_"),
+    "mean": ("#999999", "|"),
     "zero": ("#cccccc", "x"),
     "polynomial": ("#0072b2", "o"),
     "power_law": ("#56b4e9", "s"),
@@ -58,6 +58,21 @@ def style():
         yield
 
 
+def logarithmic(ax, axis) -> None:
+    """Make an axis logarithmic, with labels that stay apart: plain numbers within two decades, else powers."""
+    import math
+
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
+    low, high = sorted(axis.get_view_interval())
+    axis.set_minor_formatter(NullFormatter())
+    if low > 0 and math.log10(high / low) < 2:
+        subs = (1.0, 2.0, 5.0) if math.log10(high / low) < 1.5 else (1.0, 3.0)
+        axis.set_major_locator(LogLocator(subs=subs))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
 def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=None, linear=()):
     """Estimates with intervals: one panel per value of `panel`, one line per method.
 
@@ -89,13 +104,16 @@ def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=No
             for y, (method, line) in enumerate(part.iterrows()):
                 value, low, high = (max(line[c], floor) if log else line[c] for c in ("value", "low", "high"))
                 if not np.isfinite(value):
-                    ax.annotate("no finite value", (0.02, y), xycoords=("axes fraction", "data"), va="center", size=7)
+                    ax.annotate(
+                        "no finite value", (0.02, y), xycoords=("axes fraction", "data"), va="center", size=7
+                    )
                     continue
                 ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
                 ax.plot(value, y, marker(method), color=colour(method), ms=6)
                 if reference and (method, name) in reference:
                     ax.plot(reference[method, name], y, "d", mfc="none", mec="black", ms=7)
-            ax.set_xscale("log" if log else "linear")
+            if log:
+                logarithmic(ax, ax.xaxis)
             ax.set_yticks(range(len(names)), names)
             ax.set_ylim(-0.7, len(names) - 0.3)
             ax.set_title(title)
@@ -103,7 +121,7 @@ def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=No
 
 
 def against(tidy, *, x: str, label_x: str, panels: dict[str, str]):
-    """Lines of medians with interval bands against a condition such as the noise level, one panel per metric.
+    """Lines with intervals against a condition such as the noise level, one panel per metric.
 
     Parameters
     ----------
@@ -111,18 +129,28 @@ def against(tidy, *, x: str, label_x: str, panels: dict[str, str]):
     panels : metric -> title
     """
     import matplotlib.pyplot as plt
+    import numpy as np
 
     with style():
         figure, axes = plt.subplots(1, len(panels), figsize=(3.0 * len(panels) + 1.2, 2.6), squeeze=False)
         for ax, (name, title) in zip(axes[0], panels.items(), strict=True):
             part = tidy[tidy["metric"] == name]
-            for method in order(part["method"]):
+            names = order(part["method"])
+            for i, method in enumerate(names):
                 line = part[part["method"] == method].sort_values(x)
-                position = range(len(line))
-                ax.plot(position, line["value"], marker(method) + "-", color=colour(method), label=method, ms=4)
-                ax.fill_between(position, line["low"], line["high"], color=colour(method), alpha=0.15, lw=0)
-                ax.set_xticks(list(position), [f"{value:g}" for value in line[x]])
-            ax.set_yscale("log")
+                position = np.arange(len(line)) + 0.05 * (i - len(names) / 2)
+                bars = np.abs(line[["low", "high"]].to_numpy(float).T - line["value"].to_numpy(float))
+                ax.errorbar(
+                    position,
+                    line["value"],
+                    bars,
+                    marker=marker(method),
+                    color=colour(method),
+                    label=method,
+                    ms=4,
+                )
+            ax.set_xticks(range(len(line)), [f"{value:g}" for value in line[x]])
+            logarithmic(ax, ax.yaxis)
             ax.set_xlabel(label_x)
             ax.set_title(title)
         axes[0][-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -89,7 +89,9 @@ def compare(
             "tolerance": tolerance,
         }
         if ours is None:
-            entry["verdict"], entry["reason"] = absent.get(key[0], absent.get("*", ("not run", "not part of this study")))
+            entry["verdict"], entry["reason"] = absent.get(
+                key[0], absent.get("*", ("not run", "not part of this study"))
+            )
         else:
             entry |= ours
             entry["measured"] = entry.pop("value")
@@ -133,7 +135,9 @@ def claims(study: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
         raise KeyError(f"claims of {study} and results do not match: {', '.join(sorted(problem))}")
     wrong = {verdict for verdict, _ in results.values()} - set(CLAIM_VERDICTS)
     if wrong:
-        raise ValueError(f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})")
+        raise ValueError(
+            f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})"
+        )
     out = table[["claim"]].copy()
     out["verdict"] = [results[claim][0] for claim in out.index]
     out["finding"] = [results[claim][1] for claim in out.index]

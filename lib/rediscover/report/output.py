@@ -140,7 +140,17 @@ def _wrapped(shown) -> str:
     for row, values in shown.iterrows():
         key = " ".join(map(str, row)) if isinstance(row, tuple) else str(row)
         lines = [f"{name}: {text}" for name, text in values.items() if text]
-        blocks.append("\n".join([key, *(textwrap.fill(line, 110, initial_indent="  ", subsequent_indent="    ") for line in lines)]))
+        blocks.append(
+            "\n".join(
+                [
+                    key,
+                    *(
+                        textwrap.fill(line, 110, initial_indent="  ", subsequent_indent="    ")
+                        for line in lines
+                    ),
+                ]
+            )
+        )
     return "\n".join(blocks)
 
 
@@ -183,7 +193,9 @@ def _latex(cells, frame, name, caption, footnotes) -> str:
     paragraph = f"p{{{0.8 / max(1, sum(long)):.2f}\\linewidth}}"
     kinds = zip(numeric, long, strict=True)
     columns = "l" * levels + "".join("r" if n else paragraph if wide else "l" for n, wide in kinds)
-    head = [str(level or "") for level in frame.index.names[:levels]] + [str(column) for column in frame.columns]
+    head = [str(level or "") for level in frame.index.names[:levels]] + [
+        str(column) for column in frame.columns
+    ]
     lines = [" & ".join(_escape(title.replace("_", " ")) for title in head) + r" \\", r"\midrule"]
     for row, values in zip(frame.index, cells.itertuples(index=False), strict=True):
         keys = (row if isinstance(row, tuple) else (row,))[:levels]
@@ -192,7 +204,9 @@ def _latex(cells, frame, name, caption, footnotes) -> str:
     return (
         "\\begin{table}\n\\centering\n"
         f"\\caption{{{_escape(caption)}}}\\label{{tab:{name}}}\n"
-        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n" + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}\n"
+        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n"
+        + "\n".join(lines)
+        + "\n\\bottomrule\n\\end{tabular}\n"
         f"{notes}\\end{{table}}\n"
     )
 

@@ -12,9 +12,10 @@ from ..metrics.agreement import bootstrap
 def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, float]:
     """A statistic with its 95 % bootstrap interval, over problems.
 
-    Infinite values (a prediction that is not finite somewhere) are counted, not averaged: a mean is over the finite
-    ones, and ``n`` beside ``n_finite`` says how many there were. A median takes them as what they are. NaN means that the
-    metric does not apply (failed runs have the worst value instead, see `scores.table`) and does not count.
+    Infinite values (a prediction that is not finite somewhere) are counted, not averaged: a mean is over the
+    finite ones, and ``n`` beside ``n_finite`` says how many there were. A median takes them as what they are. NaN
+    means that the metric does not apply (failed runs have the worst value instead, see `scores.table`) and does
+    not count.
 
     Returns
     -------
@@ -44,7 +45,9 @@ def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, 
     return {"value": value, "low": low, "high": high, **counts}
 
 
-def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: Callable = np.mean) -> pd.DataFrame:
+def summary(
+    frame: pd.DataFrame, by: list[str], columns: list[str], statistic: Callable = np.mean
+) -> pd.DataFrame:
     """`interval` of several score columns for each group, tidy.
 
     Returns
@@ -54,7 +57,9 @@ def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: C
     rows = []
     for keys, group in frame.groupby(by, sort=False):
         for column in columns:
-            rows.append(dict(zip(by, keys, strict=True)) | {"metric": column} | interval(group[column], statistic))
+            rows.append(
+                dict(zip(by, keys, strict=True)) | {"metric": column} | interval(group[column], statistic)
+            )
     return pd.DataFrame(rows)
 
 
@@ -69,5 +74,7 @@ def spread(tidy: pd.DataFrame, index: list[str], columns: str = "metric", digits
         ]
     )
     wide = text.pivot(index=index, columns=columns, values="cell")
-    order = pd.MultiIndex.from_frame(tidy[index].drop_duplicates()) if len(index) > 1 else tidy[index[0]].unique()
+    order = (
+        pd.MultiIndex.from_frame(tidy[index].drop_duplicates()) if len(index) > 1 else tidy[index[0]].unique()
+    )
     return wide.loc[order, list(tidy[columns].unique())]

@@ -51,7 +51,9 @@ def score(problem, answer, *, seed: int = 0) -> dict[str, float]:
     answer = getattr(answer, "solution", answer)
     if not isinstance(answer, Mapping):
         if len(problem.outputs) != 1:
-            raise ValueError(f"{problem.id} has outputs {', '.join(problem.outputs)}: give a mapping, not one text")
+            raise ValueError(
+                f"{problem.id} has outputs {', '.join(problem.outputs)}: give a mapping, not one text"
+            )
         answer = {problem.outputs[0]: str(answer)}
     module = importlib.import_module(f"{__name__}.{problem.study}")
     return module.score(problem, dict(answer), seed=seed)
@@ -103,16 +105,17 @@ def table(records, problems, *, store=None, workers=None, progress=True):
 
     known = {problem.id: problem for problem in problems}
     answered = records[records["status"] == "ok"]
-    works = [
-        Scoring(known[row.problem], row.solution, row.seed)
-        for row in answered.itertuples()
-    ]
+    works = [Scoring(known[row.problem], row.solution, row.seed) for row in answered.itertuples()]
     outcomes = runs.compute(works, LIMIT, store=store, workers=workers, progress=progress)
-    values = pd.DataFrame([outcome.get("scores", {}) for outcome in outcomes], index=answered.index).astype(float)
+    values = pd.DataFrame([outcome.get("scores", {}) for outcome in outcomes], index=answered.index).astype(
+        float
+    )
     failed = [outcome["status"] != "ok" for outcome in outcomes]
     out = records[IDENTITY].copy()
     out["scoring"] = pd.Series(
-        [f"{o['status']}: {o['reason']}" if o["status"] != "ok" else "" for o in outcomes], index=answered.index, dtype=object
+        [f"{o['status']}: {o['reason']}" if o["status"] != "ok" else "" for o in outcomes],
+        index=answered.index,
+        dtype=object,
     )
     out["scoring"] = out["scoring"].fillna("nothing to score")
     out = out.join(values)

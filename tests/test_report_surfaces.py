@@ -1,0 +1,97 @@
+"""The analyses of the surface study, on cases worked by hand."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rediscover as rd
+from rediscover import runs, scores
+from rediscover.report import surfaces as study
+from rediscover.runs.refit import refitted
+
+
+def level_set(F):
+    return dataclasses.replace(rd.problem("surfaces/AMHD1"), truth={"F": F})
+
+
+def test_floor_of_two_sheets_is_one_and_of_a_plane_zero():
+    assert study.floor(level_set("z**2 - 4"), n=400) == pytest.approx(
+        1.0, abs=0.02
+    )  # sheets z = 2 and z = -2
+    assert study.floor(level_set("x + y + z"), n=400) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_floor_is_below_every_answer():
+    surface = rd.problem("surfaces/AMHD9")
+    low = study.floor(surface)
+    for method in ("mean", "polynomial"):
+        assert rd.score(surface, rd.method(method).solve(surface))["nmse_variance"] > 0.97 * low
+
+
+def test_floor_of_tilted_sheets_weighs_them_by_area():
+    # z = 0 and z = 3 (x - y), for |z| <= 5: the slanted sheet has sqrt(19) times the area of its shadow
+    surface = level_set("z*(z - 3*(x - y))")
+    rng = np.random.default_rng(0)
+    x, y = rng.uniform(-5, 5, size=(2, 2_000_000))
+    z = 3 * (x - y)
+    inside, w = np.abs(z) <= 5, np.sqrt(19)
+    mean = np.where(inside, w * z / (1 + w), 0.0)
+    within = np.where(inside, mean**2 + w * (z - mean) ** 2, 0.0).sum()
+    total = np.where(inside, w * z**2, 0.0).sum()  # the mean of z is 0
+    assert study.floor(surface, n=3000) == pytest.approx(within / total, rel=0.05)
+
+
+def test_printed_shares_that_a_number_of_surfaces_can_give():
+    table = pd.DataFrame({"representation": ["implicit"] * 4, "value": ["0.05", "0.04", "0.12", "0.13"]})
+    got = study.attainable(table, {"implicit": 24}).loc["implicit"]
+    # of 24: 1/24 = 0.0417 and 3/24 = 0.125, which rounds either way; of 20: 1/20 only
+    assert (got["cells"], got["attainable"], got["attainable_of_20"]) == (4, 3, 1)
+
+
+def test_failures_name_what_is_missing():
+    surfaces = [rd.problem("surfaces/TFS2")]  # sin(x)*cos(y) or the like: a trigonometric truth
+    (truth,) = surfaces[0].truth.values()
+    answers = {"right": truth, "wrong family": "x*y", "right family": "0.5*sin(x + 1)*cos(y)"}
+    records = pd.DataFrame(
+        [
+            {
+                "problem": s.id,
+                "subset": "explicit",
+                "method": name,
+                "status": "ok",
+                "solution": json.dumps({"z": text}),
+            }
+            for s in surfaces
+            for name, text in answers.items()
+        ]
+    )
+    got = study.failures(records, pd.DataFrame({"symbolic_accuracy": [1.0, 0.0, 0.0]}))
+    assert got.loc["right", "success"] == 1.0
+    assert got.loc["wrong family", "search error"] == 1.0
+
+
+def test_refitting_finds_the_constants_of_a_right_structure():
+    surface = rd.problem("surfaces/TFS4", n_train=200)
+    records = runs.grid([surface], ["oracle"], progress=False)
+    records["solution"] = json.dumps({"z": "0.1*x*y + 0.5"})
+    refit = refitted(records, [surface], progress=False)
+    before, after = (
+        scores.table(r, [surface], progress=False)["nmse_variance"].item() for r in (records, refit)
+    )
+    assert before > 0.1 and after < 1e-20
+
+
+def test_failed_runs_have_the_worst_scores_and_do_not_vanish():
+    surface = rd.problem("surfaces/TFS4", n_train=50)
+    records = runs.grid([surface], ["oracle", "mean"], progress=False)
+    records.loc[1, ["status", "solution"]] = ["timeout", ""]
+    table = scores.table(records, [surface], progress=False)
+    assert (
+        len(table) == 2
+        and table.loc[1, "symbolic_accuracy"] == 0.0
+        and table.loc[1, "hausdorff_ood"] == np.inf
+    )
+    assert table.loc[1, "scoring"] == "nothing to score"

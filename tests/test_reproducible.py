@@ -1,0 +1,83 @@
+"""The same seed and profile give the same bytes, also when two runs work at once or one was killed and resumed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+STUDY = "10_surface_benchmark"
+SURFACES = ["surfaces/TFS4", "surfaces/QIS2", "surfaces/AMHD1", "surfaces/TCS5"]
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """Two copies of what a run reads: notebooks and parameters (fewer surfaces, so that this takes seconds)."""
+    made = []
+    for name in ("at_once", "killed"):
+        root = tmp_path_factory.mktemp(name)
+        (root / "notebooks").mkdir()
+        shutil.copy(ROOT / "notebooks" / f"{STUDY}.ipynb", root / "notebooks")
+        values = yaml.safe_load((ROOT / "params" / "smoke" / f"{STUDY}.yaml").read_text())
+        (root / "params").mkdir()
+        (root / "params" / f"{STUDY}.yaml").write_text(
+            yaml.safe_dump(values | {"surfaces": SURFACES, "evaluations": 200})
+        )
+        made.append(root)
+    return made
+
+
+def start(root, name):
+    words = ["-m", "papermill", f"notebooks/{STUDY}.ipynb", f"{name}.ipynb", "-f", f"params/{STUDY}.yaml"]
+    environment = os.environ | {"REDISCOVER_ROOT": str(root), "REDISCOVER_PROGRESS": "off"}
+    return subprocess.Popen(
+        [sys.executable, *words, "-k", "python3", "--no-progress-bar"],
+        cwd=root,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(process):
+    _, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors[-3000:]
+
+
+def files(root):
+    folder = root / "build" / "smoke"
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for kind in ("tables", "figures")
+        for path in sorted((folder / kind).iterdir())
+    }
+
+
+def test_two_at_once_and_one_that_was_killed(places):
+    at_once, killed = places
+    both = start(at_once, "a"), start(at_once, "b")
+    for process in both:
+        finish(process)
+
+    process = start(killed, "a")
+    store = killed / "build" / "smoke" / f"{STUDY}.sqlite"
+    end = time.monotonic() + 120
+    while not store.exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    finish(start(killed, "b"))
+
+    expected, found = files(at_once), files(killed)
+    assert "tables/surfaces_runs.csv" in expected and "figures/surfaces_overview.pdf" in expected
+    assert found.keys() == expected.keys()
+    assert [name for name in expected if found[name] != expected[name]] == []
