@@ -171,7 +171,7 @@ def select(pool: Iterable[Verified]) -> Verified | None:
 FITS = {"released": fit_released, "integral": fit_integral}
 
 
-def skeleton_verifier(problem, *, fit: str = "integral", seed: int = 0, evaluations: int = 20_000):
+def skeleton_verifier(problem, *, fit: str = "integral", seed: int = 0, evaluations: int = 10_000):
     """A verifier of skeletons: fit their constants, integrate, compare with the training trajectory by R2.
 
     Parameters

@@ -38,7 +38,7 @@ LOOP = Solver(1e-6, 1e-6, 1e-6, 0.0)  # its verifier
 
 
 def simulate(
-    equations: Mapping[str, Expression], initial, t, *, solver: Solver = FINAL, evaluations: int = 50_000
+    equations: Mapping[str, Expression], initial, t, *, solver: Solver = FINAL, evaluations: int = 10_000
 ) -> np.ndarray:
     """Integrate an autonomous system.
 
@@ -58,7 +58,7 @@ def simulate(
         All NaN where the integration fails: a value that is not finite, a step that gets too small, too many
         evaluations, an unknown variable. It is a result, not an error.
     """
-    from scipy.integrate import solve_ivp
+    from scipy.integrate import LSODA
 
     t, names = np.asarray(t, dtype=float), list(equations)
     failed = np.full((len(t), len(names)), np.nan)
@@ -75,16 +75,24 @@ def simulate(
             raise ArithmeticError
         return value
 
+    # The steps of solve_ivp, taken here, as it does not notice when LSODA stops advancing.
+    states, done = failed.copy(), 1
+    states[0] = initial
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # LSODA warns of the failures that are returned here
-            solution = solve_ivp(rates, (t[0], t[-1]), initial, method="LSODA", t_eval=t, **solver._asdict())
+            steps = LSODA(rates, t[0], states[0], t[-1], **solver._asdict())
+            while steps.status == "running":
+                steps.step()
+                if steps.status == "failed" or steps.t <= steps.t_old:
+                    return failed
+                reached = np.searchsorted(t, steps.t, side="right")
+                if reached > done:
+                    states[done:reached] = steps.dense_output()(t[done:reached]).T
+                    done = reached
     except (ArithmeticError, ValueError):
         return failed
-    if not solution.success:
-        return failed
-    states = solution.y.T
-    return states if states.shape == failed.shape and np.all(np.isfinite(states)) else failed
+    return states if done == len(t) and np.all(np.isfinite(states)) else failed
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
