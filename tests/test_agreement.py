@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.metrics
 import statsmodels.stats.multitest
 
 from rediscover.metrics import agreement
@@ -89,3 +90,116 @@ def test_holm_equals_statsmodels_and_keeps_the_index():
     assert named["a"] == pytest.approx(0.2) and named["c"] == pytest.approx(0.02) and np.isnan(named["b"])
     with pytest.raises(ValueError, match="between 0 and 1"):
         agreement.holm([0.5, 1.5])
+
+
+# ---- coefficients
+
+
+@pytest.mark.parametrize("name", ["pearson", "spearman", "kendall_tau", "cohen_kappa"])
+def test_coefficients_are_symmetric_bounded_and_leave_missing_pairs_out(name):
+    coefficient, rng = getattr(agreement, name), np.random.default_rng(3)
+    a, b = rng.integers(1, 6, 60), rng.integers(1, 6, 60)
+    value = coefficient(a, b)
+    assert -1 <= value <= 1 and value == pytest.approx(coefficient(b, a))
+    assert coefficient([*a, np.nan, 3], [*b, 2, np.nan]) == pytest.approx(value)
+    assert coefficient(a, a) == pytest.approx(1)
+    assert np.isnan(coefficient([5, 5, 5], [5, 5, 5]))
+    with pytest.raises(ValueError, match="equally long"):
+        coefficient([1, 2], [1])
+
+
+@pytest.mark.parametrize("weights", [None, "linear", "quadratic"])
+def test_kappa_equals_scikit_learn_where_all_values_occur(weights):
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(1, 6, 200), rng.integers(1, 6, 200)
+    assert agreement.cohen_kappa(a, b, weights) == pytest.approx(
+        sklearn.metrics.cohen_kappa_score(a, b, weights=weights)
+    )
+
+
+def test_weighted_kappa_knows_the_scale():
+    # Nobody gave a 3, but 2 and 4 are two steps apart. Raters (2, 4, 5) and (2, 5, 5): the cost is 1 of
+    # expected (0 + 9 + 9 + 4 + 1 + 1 + 9 + 0 + 0) / 3 = 11.
+    assert agreement.cohen_kappa([2, 4, 5], [2, 5, 5], "quadratic") == pytest.approx(1 - 1 / 11)
+
+
+def test_alpha_of_krippendorffs_own_example():
+    # Krippendorff (2011), section D: four observers, twelve units, missing values; nominal 0.743, ordinal
+    # 0.815, interval 0.849.
+    x = np.nan
+    ratings = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, x, x, x],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, x, 3],
+        [x, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, x],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, x],
+    ]
+    for level, expected in (("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)):
+        assert agreement.krippendorff_alpha(ratings, level) == pytest.approx(expected, abs=5e-4)
+    assert np.isnan(agreement.krippendorff_alpha([[1, x], [x, 2]]))
+    with pytest.raises(ValueError, match="level must be"):
+        agreement.krippendorff_alpha(ratings, "ratio")
+
+
+def test_all_at_once_is_each_alone():
+    a, b = [1, 2, 3, 4, 4], [1, 2, 2, 5, 4]
+    row = agreement.agreement(a, b)
+    assert row.n == 5 and row.kendall == agreement.kendall_tau(a, b)
+    assert row.alpha == agreement.krippendorff_alpha([a, b])
+
+
+# ---- pairing
+
+
+def test_pairing_by_position_and_by_key():
+    judge = pd.DataFrame({"paper": ["a", "b", "c"], "n": [1, 1, 2], "score": [1, 3, 5]})
+    human = pd.DataFrame({"paper": ["c", "b", "a"], "n": [2, 1, 1], "score": [5, 3, 1]})
+    wrong = agreement.pair_by_position(judge, human, ["paper", "n"])
+    right = agreement.pair_by_key(judge, human, ["paper", "n"])
+    assert agreement.spearman(wrong.score_a, wrong.score_b) == -1 and wrong.same.tolist() == [
+        False,
+        True,
+        False,
+    ]
+    assert agreement.spearman(right.score_a, right.score_b) == 1
+
+
+def test_pairing_drops_nothing_in_silence():
+    judge, human = pd.DataFrame({"id": [1, 2]}), pd.DataFrame({"id": [2, 3]})
+    with pytest.raises(ValueError, match="2 keys are in one table only"):
+        agreement.pair_by_key(judge, human, ["id"])
+    with pytest.raises(ValueError, match=r"first table has the key .* more than once"):
+        agreement.pair_by_key(pd.DataFrame({"id": [1, 1]}), human, ["id"])
+    with pytest.raises(ValueError, match="cannot pair 2 rows with 1"):
+        agreement.pair_by_position(judge, human[:1], ["id"])
+
+
+# ---- groups
+
+
+def test_kruskal_wallis_by_hand_and_at_its_ends():
+    # Ranks 1, 2, 3 against 4, 5, 6: H = 12 / (6 * 7) * (36 / 3 + 225 / 3) - 3 * 7.
+    row = agreement.kruskal_wallis([1, 2, 3, 4, 5, 6], list("aaabbb"))
+    assert row.statistic == pytest.approx(12 / 42 * (12 + 75) - 21) and row.effect == pytest.approx(
+        row.statistic / 5
+    )
+    same = agreement.kruskal_wallis([2, 2, 2], list("abb"))
+    assert (same.statistic, same.p) == (0, 1)
+    with pytest.raises(ValueError, match="at least two groups"):
+        agreement.kruskal_wallis([1, 2], ["a", "a"])
+
+
+def test_mixed_model_finds_the_slopes_it_was_made_with():
+    rng = np.random.default_rng(5)
+    paper = np.repeat(np.arange(60), 8)
+    density, position = rng.normal(size=60)[paper], rng.normal(size=480)
+    score = 3 - 0.5 * density + 0.2 * position + rng.normal(size=60)[paper] * 0.2 + rng.normal(size=480) * 0.1
+    frame = pd.DataFrame({"paper": paper, "density": density * 10, "position": position, "score": score})
+    table = agreement.mixed_model(frame, "score", ["density", "position"], "paper")
+    assert table.estimate["density"] == pytest.approx(-0.5 * density.std(ddof=1), abs=0.08)
+    assert (
+        table.low["position"] < 0.2 * position.std(ddof=1) < table.high["position"] and (table.p < 1e-6).all()
+    )
+    with pytest.raises(ValueError, match="position is the same everywhere"):
+        agreement.mixed_model(frame.assign(position=1.0), "score", ["density", "position"], "paper")
+    with pytest.raises(ValueError, match="NaN in score"):
+        agreement.mixed_model(frame.assign(score=np.nan), "score", ["density"], "paper")

@@ -131,6 +131,18 @@ class Surfaces(Parameters):
     noise_seeds: Seeds
 
 
+class Passages(Parameters):
+    """50_text_to_equation.
+
+    Attributes
+    ----------
+    papers : papers of the bundled corpus, by id; an empty list means all of them.
+    """
+
+    notebook: ClassVar[str] = "50_text_to_equation"
+    papers: Annotated[list[str], AfterValidator(_unique)]
+
+
 def models() -> dict[str, type[Parameters]]:
     """Notebook name -> parameter model."""
     return {model.notebook: model for model in Parameters.__subclasses__()}

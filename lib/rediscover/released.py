@@ -8,12 +8,13 @@ out.
 
 import difflib
 import functools
+import hashlib
 import os
 import warnings
 from pathlib import Path
 
 import pandas as pd
-import pooch
+import platformdirs
 import yaml
 
 REGISTRY = Path(__file__).with_suffix(".yaml")
@@ -89,7 +90,7 @@ def fetch(repository: str, path: str) -> Path:
     mirror = os.environ.get(MIRROR)
     if mirror:
         return _from_mirror(Path(mirror) / relative, sha256)
-    target = pooch.os_cache("rediscover") / "released" / relative
+    target = _cache() / relative
     url = f"{RAW}/{repository}/{entry['commit']}/{path}"
     if entry["licence"] is None and not target.exists():
         warnings.warn(
@@ -107,7 +108,7 @@ def unavailable(repository: str) -> str | None:
     nothing.
     """
     entry = _lookup(_repositories(), repository, "repository")
-    root = os.environ.get(MIRROR) or pooch.os_cache("rediscover") / "released"
+    root = os.environ.get(MIRROR) or _cache()
     folder = Path(root, repository, entry["commit"])
     missing = [path for path in entry["files"] if not (folder / path).is_file()]
     if not missing:
@@ -125,6 +126,10 @@ def fetch_all(repository: str) -> list[Path]:
     return [fetch(repository, path) for path in _lookup(_repositories(), repository, "repository")["files"]]
 
 
+def _cache() -> Path:
+    return platformdirs.user_cache_path("rediscover") / "released"
+
+
 def _lookup(table: dict, name: str, what: str):
     if name not in table:
         close = difflib.get_close_matches(name, table, 1, cutoff=0.3)
@@ -136,13 +141,17 @@ def _lookup(table: dict, name: str, what: str):
 def _from_mirror(path: Path, sha256: str) -> Path:
     if not path.is_file():
         raise ReleasedError(f"the mirror has no {path}: complete it, or unset {MIRROR} to download the file")
-    found = pooch.file_hash(str(path), alg="sha256")
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != sha256:
         raise ReleasedError(f"{path} is not the released file: SHA-256 {found}, expected {sha256}")
     return path
 
 
 def _download(url: str, target: Path, sha256: str) -> Path:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="IProgress not found")  # of a progress bar that is not used
+        import pooch
     import requests
 
     # pooch writes to a temporary file and moves it into place only after the hash has been found right.

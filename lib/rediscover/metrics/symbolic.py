@@ -18,7 +18,7 @@ from typing import NamedTuple
 import joblib
 import mpmath
 import numpy as np
-import pooch
+import platformdirs
 
 from .. import killable
 from ..expressions import Expression, ExpressionError, parse
@@ -227,7 +227,7 @@ def _memory() -> Callable:
 
     A limit that was hit is remembered as well, for this limit, so that scoring again takes no time.
     """
-    folder = os.environ.get(CACHE, pooch.os_cache("rediscover"))
+    folder = os.environ.get(CACHE, platformdirs.user_cache_path("rediscover"))
     if not folder:
         return _attempt
     sources = "".join(map(inspect.getsource, CONVERSIONS))

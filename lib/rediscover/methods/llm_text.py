@@ -1,0 +1,96 @@
+"""A prompted language model that writes the formula of a passage: the generator of SciText2Eq."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import yaml
+
+from . import Candidate
+from .text_baselines import Writer
+
+FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+
+
+def prompt(problem) -> list[dict]:
+    """Messages that ask for the formula of a passage.
+
+    They hold every context up to it and the true formulas and descriptions before it; what a model wrote for
+    earlier entries is never fed back.
+
+    Examples
+    --------
+    >>> from ..problems import problem
+    >>> print(prompt(problem("passages/kalman-2"))[1]["content"].splitlines()[5])
+    Description: where \\(w_t\\) has covariance \\(Q\\) and \\(v_t\\) has covariance \\(R\\)
+    """
+    lines = [f"Paper {problem.paper}, equation {problem.number}"]
+    for i, entry in enumerate(problem.earlier, 1):
+        lines += ["", f"Context for Equation {i}:", entry.context]
+        if entry.description:
+            lines.append(f"Description: {entry.description}")
+        lines += [f"<latex>{equation}</latex>" for equation in entry.equations]
+    lines += ["", f"Context for Equation {problem.number}:", problem.context]
+    text = FACTS["prompt"].format(context="\n".join(lines), n=problem.number)
+    return [{"role": "system", "content": FACTS["system"]}, {"role": "user", "content": text}]
+
+
+def sampling(model: str, profile: str = "paper") -> dict:
+    """Temperature and token limit for a model, by what the paper says or what its code does.
+
+    Examples
+    --------
+    >>> sampling("gpt-4.1"), sampling("gpt-4.1", "code")
+    ({'temperature': 1.0, 'max_tokens': 1024}, {'temperature': 0.2, 'max_tokens': 1024})
+    """
+    chosen = FACTS["profiles"][profile]
+    named = (t for pattern, t in chosen["temperature"].items() if re.search(pattern, model, re.IGNORECASE))
+    # The released code sets no limit for DeepSeek, whose thinking would use it up.
+    limit = None if re.search("deepseek", model, re.IGNORECASE) else FACTS["max_tokens"]
+    return {"temperature": next(named, chosen["other"]), "max_tokens": limit}
+
+
+def records_of(folder, model: str) -> Path:
+    """The file of records of a model within a folder."""
+    return Path(folder) / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', model)}.jsonl"
+
+
+@dataclass(frozen=True)
+class LanguageModel(Writer):
+    """One completion per passage, replayed from records; ``make generate`` records them.
+
+    Settings
+    --------
+    model : name as the server knows it.
+    records : folder of the records.
+    profile : 'paper' or 'code', whose temperatures.
+    """
+
+    name: ClassVar[str] = "llm_text"
+    reference: ClassVar[str] = "Mo et al., SciText2Eq (2026)"
+
+    model: str = "gpt-4o-mini"
+    records: str = "records"
+    profile: Literal["paper", "code"] = "paper"
+
+    def available(self) -> str | None:
+        file = records_of(self.records, self.model)
+        if file.is_file():
+            return None
+        return f"no records of {self.model} at {file}: make generate MODEL={self.model} BASE_URL=..."
+
+    def write(self, problem, seed):
+        from ..llm import Chat
+
+        chat = Chat(self.model, records_of(self.records, self.model))
+        return candidate(chat.ask(prompt(problem), draw=seed, **sampling(self.model, self.profile)))
+
+
+def candidate(reply) -> Candidate:
+    """Formula and description of a reply; an unreadable reply is an empty formula, so that its row stays."""
+    from ..llm import tag
+
+    text = reply.text or ""
+    notes = {"description": tag(text, "description"), "truncated": reply.truncated, "model": reply.model}
+    return Candidate({"latex": tag(text, "latex")}, evaluations=1, notes=notes)

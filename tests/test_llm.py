@@ -1,0 +1,495 @@
+"""The chat client against a real server on loopback that misbehaves in every way a server can."""
+
+import http.server
+import json
+import logging
+import threading
+import time
+
+import pytest
+
+from rediscover import llm
+
+KEY = "sk-secret-0123456789"
+MODEL = "gpt-4o-mini"
+
+
+def completion(text="<latex>a=b</latex>", **changes):
+    body = {
+        "id": "1",
+        "object": "chat.completion",
+        "model": "gpt-4o-mini-2024-07-18",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 500, "total_tokens": 1500},
+    }
+    return {**body, **changes}
+
+
+def good(text="<latex>a=b</latex>", **changes):
+    return lambda handler: send(handler, 200, json.dumps(completion(text, **changes)).encode())
+
+
+def status(code, message="no", **headers):
+    body = json.dumps({"error": {"message": message}}).encode()
+    return lambda handler: send(handler, code, body, **headers)
+
+
+def raw(body):
+    return lambda handler: send(handler, 200, body)
+
+
+def send(handler, code, body, **headers):
+    handler.send_response(code)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", str(len(body)))
+    for name, value in headers.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def cut(handler):
+    """Promise more than is sent, then hang up."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"choices": [')
+    handler.close_connection = True
+
+
+def hang_up(handler):
+    handler.close_connection = True
+    handler.connection.close()
+
+
+def dribble(handler):
+    """One byte at a time, so that no single read ever times out."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    for _ in range(100):
+        handler.wfile.write(b" ")
+        handler.wfile.flush()
+        time.sleep(0.05)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Answers the i-th request with the i-th behaviour, and from then on with the last."""
+
+    daemon_threads = True
+
+    def __init__(self, *behaviours):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.behaviours, self.seen, self.lock = behaviours, [], threading.Lock()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def handle_error(self, request, client_address):
+        pass  # the client hanging up on a dribble is what is tested
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.lock:
+            behaviour = self.server.behaviours[min(len(self.server.seen), len(self.server.behaviours) - 1)]
+            self.server.seen.append((self.path, self.headers.get("Authorization"), body, time.monotonic()))
+        behaviour(self)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def serve(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    running = []
+
+    def start(*behaviours):
+        server = Server(*behaviours)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        running.append(server)
+        return server
+
+    yield start
+    for server in running:
+        server.shutdown()
+        server.server_close()
+
+
+def chat(server, path, **options):
+    options = {"mode": "record", "pause": 0.01, "timeout": 2.0, "base_url": server.url, **options}
+    return llm.Chat(options.pop("model", MODEL), path, **options)
+
+
+# ---- asking, recording, replaying
+
+
+def test_what_is_sent_and_what_comes_back(serve, tmp_path):
+    server = serve(good())
+    asked = chat(server, tmp_path / "r.jsonl")
+    reply = asked.ask("two", temperature=0.2, max_tokens=64, seed=None)
+    path, authorization, body, _ = server.seen[0]
+    assert path == "/v1/chat/completions" and authorization == f"Bearer {KEY}"
+    assert body == {
+        "model": MODEL,
+        "messages": [{"role": "user", "content": "two"}],
+        "temperature": 0.2,
+        "max_tokens": 64,
+    }
+    assert reply.text == "<latex>a=b</latex>" and reply.model == "gpt-4o-mini-2024-07-18"
+    assert reply.cost == pytest.approx(1000 * 0.15e-6 + 500 * 0.60e-6)
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.attempts) == (1000, 500, 1)
+    assert not reply.replayed and not reply.estimated and not reply.truncated
+    assert asked.spent == {
+        "completions": 1,
+        "prompt_tokens": 1000,
+        "completion_tokens": 500,
+        "usd": pytest.approx(0.00045),
+    }
+
+
+def test_the_address_may_come_from_the_environment(serve, tmp_path, monkeypatch):
+    server = serve(good("hi"))
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+    assert llm.Chat(MODEL, tmp_path / "r.jsonl", mode="record").ask("x").text == "hi"
+
+
+def test_replay_needs_no_server_no_key_and_is_equal(serve, tmp_path, monkeypatch):
+    server = serve(good("1"), good("2"), good("3"))
+    live = chat(server, tmp_path / "r.jsonl", concurrency=1).ask_all(["p", "p", "q"], temperature=1.0)
+    monkeypatch.delenv("OPENAI_API_KEY")
+    replayed = llm.Chat(MODEL, tmp_path / "r.jsonl").ask_all(["p", "p", "q"], temperature=1.0)
+    assert [r.text for r in replayed] == ["1", "2", "3"]  # the same prompt twice is two draws
+    assert all(r.replayed for r in replayed) and [r.key for r in live] == [r.key for r in replayed]
+    assert len(server.seen) == 3
+
+
+def test_a_missing_record_says_how_to_record_and_what_differs(serve, tmp_path):
+    chat(serve(good()), tmp_path / "r.jsonl").ask("Write equation 1.\nContext: apples")
+    replay = llm.Chat(MODEL, tmp_path / "r.jsonl")
+    with pytest.raises(llm.MissingRecord, match=r"make generate MODEL=gpt-4o-mini") as error:
+        replay.ask("Write equation 1.\nContext: pears")
+    assert "-Context: apples" in str(error.value) and "+Context: pears" in str(error.value)
+    with pytest.raises(llm.MissingRecord, match="other parameters"):
+        replay.ask("Write equation 1.\nContext: apples", temperature=0.5)
+    with pytest.raises(llm.MissingRecord, match="holds no records"):
+        llm.Chat(MODEL, tmp_path / "none.jsonl").ask("x")
+
+
+def test_recording_goes_on_where_it_stopped(serve, tmp_path):
+    server = serve(good())
+    chat(server, tmp_path / "r.jsonl").ask_all(["a", "b"])
+    again = chat(server, tmp_path / "r.jsonl")
+    again.ask_all(["a", "b", "c"])
+    assert len(server.seen) == 3 and again.spent["completions"] == 1
+
+
+def test_keys_depend_on_the_request_alone():
+    one = [{"role": "user", "content": "λ=1"}]
+    key = llm.request_key("m", one, {"temperature": 0.2, "seed": 1})
+    assert key == llm.request_key("m", one, {"seed": 1, "temperature": 0.2})
+    assert key == "7a1f9c5a0393ccf77e670795d62fec2bc833603f7b2398c77d455b8e6bc973a7"
+    others = [
+        llm.request_key("n", one, {"temperature": 0.2, "seed": 1}),
+        llm.request_key("m", [{"role": "user", "content": "λ= 1"}], {"temperature": 0.2, "seed": 1}),
+        llm.request_key("m", one, {"temperature": 0.3, "seed": 1}),
+        llm.request_key("m", one, {"temperature": 0.2, "seed": 1}, draw=1),
+    ]
+    assert len({key, *others}) == 5
+
+
+# ---- servers that fail
+
+
+@pytest.mark.parametrize("code", [408, 409, 429, 500, 502, 503, 504])
+def test_passing_trouble_is_tried_again(serve, tmp_path, code):
+    server = serve(status(code), status(code), good())
+    reply = chat(server, tmp_path / "r.jsonl").ask("x")
+    assert reply.attempts == 3 and len(server.seen) == 3
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "message"),
+    [
+        (cut, "RemoteProtocolError"),
+        (hang_up, "RemoteProtocolError"),
+        (dribble, "Timeout"),
+        (raw(b"<html>gateway</html>"), "no chat completion .*<html>gateway"),
+        (raw(b'{"choices": [{"mess'), "no chat completion"),
+        (raw(b'{"choices": []}'), "no chat completion"),
+        (raw(b'{"choices": "none"}'), "no chat completion"),
+        (raw(b"[1, 2]"), "no chat completion"),
+        (raw(b"x" * 300_000), "longer than 200000 bytes"),
+        (raw(json.dumps(completion("y" * 300_000)).encode()), "longer than 200000 bytes"),
+    ],
+    ids=[
+        "cut",
+        "hang up",
+        "dribble",
+        "html",
+        "half JSON",
+        "no choices",
+        "wrong type",
+        "list",
+        "huge",
+        "huge text",
+    ],
+)
+def test_a_broken_reply_is_tried_again_and_then_given_up(serve, tmp_path, behaviour, message):
+    server = serve(behaviour, good("fine"))
+    options = {"timeout": 0.3, "max_bytes": 200_000, "tries": 2}
+    assert chat(server, tmp_path / "r.jsonl", **options).ask("x").text == "fine"
+    with pytest.raises(llm.LlmError, match=rf"gave up after 2 attempts.*({message})"):
+        chat(serve(behaviour), tmp_path / "s.jsonl", **options).ask("x")
+    assert not (tmp_path / "s.jsonl").exists()
+
+
+def test_retry_after_is_honoured_in_seconds_and_as_a_date(serve, tmp_path):
+    server = serve(status(429, Retry_After="0.4"), good())
+    chat(server, tmp_path / "r.jsonl").ask("x")
+    assert server.seen[1][3] - server.seen[0][3] >= 0.4
+    past = serve(status(429, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"), good())
+    chat(past, tmp_path / "s.jsonl", pause=30).ask("x")  # the date is over: no pause of 30 s
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [(400, llm.LlmError), (422, llm.LlmError), (401, llm.Unusable), (403, llm.Unusable), (404, llm.Unusable)],
+)
+def test_what_cannot_get_better_is_not_tried_again(serve, tmp_path, code, kind):
+    server = serve(status(code, "because"))
+    with pytest.raises(kind, match=rf"HTTP {code}: .*because") as error:
+        chat(server, tmp_path / "r.jsonl").ask("x")
+    assert type(error.value) is kind and len(server.seen) == 1
+
+
+def test_one_failure_among_many_is_its_own(serve, tmp_path):
+    server = serve(good("1"), status(400), good("3"))
+    replies = chat(server, tmp_path / "r.jsonl", concurrency=1).ask_all(["a", "b", "c"])
+    assert [replies[0].text, replies[2].text] == ["1", "3"] and isinstance(replies[1], llm.LlmError)
+
+
+def test_nobody_at_home(tmp_path):
+    with pytest.raises(llm.LlmError, match=r"ConnectError at http://127.0.0.1:1/v1"):
+        llm.Chat(
+            MODEL, tmp_path / "r", mode="record", base_url="http://127.0.0.1:1/v1", tries=2, pause=0.01
+        ).ask("x")
+
+
+# ---- odd replies that are replies
+
+
+def test_thought_is_taken_off_and_kept(serve, tmp_path):
+    server = serve(good("<think>12345678</think>\n<latex>c</latex>"))
+    reply = chat(server, tmp_path / "r.jsonl").ask("x")
+    assert reply.text == "<latex>c</latex>" and reply.thought == "12345678" and reply.reasoning_tokens == 2
+
+
+def test_missing_usage_is_estimated_and_marked(serve, tmp_path):
+    reply = chat(serve(good("12345678", usage=None)), tmp_path / "r.jsonl").ask("1234")
+    assert reply.estimated and (reply.prompt_tokens, reply.completion_tokens) == (5, 2)
+
+
+def test_filtered_null_and_truncated(serve, tmp_path):
+    def ending(text, reason):
+        return good(choices=[{"message": {"content": text}, "finish_reason": reason}])
+
+    server = serve(ending("bad", "content_filter"), ending(None, "stop"), ending("a=", "length"))
+    filtered, null, cut_off = chat(server, tmp_path / "r.jsonl", concurrency=1).ask_all("abc")
+    assert filtered.text is None and null.text is None and cut_off.text == "a=" and cut_off.truncated
+
+
+def test_parameters_follow_the_family():
+    wanted = {"temperature": 0.2, "max_tokens": 10, "seed": 3, "top_p": None}
+    assert llm.parameters("gpt-4.1", **wanted) == {"max_tokens": 10, "seed": 3, "temperature": 0.2}
+    assert llm.parameters("o4-mini", **wanted) == {"max_completion_tokens": 10, "seed": 3}
+    assert llm.parameters("deepseek-reasoner", **wanted) == {"max_tokens": 10, "seed": 3}
+
+
+# ---- limits
+
+
+def test_the_budget_is_hard_also_for_requests_under_way(serve, tmp_path):
+    server = serve(good())
+    asked = chat(server, tmp_path / "r.jsonl", concurrency=4, max_completions=3)
+    with pytest.raises(llm.BudgetSpent, match="of 3 completions"):
+        asked.ask_all([str(i) for i in range(10)])
+    assert len(server.seen) <= 3 and asked.spent["completions"] == len(llm.Records(tmp_path / "r.jsonl")) <= 3
+
+
+def test_the_budget_in_dollars_counts_the_worst_case(serve, tmp_path):
+    server = serve(good())
+    # Each request may cost 5 prompt tokens and 1000 completion tokens, 0.00060075 dollars, and does cost
+    # 0.00045.
+    asked = chat(server, tmp_path / "r.jsonl", max_usd=0.0011)
+    asked.ask("a", max_tokens=1000)
+    asked.ask("b", max_tokens=1000)
+    with pytest.raises(llm.BudgetSpent, match="usd"):
+        asked.ask("c", max_tokens=1000)
+    assert asked.ask("a", max_tokens=1000).replayed and len(server.seen) == 2
+
+
+def test_a_dollar_budget_needs_a_price(serve, tmp_path):
+    server = serve(good())
+    with pytest.raises(ValueError, match="no price is known for 'my-model'"):
+        chat(server, tmp_path / "r.jsonl", model="my-model", max_usd=1)
+    free = chat(server, tmp_path / "r.jsonl", model="my-model", max_usd=1, prices={"my-model": (0, 0)})
+    assert free.ask("x").cost == 0 and free.estimate(["x" * 400]) == 0
+
+
+def test_estimate_of_the_cost():
+    # 4 + 100 tokens in, 1000 out
+    asked = llm.Chat("gpt-4.1", "unused.jsonl")
+    assert asked.estimate(["x" * 400], max_tokens=1000) == pytest.approx((104 * 2 + 1000 * 8) / 1e6)
+
+
+def test_no_more_at_a_time_than_asked_for(serve, tmp_path):
+    now, most, lock = 0, 0, threading.Lock()
+
+    def slow(handler):
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.05)
+        with lock:
+            now -= 1
+        good()(handler)
+
+    chat(serve(slow), tmp_path / "r.jsonl", concurrency=3).ask_all([str(i) for i in range(12)])
+    assert most == 3
+
+
+def test_token_bucket_holds_its_rate():
+    bucket = llm.TokenBucket(per_minute=1200, burst=2)  # 20 a second
+    begin = time.monotonic()
+    for _ in range(10):
+        bucket.take()
+    assert 0.38 <= time.monotonic() - begin < 1.0  # 8 of them had to wait for a twentieth each
+    unlimited = llm.TokenBucket(None)
+    begin = time.monotonic()
+    unlimited.take(1e9)
+    assert time.monotonic() - begin < 0.01
+
+
+def test_a_rate_limit_slows_the_client(serve, tmp_path):
+    server = serve(good())
+    chat(server, tmp_path / "r.jsonl", requests_per_minute=600, concurrency=8).ask_all(map(str, range(14)))
+    times = sorted(seen[3] for seen in server.seen)
+    assert times[-1] - times[0] > 0.3  # ten a second and ten at once, so four had to wait for a tenth each
+
+
+# ---- records
+
+
+def test_an_interrupted_record_is_reported_and_overwritten(serve, tmp_path):
+    path, server = tmp_path / "r.jsonl", serve(good())
+    chat(server, path).ask_all(["a", "b"])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    with pytest.warns(UserWarning, match="last line is incomplete"):
+        again = chat(server, path)
+    again.ask_all(["a", "b"])
+    assert len(server.seen) == 3 and len(llm.Records(path)) == 2
+
+
+def test_a_missing_last_newline_is_no_damage(serve, tmp_path):
+    path, server = tmp_path / "r.jsonl", serve(good())
+    chat(server, path).ask("a")
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    chat(server, path).ask_all(["a", "b"])
+    assert len(llm.Records(path)) == 2 and len(server.seen) == 2
+
+
+def test_damage_in_the_middle_is_an_error(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"key": "a"}\n{"key": \n{"key": "b"}\n')
+    with pytest.raises(ValueError, match=r"line 2: not a record"):
+        llm.Records(path)
+
+
+def test_a_second_record_for_a_key_is_an_error(tmp_path):
+    records = llm.Records(tmp_path / "r.jsonl")
+    records.add({"key": "a"})
+    with pytest.raises(ValueError, match="has a record for a already"):
+        records.add({"key": "a"})
+
+
+def test_modes_are_checked():
+    with pytest.raises(ValueError, match="'replay' or 'record'"):
+        llm.Chat(MODEL, "r.jsonl", mode="live")
+    with pytest.raises(ValueError, match="needs a file"):
+        llm.Chat(MODEL)
+
+
+# ---- the key
+
+
+def test_the_key_stays_secret(serve, tmp_path, caplog):
+    caplog.set_level(logging.DEBUG)
+    leak = f"invalid header Authorization: Bearer {KEY}"
+    server = serve(status(401, leak), status(500, leak), raw(leak.encode()), good(f"your key is {KEY}"))
+    asked = chat(server, tmp_path / "r.jsonl", tries=3)
+    texts = []
+    with pytest.raises(llm.Unusable) as refused:
+        asked.ask("x")
+    reply = asked.ask("x")
+    with pytest.raises(llm.LlmError) as malformed:
+        chat(serve(raw(leak.encode())), tmp_path / "s.jsonl", tries=1).ask("x")
+    for error in (refused.value, malformed.value):
+        assert error.__cause__ is None and error.__context__ is None  # nothing that carries the request
+        texts += [str(error), repr(error), repr(error.args)]
+    texts += [caplog.text, (tmp_path / "r.jsonl").read_text(), repr(reply), repr(asked), str(asked.spent)]
+    assert reply.text == "your key is [key]" and reply.attempts == 3
+    assert not [text for text in texts if KEY in text]
+    assert server.seen[0][1] == f"Bearer {KEY}"  # it did go where it belongs
+
+
+# ---- reading replies
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("<latex>a</latex>", "a"),
+        ("So:\n<latex>\n a=b \n</latex> and <latex>c</latex>", "a=b"),
+        ("latex>a</latex>", "a"),
+        ("<latex>a", "a"),
+        ("latex>a</", "a"),
+        ("no tags", ""),
+        ("", ""),
+    ],
+)
+def test_tags(text, found):
+    assert llm.tag(text, "latex") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('```json\n{"a": [1, 2]}\n```', {"a": [1, 2]}),
+        ('```\n[1]\n```\n```json\n{"b": 2}\n```', {"b": 2}),
+        ('I think {this} is {"c": "}"} fine', {"c": "}"}),
+        ("[1, 2", None),
+        ("```json\n{broken\n```\n[3]", [3]),
+        ("nothing", None),
+        ("[" * 5000, None),
+    ],
+)
+def test_json_in_replies(text, found):
+    assert llm.json_value(text) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("<think>a</think> b", ("b", "a")),
+        ("<think>never closed", ("", "never closed")),
+        ("b <think>c", ("b <think>c", "")),
+    ],
+)
+def test_thoughts(text, left):
+    assert llm.strip_thought(text) == left
