@@ -1,6 +1,7 @@
 """From truth tables to rules: two-level minimisation by Quine and McCluskey."""
 
-import numpy as np
+import functools
+import operator
 
 LARGEST = 8  # inputs of a table that is minimised in one piece; larger ones are split on an input first
 
@@ -65,15 +66,14 @@ def _split(names, ones, unknown) -> str:
 
 def _primes(minterms: set[int], width: int) -> set[tuple[int, int]]:
     """Prime implicants as (value, mask of the free inputs)."""
-    primes, cubes = set(), {(term, 0) for term in minterms}
+    primes, cubes, bits = set(), {(term, 0) for term in minterms}, [1 << i for i in range(width)]
     while cubes:
         merged, used = set(), set()
         for value, free in cubes:
-            for bit in (1 << i for i in range(width)):
-                partner = (value | bit, free)
-                if not (value | free) & bit and partner in cubes:
+            for bit in bits:
+                if not (value | free) & bit and (partner := (value | bit, free)) in cubes:
                     merged.add((value, free | bit))
-                    used |= {(value, free), partner}
+                    used.update(((value, free), partner))
         primes |= cubes - used
         cubes = merged
     return primes
@@ -82,20 +82,26 @@ def _primes(minterms: set[int], width: int) -> set[tuple[int, int]]:
 def _cover(primes, ones) -> list[tuple[int, int]]:
     """Primes that together hold all ones: at each step the one with most new ones, the shortest first."""
     primes = sorted(primes, key=lambda cube: (-cube[1].bit_count(), cube))
-    rows = np.array(sorted(ones))
-    holds = np.array([(rows & ~free) == value for value, free in primes])
-    sole = holds.sum(axis=0) == 1
-    chosen = [i for i in range(len(primes)) if holds[i][sole].any()]
-    left = ~holds[chosen].any(axis=0)
-    while left.any():
-        best = int(np.argmax(holds[:, left].sum(axis=1)))
+    holds = [sum(1 << row for row in ones if row & ~free == value) for value, free in primes]
+    once, more = 0, 0
+    for rows in holds:
+        once, more = once | rows, more | once & rows
+    sole, every = once & ~more, once
+    chosen = [i for i, rows in enumerate(holds) if rows & sole]
+    left = every & ~_union(holds[i] for i in chosen)
+    while left:
+        best = max(range(len(primes)), key=lambda i: (holds[i] & left).bit_count())
         chosen.append(best)
         left &= ~holds[best]
     for i in sorted(chosen, reverse=True):  # drop what the others cover
         rest = [j for j in chosen if j != i]
-        if rest and holds[rest].any(axis=0).all():
+        if _union(holds[j] for j in rest) == every:
             chosen = rest
     return [primes[i] for i in chosen]
+
+
+def _union(rows) -> int:
+    return functools.reduce(operator.or_, rows, 0)
 
 
 def _product(names, cube) -> str:

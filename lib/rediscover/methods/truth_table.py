@@ -53,13 +53,17 @@ class TruthTable(Method):
     def rule(self, names, states: np.ndarray, after: np.ndarray) -> str:
         """A rule for one node from distinct states, shape (n, n_names), and its next values, shape (n,),
         bool."""
-        candidates = []
+        best = None
         for chosen in self.regulators(states, after):
             rows = states[:, chosen] @ (1 << np.arange(len(chosen))[::-1])
             ones, zeros = set(rows[after].tolist()), set(rows[~after].tolist())
             unseen = set(range(1 << len(chosen))) - ones - zeros
-            candidates.append(minimal_rule([names[i] for i in chosen], ones, unseen))
-        return min(candidates, key=literals)
+            rule = minimal_rule([names[i] for i in chosen], ones, unseen)
+            if best is None or literals(rule) < literals(best):
+                best = rule
+            if literals(best) <= len(chosen):  # no fewer: in a smallest set every regulator must occur
+                break
+        return best
 
     def regulators(self, states: np.ndarray, after: np.ndarray) -> list[list[int]]:
         """Smallest sets of columns in which every state with next value 1 differs from every one with 0."""

@@ -130,10 +130,11 @@ def f1_triples(prediction: set[Edge], truth: set[Edge]) -> float:
 
 @metric("lower", upper=1.0)
 def fdr_triples(prediction: set[Edge], truth: set[Edge]) -> float:
-    """False discovery rate by the rule for baselines; 0 for a graph without a right edge, as released.
+    """False discovery rate by the rule for baselines; 0 for a graph without a right edge.
 
-    The printed rows of PCMCI and J-PCMCI+ need the graphs without any right edge to count 0 here, although
-    their precision is 0 too. The harmonised `fdr_directed` counts them 1.
+    How graphs without a right edge count is inferred from the printed number, not read in code: the rows of PCMCI and
+    J-PCMCI+ come out only if these graphs count 0 here, although their precision is 0 too. The harmonised
+    `fdr_directed` counts them 1.
 
     >>> fdr_triples({("a", "b", 1), ("b", "b", 1)}, {("b", "b", 1)})
     0.5
