@@ -19,6 +19,7 @@ from ..methods import Budget, code_version
 from ..problems import Problem
 
 LIMIT = Budget(seconds=60.0, memory_mb=4096)  # of scoring one answer
+COUNTS = ("operations", "edges")  # describe an answer and do not judge it: a failed run has none
 IDENTITY = ["study", "problem", "subset", "method", "settings", "noise", "seed", "status"]
 
 
@@ -120,7 +121,7 @@ def table(records, problems, *, store=None, workers=None, progress=True):
     out["scoring"] = out["scoring"].fillna("nothing to score")
     out = out.join(values)
     bad = out.index.difference(answered.index[[not f for f in failed]])
-    for column in values.columns:
+    for column in values.columns.difference(COUNTS, sort=False):
         applies = out.loc[values.index, "problem"][values[column].notna()].unique()
         rows = out.index.isin(bad) & out["problem"].isin(applies)
         subsets = out.loc[values.index, "subset"][values[column].notna()].unique()
