@@ -163,7 +163,7 @@ class CausalGraphs(Parameters):
     Attributes
     ----------
     graphs : ids of the graphs; an empty list means all 190, or all whose equations are known.
-    series_from : ``released`` (the authors' file) or ``equations`` (integrated here; 104 graphs or fewer have any).
+    series_from : ``released`` (the authors' file) or ``equations`` (integrated here, where they are known).
     max_variables : larger graphs are refused by the methods that test conditional independence.
     """
 

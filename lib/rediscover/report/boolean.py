@@ -236,7 +236,7 @@ def claims(scored) -> dict[str, tuple[str, str]]:
 
 
 def ledger(scored, small) -> pd.DataFrame:
-    """Published Tables 3 and 7 beside ours; the range over seeds, of transitions and search, is what counts as the same.
+    """Published Tables 3 and 7 beside ours; equal is what meets the range over seeds (of data and search).
 
     Parameters
     ----------
