@@ -224,7 +224,7 @@ def claims(scored) -> dict[str, tuple[str, str]]:
     models = len(printed[printed["model"] != "LogicGep"].query("split == 'id'"))
     chance = (
         f"language models were not run; all printed values are positive ({worst['id']:.1f} to {best['id']:.1f}, "
-        f"out of distribution {worst['ood']:.1f} to {best['ood']:.1f}), but the identity map, which learns nothing, has "
+        f"out of distribution {worst['ood']:.1f} to {best['ood']:.1f}), but the identity map, without learning, has "
         f"{ours.loc['identity', 'id']:.1f} and {ours.loc['identity', 'ood']:.1f} on {n} networks: "
         f"{below[0]} and {below[1]} of {models} printed rows are below it"
     )
