@@ -143,6 +143,18 @@ class Passages(Parameters):
     papers: Annotated[list[str], AfterValidator(_unique)]
 
 
+class CoupledEquations(Parameters):
+    """30_symbolbench_odes.
+
+    Attributes
+    ----------
+    systems : ids of the systems; an empty list means all 156.
+    """
+
+    notebook: ClassVar[str] = "30_symbolbench_odes"
+    systems: ProblemIds
+
+
 class BooleanNetworks(Parameters):
     """31_symbolbench_boolean.
 
