@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 
+TABLE_DIGITS = (
+    6  # in tables; more would show the rounding of least squares, which differs from one time to the next
+)
 CONTROLS = ("oracle", "mean", "zero")  # methods that stand in every table and win no bold
 PACKAGES = (
     "numpy",
@@ -72,7 +75,7 @@ class Output:
         footnotes: tuple[str, ...] = (),
         intervals: tuple[pd.DataFrame, pd.DataFrame] | None = None,
     ) -> str:
-        """Write a table as CSV (all digits) and LaTeX (booktabs), and return it as text to print.
+        """Write a table as CSV (6 digits) and LaTeX (booktabs), and return it as text to print.
 
         Parameters
         ----------
@@ -86,7 +89,7 @@ class Output:
         footnotes : sentences under the table.
         intervals : low and high, shaped like `frame`, shown in brackets behind each value.
         """
-        self._csv(frame.reset_index() if frame.index.names != [None] else frame, name)
+        self._csv(frame.reset_index() if frame.index.names != [None] else frame, name, TABLE_DIGITS)
         shown = frame.map(lambda value: number(value, digits))
         if intervals:
             low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in intervals)
@@ -124,9 +127,9 @@ class Output:
         with _replacing(path) as part:
             Path(part).write_text(json.dumps(record, indent=1) + "\n")
 
-    def _csv(self, frame, name):
+    def _csv(self, frame, name, digits=10):
         with _replacing(self.tables / f"{name}.csv") as path:
-            frame.to_csv(path, index=False, float_format="%.10g")
+            frame.to_csv(path, index=False, float_format=f"%.{digits}g")
         self._record(self.tables / f"{name}.csv")
 
     def _write(self, path, text):

@@ -4,13 +4,35 @@ import json
 import sys
 from typing import NamedTuple
 
+import numpy as np
+
 from ..expressions import Expression, parse, refit
+from ..expressions.syntax import fold
 from ..methods import Budget, code_version
 from ..problems import Problem, generator
 from . import compute, digest, identity
 
 ROWS = 500  # of the training table; more would hardly move the constants
 LIMIT = Budget(seconds=60.0)
+
+
+def folded(expression: Expression) -> Expression:
+    """The expression with every part that holds no variable as one number: several constants there are only one.
+
+    Examples
+    --------
+    >>> print(folded(parse("2*(3*4)*x + 1.5")))
+    24.0*x + 1.5
+    """
+
+    def combine(label, children):
+        tree = (label, *children)
+        if children and all(len(child) == 1 and type(child[0]) in (int, float) for child in children):
+            value = float(Expression(tree)({}))
+            return (value,) if np.isfinite(value) else tree
+        return tree
+
+    return Expression(fold(expression.tree, combine))
 
 
 class Refit(NamedTuple):
@@ -25,7 +47,9 @@ class Refit(NamedTuple):
         for task in self.problem.tasks(self.seed):
             values = dict(zip(task.inputs, task.X[:ROWS].T, strict=True))
             rng = generator(self.seed, self.problem.id, "refit")
-            solution[task.output] = str(refit(parse(solution[task.output]), values, task.y[:ROWS], rng=rng))
+            solution[task.output] = str(
+                refit(folded(parse(solution[task.output])), values, task.y[:ROWS], rng=rng)
+            )
         return {"status": "ok", "reason": "", "solution": json.dumps(solution)}
 
     @property
