@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rediscover import released
+
 os.environ.setdefault("REDISCOVER_PROGRESS", "off")  # a bar would be output of the notebooks
 
 
@@ -15,3 +17,14 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip(f"{folder.name}/ is not beside the repository")
     return folder
+
+
+@pytest.fixture(scope="session")
+def mirror():
+    """Mirror of the released files, in use for the rest of the tests."""
+    folder = Path(__file__).resolve().parents[2] / "shared" / "data" / "upstream"
+    if not folder.is_dir():
+        pytest.skip("no mirror of the released files at ../shared/data/upstream")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(released.MIRROR, str(folder))
+        yield folder

@@ -3,7 +3,6 @@
 import json
 import math
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
-from rediscover import released
 from rediscover.metrics import latex
 
 # Reference, prediction (cleaned), ROUGE-L, Levenshtein, SeqSim, TED, GPT-2 tokens of both, TexBLEU by the
@@ -44,16 +42,6 @@ EXAMPLES = [
 FORMULAS = st.text(alphabet=r"abxyz123+-=^_{}()\|, ", max_size=40) | st.sampled_from(
     [text for example in EXAMPLES for text in example[:2]]
 )
-
-
-@pytest.fixture(scope="session")
-def mirror():
-    folder = Path(__file__).resolve().parents[2] / "shared" / "data" / "upstream"
-    if not folder.is_dir():
-        pytest.skip("no mirror of the released files at ../shared/data/upstream")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(released.MIRROR, str(folder))
-        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -21,16 +21,6 @@ from rediscover.scores import passages as scores
 PUBLISHED = Path(rd.__file__).parent / "published"
 
 
-@pytest.fixture(scope="session")
-def mirror():
-    folder = Path(__file__).resolve().parents[2] / "shared" / "data" / "upstream"
-    if not folder.is_dir():
-        pytest.skip("no mirror of the released files at ../shared/data/upstream")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(released.MIRROR, str(folder))
-        yield folder
-
-
 # ---- the bundled corpus
 
 
