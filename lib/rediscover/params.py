@@ -230,6 +230,48 @@ class PDEs(Dynamics):
     rows: Count
 
 
+class CoupledEquations(Parameters):
+    """30_symbolbench_odes.
+
+    Attributes
+    ----------
+    systems : ids of the systems; an empty list means all 156.
+    """
+
+    notebook: ClassVar[str] = "30_symbolbench_odes"
+    systems: ProblemIds
+
+
+class BooleanNetworks(Parameters):
+    """31_symbolbench_boolean.
+
+    Attributes
+    ----------
+    networks : ids of SymbolBench's networks; an empty list means all 65.
+    cell_collective : how many networks of the Cell Collective are added, the smallest first.
+    """
+
+    notebook: ClassVar[str] = "31_symbolbench_boolean"
+    networks: ProblemIds
+    cell_collective: Annotated[int, Field(ge=0, le=74)]
+
+
+class CausalGraphs(Parameters):
+    """32_symbolbench_causal.
+
+    Attributes
+    ----------
+    graphs : ids of the graphs; an empty list means all 190, or all whose equations are known.
+    series_from : ``released`` (the authors' file) or ``equations`` (integrated here, where they are known).
+    max_variables : larger graphs are refused by the methods that test conditional independence.
+    """
+
+    notebook: ClassVar[str] = "32_symbolbench_causal"
+    graphs: ProblemIds
+    series_from: Literal["released", "equations"]
+    max_variables: Count
+
+
 def models() -> dict[str, type[Profile]]:
     """Notebook name -> parameter model, in the order of the notebooks."""
     found, waiting = {}, [Profile]

@@ -232,7 +232,7 @@ def problem(id: str, **options) -> Problem:
     """
     study, _, name = id.partition("/")
     module = _study(study)
-    known = module.ids()
+    known = [*module.ids(), *getattr(module, "extra_ids", tuple)()]  # extras: not counted among the study's own
     if name not in known:
         close = difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean '{study}/{close[0]}'?" if close else ""

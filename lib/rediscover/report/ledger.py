@@ -124,13 +124,16 @@ def verdict(value: str, low: float, high: float) -> str:
     return "reproduced" if printed + half >= low and printed - half <= high else "differs"
 
 
-def claims(study: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+def claims(
+    study: str, results: Mapping[str, tuple[str, str]], part: Iterable[str] | None = None
+) -> pd.DataFrame:
     """The claims of a paper, each with our verdict and the statistic behind it.
 
     Parameters
     ----------
     study : as in claims.csv, such as ``SurfaceBench``.
     results : claim id -> (verdict, finding)
+    part : the claims that belong to this notebook, where the paper has several notebooks; by default all.
 
     Raises
     ------
@@ -139,6 +142,8 @@ def claims(study: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     """
     table = published("claims")
     table = table[table["study"] == study].set_index("claim_id")
+    if part is not None:
+        table = table.loc[list(part)]
     problem = set(table.index) ^ set(results)
     if problem:
         raise KeyError(f"claims of {study} and results do not match: {', '.join(sorted(problem))}")

@@ -20,6 +20,7 @@ from ..methods import Budget, code_version
 from ..problems import Problem
 
 LIMIT = Budget(seconds=60.0, memory_mb=4096)  # of scoring one answer
+COUNTS = ("operations", "edges")  # describe an answer and do not judge it: a failed run has none
 IDENTITY = ["study", "problem", "subset", "method", "settings", "noise", "seed", "status"]
 
 
@@ -123,7 +124,7 @@ def table(records, problems, *, store=None, workers=None, progress=True):
     bad = out.index.difference(answered.index[[not f for f in failed]])
     module = importlib.import_module(f"{__name__}.{records['study'].iloc[0]}") if len(records) else None
     stated = getattr(module, "UNREADABLE", {})
-    for column in values.columns:
+    for column in values.columns.difference(COUNTS, sort=False):
         applies = out.loc[values.index, "problem"][values[column].notna()].unique()
         rows = out.index.isin(bad) & out["problem"].isin(applies)
         subsets = out.loc[values.index, "subset"][values[column].notna()].unique()

@@ -1,0 +1,76 @@
+"""SymbolBench's verification loop with proposers that need no language model."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .. import loop
+from ..problems.cde import CoupledODE
+from . import Budget, Candidate, Method, Unsupported, generator
+
+
+@dataclass(frozen=True)
+class LoopGrammar(Method):
+    """The loop with a random grammar as proposer: what verification alone is worth.
+
+    Attributes
+    ----------
+    epochs, samples : at most so many rounds, and answers per round; `Budget.evaluations` bounds all answers.
+    tolerance : stop at this R2.
+    fit : 'integral' (all constants) or 'released' (linear coefficients only, rounded).
+    """
+
+    epochs: int = 20
+    samples: int = 25
+    tolerance: float = 0.99
+    fit: str = "integral"
+    name: ClassVar[str] = "loop_grammar"
+    reference: ClassVar[str] = "the loop of SymbolBench with a random grammar as proposer"
+    accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
+
+    def proposer(self) -> loop.Proposer:
+        return loop.Grammar(samples=self.samples)
+
+    def solve(self, problem, *, budget=None, seed=0):
+        if not isinstance(problem, CoupledODE):
+            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+        budget = Budget(**budget) if isinstance(budget, dict) else budget or Budget()
+        outcome = loop.search(
+            problem,
+            self.proposer(),
+            loop.skeleton_verifier(problem, fit=self.fit, seed=seed),
+            epochs=self.epochs,
+            rng=generator(seed, problem.id, self.name),
+            tolerance=self.tolerance,
+            proposals=budget.evaluations,
+        )
+        if not outcome.pool:
+            return []
+        chosen = loop.select(outcome.pool)
+        curve = [[step.epoch, step.score, step.complexity] for step in outcome.progress]
+        last = outcome.progress[-1]
+        ranked = [chosen, *(answer for answer in outcome.pool if answer is not chosen)]
+        return [
+            Candidate(
+                answer.solution,
+                loss=1.0 - answer.score,
+                complexity=answer.complexity,
+                evaluations=last.proposed,
+                notes={
+                    "skeletons": answer.proposal,
+                    "failed": last.failed,
+                    "curve": curve if answer is chosen else [],
+                },
+            )
+            for answer in ranked
+        ]
+
+
+@dataclass(frozen=True)
+class LoopGP(LoopGrammar):
+    """The loop with genetic programming on its pool as proposer."""
+
+    name: ClassVar[str] = "loop_gp"
+    reference: ClassVar[str] = "the loop of SymbolBench with genetic programming as proposer"
+
+    def proposer(self):
+        return loop.Genetic(samples=self.samples)

@@ -1,0 +1,297 @@
+"""Boolean networks: data, minimisation, methods and scores."""
+
+import gzip
+import itertools
+import json
+import time
+
+import numpy as np
+import pytest
+
+import rediscover as rd
+from rediscover.expressions import parse
+from rediscover.logic import minimal_rule
+from rediscover.methods.logicgep import express, expressed
+from rediscover.methods.truth_table import TruthTable
+from rediscover.metrics import boolean as metrics
+from rediscover.problems import boolean
+from rediscover.scores.boolean import score
+
+COUNTS = {
+    5: 2,
+    6: 3,
+    7: 5,
+    8: 1,
+    9: 2,
+    10: 5,
+    11: 2,
+    12: 2,
+    13: 4,
+    14: 4,
+    15: 5,
+    16: 7,
+    17: 3,
+    18: 7,
+    19: 9,
+    20: 4,
+}
+
+
+def rule(text):
+    return parse(text, logic=True)
+
+
+class TestMinimalRule:
+    @pytest.mark.parametrize("width", [1, 2, 3])
+    def test_every_table_comes_back(self, width):
+        names = [f"a{i}" for i in range(width)]
+        states = metrics.truth_table_inputs(width)
+        values = {name: states[:, i] for i, name in enumerate(names)}
+        for ones in itertools.chain.from_iterable(
+            itertools.combinations(range(1 << width), k) for k in range((1 << width) + 1)
+        ):
+            text = minimal_rule(names, ones)
+            assert np.flatnonzero(rule(text)(values)).tolist() == list(ones), text
+
+    def test_large_tables_are_split(self):
+        names = [f"a{i}" for i in range(10)]
+        ones = np.flatnonzero(np.random.default_rng(0).random(1024) < 0.5).tolist()
+        states = metrics.truth_table_inputs(10)
+        values = {name: states[:, i] for i, name in enumerate(names)}
+        assert np.flatnonzero(rule(minimal_rule(names, ones))(values)).tolist() == ones
+
+    def test_textbook(self):
+        """The worked example of the Quine-McCluskey method: ones 4, 8, 10, 11, 12, 15, free 9, 14."""
+        text = minimal_rule("abcd", [4, 8, 10, 11, 12, 15], [9, 14])
+        assert text.count("|") == 2 and text.count("&") == 4
+
+    def test_wrong_rows(self):
+        with pytest.raises(ValueError, match="0 to 3"):
+            minimal_rule("ab", [4])
+
+
+class TestNetworks:
+    def test_counts_are_those_of_the_benchmark(self):
+        sizes = [len(boolean.load(name).inputs) for name in boolean.ids()]
+        assert {size: sizes.count(size) for size in sorted(set(sizes))} == COUNTS
+
+    def test_step_by_hand(self):
+        problem = rd.problem("boolean/B01")
+        state = np.zeros((1, 10), dtype=bool)
+        state[0, [0, 6]] = True  # x1, x7
+        after = np.flatnonzero(problem.step(state)[0]) + 1
+        assert after.tolist() == [1, 5, 9]  # x1 stays; x5 and x9 copy it; x3 is !x1 & x7
+
+    def test_released_transitions(self):
+        splits = rd.problem("boolean/B01").data(0)
+        train, test = splits["train"], splits["test"]
+        assert abs(len(train.X) - len(test.X)) <= 1
+        states = [row.tobytes() for row in np.concatenate([train.X, test.X])]
+        assert len(states) == len(set(states))  # a deterministic network shows a state once
+        problem = rd.problem("boolean/B01")
+        assert np.array_equal(problem.step(train.X)[:, problem.regulated], train.y)
+        assert not (problem.step(train.X) == train.X).all(axis=1).any()  # no fixed point is shown
+
+    def test_complete_transitions(self):
+        problem = rd.problem("boolean/B01", transitions="complete")
+        splits = problem.data(0)
+        train = {row.tobytes() for row in splits["train"].X}
+        assert not train & {row.tobytes() for row in splits["test"].X}
+        assert (problem.step(splits["train"].X) == splits["train"].X).all(axis=1).any()
+
+    def test_seeds(self):
+        problem = rd.problem("boolean/B03")
+        assert np.array_equal(problem.data(1)["train"].X, problem.data(1)["train"].X)
+        assert not np.array_equal(problem.data(1)["train"].X[:5], problem.data(2)["train"].X[:5])
+
+    def test_unknown_option(self):
+        with pytest.raises(ValueError, match="'released' or 'complete'"):
+            rd.problem("boolean/B01", transitions="half")
+
+    def test_rules_reproduce_the_benchmark(self, shared):
+        path = shared / "data" / "symbolbench" / "bn.json"
+        if not path.exists():
+            pytest.skip("no bn.json")
+        total = 0
+        for item in json.loads(path.read_text())["items"]:
+            problem = boolean.load(item["id"])
+            recovered = (item.get("upstream_transitions") or {}).get("train") or []
+            for before, after in item["id_transitions"] + item["ood_transitions"] + recovered:
+                state = np.array([[bit == "1" for bit in before]])
+                assert "".join("01"[b] for b in problem.step(state)[0].astype(int)) == after
+                total += 1
+        assert total > 5000
+
+    def test_cell_collective_agrees_with_cana(self):
+        pytest.importorskip("cana")
+        from cana.datasets.bio import load_cell_collective_model
+
+        assert len(boolean.ids("cell_collective")) == 74
+        assert not set(boolean.ids("cell_collective")) & set(boolean.ids())
+        checked = 0
+        for name in ("Lac Operon", "Mammalian Cell Cycle", "Budding Yeast Cell Cycle"):
+            problem = rd.problem(f"boolean/{name.replace(' ', '-')}")
+            for node in load_cell_collective_model(name).nodes:
+                regulators = [problem.inputs[i] for i in node.inputs]
+                states = metrics.truth_table_inputs(len(regulators))
+                values = dict.fromkeys(problem.inputs, False) | dict(zip(regulators, states.T, strict=True))
+                text = problem.truth.get(problem.inputs[node.id], problem.inputs[node.id])
+                assert rule(text)(values).astype(int).tolist() == [int(value) for value in node.outputs], text
+                checked += 1
+        assert checked > 30
+
+
+class TestMetrics:
+    prediction = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0]])
+    truth = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0]])  # TP 3, FP 1, FN 1, TN 4
+
+    def test_pooled_by_hand(self):
+        found = (self.prediction, self.truth)
+        assert metrics.precision_pooled(*found) == metrics.recall_pooled(*found) == 0.75
+        assert metrics.f1_pooled(*found) == 0.75
+        assert metrics.accuracy_pooled(*found) == 7 / 9
+        assert metrics.informedness_pooled(*found) == pytest.approx(0.75 + 0.8 - 1)
+
+    def test_macro_by_hand(self):
+        assert metrics.f1_macro(self.prediction, self.truth) == pytest.approx((0.5 + 1 + 1) / 3)
+
+    def test_nan_is_true_as_published_and_wrong_when_harmonised(self):
+        prediction = np.array([[np.nan], [1.0]])
+        assert metrics.accuracy_pooled(prediction, [[1], [1]]) == 1.0
+        assert metrics.f1_macro(prediction, [[1], [1]]) == pytest.approx(2 / 3)
+
+    def test_nothing_predicted(self):
+        assert metrics.f1_pooled([[0]], [[0]]) == 0.0 and metrics.f1_macro([[0]], [[0]]) == 1.0
+
+    def test_shapes_must_agree(self):
+        with pytest.raises(ValueError, match=r"\(1, 2\)"):
+            metrics.f1_pooled([[1, 0]], [[1]])
+
+    @pytest.mark.parametrize(
+        "text, value",
+        [("x1 & y", np.nan), ("x1 | y", 1.0), ("!x1 & y", 0.0), ("y ^ z", np.nan), ("y & !y", 0.0)],
+    )
+    def test_unknown_variables(self, text, value):
+        found = metrics.next_states({"x1": rule(text)}, [[1]], ["x1"])
+        assert np.array_equal(found, [[value]], equal_nan=True)
+
+    def test_equivalence_is_of_tables_not_of_texts(self):
+        truth = {"a": rule("a & b | a & c"), "b": rule("a ^ b")}
+        assert metrics.rules_equivalent({"a": rule("a & (b | c)"), "b": rule("a | b")}, truth) == 0.5
+        assert np.isnan(metrics.rules_equivalent({}, {}))
+
+    def test_proximity_does_not_see_which_variable(self):
+        assert metrics.proximity_classes({"a": rule("x & y")}, {"a": rule("y & z")}) == 0.0
+        assert np.isnan(metrics.proximity_classes({}, {"a": rule("x")}))
+
+
+class TestReleasedRuns:
+    def test_stored_scores_come_back_exactly(self, shared):
+        folder = shared / "data" / "symbolbench"
+        if not folder.exists():
+            pytest.skip("no released runs")
+        networks = {item["id"]: item for item in json.loads((folder / "bn.json").read_text())["items"]}
+        with gzip.open(folder / "released_outputs.json.gz") as file:
+            runs = [run for run in json.load(file)["items"] if run["task"] == "BN"]
+        checked = 0
+        for run in runs:
+            problem = boolean.load(run["truth"])
+            train = (networks[run["truth"]].get("upstream_transitions") or {}).get("train")
+            if not train:
+                continue
+            before, after = (np.array([[bit == "1" for bit in pair[i]] for pair in train]) for i in (0, 1))
+            for rules, f1, precision, recall, accuracy, _ in run["candidates"][:3]:
+                columns = [problem.inputs.index(node) for node in rules]
+                predicted = metrics.next_states(
+                    {k: rule(v) for k, v in rules.items()}, before, problem.inputs
+                )
+                found = (predicted, after[:, columns])
+                assert metrics.f1_pooled(*found) == pytest.approx(f1, abs=1e-9)
+                assert metrics.precision_pooled(*found) == pytest.approx(precision, abs=1e-9)
+                assert metrics.recall_pooled(*found) == pytest.approx(recall, abs=1e-9)
+                assert metrics.accuracy_pooled(*found) == pytest.approx(accuracy, abs=1e-9)
+                checked += 1
+        assert checked > 60
+
+
+class TestScores:
+    def test_the_truth_is_perfect(self):
+        for name in boolean.ids()[::8]:
+            problem = boolean.load(name)
+            scores = score(problem, problem.truth)
+            assert scores["f1_pooled_id"] == scores["f1_pooled_ood"] == scores["f1_macro_id"] == 1.0
+            assert scores["rules_equivalent"] == 1.0 and scores["proximity_classes"] == 0.0
+
+    def test_bad_rules_have_a_defined_score(self):
+        problem = rd.problem("boolean/B01")
+        scores = score(problem, {"x3": "x1 &", "x4": "unknown", "x5": "x1"})
+        assert scores["rules_equivalent"] == 1 / 8
+        assert 0 <= scores["f1_macro_id"] < 1
+
+
+class Contradictory(boolean.BooleanNetwork):
+    def data(self, seed=0):
+        X = np.array([[0, 0], [0, 0], [0, 0], [1, 0], [1, 0], [0, 1]], dtype=bool)
+        y = np.array([[1], [1], [0], [0], [1], [0]], dtype=bool)
+        return {"train": rd.problems.Split(X, y), "test": rd.problems.Split(X, y)}
+
+
+class TestMethods:
+    def test_truth_table_explains_all_it_saw(self):
+        for name in boolean.ids()[::6]:
+            problem = boolean.load(name)
+            (candidate,) = rd.method("truth_table").solve(problem)
+            assert rd.score(problem, candidate)["f1_pooled_id"] == 1.0
+
+    def test_contradictions_go_to_the_majority(self):
+        problem = Contradictory(id="test/contradictory", truth={"x1": "x1"}, inputs=("x1", "x2"))
+        (candidate,) = TruthTable().solve(problem)
+        assert rule(candidate.solution["x1"])({"x1": [0, 1, 0], "x2": [0, 0, 1]}).tolist() == [
+            True,
+            False,
+            False,
+        ]
+
+    def test_constant_node(self):
+        states = metrics.truth_table_inputs(3)
+        assert TruthTable().rule("abc", states, np.ones(8, dtype=bool)) == "1"
+        assert TruthTable().rule("abc", states[:0], np.ones(0, dtype=bool)) == "0"
+
+    def test_more_regulators_than_are_searched_exactly(self):
+        states = metrics.truth_table_inputs(4)
+        parity = states.sum(axis=1) % 2 == 1
+        found = rule(TruthTable(exact=2).rule("abcd", states, parity))
+        assert np.array_equal(found({name: states[:, i] for i, name in enumerate("abcd")}), parity)
+
+    def test_gene_is_read_breadth_first(self):
+        gene = ("|", "&", "!", "a", "b", "c", "a", "a", "a", "a", "a")
+        assert expressed(gene) == ("|", "&", "!", "a", "b", "c")
+        assert rule(express(gene)) == rule("(a & b) | !c")
+
+    def test_logicgep_repeats_and_learns(self):
+        problem = rd.problem("boolean/B03")
+        method = rd.method("logicgep", population=15, generations=15, elites=3)
+        (first,), (second,) = method.solve(problem, seed=1), method.solve(problem, seed=1)
+        assert first.solution == second.solution
+        majority = rd.method("majority").solve(problem, seed=1)
+        assert (
+            rd.score(problem, first, seed=1)["informedness_pooled_id"]
+            > rd.score(problem, majority, seed=1)["informedness_pooled_id"]
+        )
+
+    def test_truth_table_is_better_and_faster_than_logicgep(self):
+        problems = [boolean.load(name) for name in boolean.ids()[::13]]
+        informedness, seconds = {}, {}
+        for name in ("truth_table", "logicgep"):
+            start = time.process_time()
+            found = [rd.method(name).solve(problem) for problem in problems]
+            seconds[name] = time.process_time() - start
+            scores = [rd.score(problem, answer) for problem, answer in zip(problems, found, strict=True)]
+            informedness[name] = np.mean([s["informedness_pooled_ood"] for s in scores])
+        assert informedness["truth_table"] > informedness["logicgep"]
+        assert seconds["truth_table"] < seconds["logicgep"] / 5
+
+    def test_identity_keeps_values(self):
+        problem = rd.problem("boolean/B01")
+        (candidate,) = rd.method("identity").solve(problem)
+        assert candidate.solution["x3"] == "x3"

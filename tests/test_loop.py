@@ -1,0 +1,155 @@
+"""The verification loop, its proposers and the two fits of skeletons."""
+
+import numpy as np
+import pytest
+
+import rediscover as rd
+from rediscover import loop, skeletons
+from rediscover.expressions import ExpressionError, parse
+from rediscover.loop import Verified
+
+RNG = np.random.default_rng
+
+
+def count_up(context):
+    """Proposes 0, 1, 2, ...: two an epoch."""
+    return [2 * context.epoch, 2 * context.epoch + 1]
+
+
+def even_is_valid(answer):
+    return Verified(answer, answer, score=float(answer), complexity=1.0) if answer % 2 == 0 else None
+
+
+class TestSearch:
+    def test_keeps_the_valid_best_first_and_counts_the_rest(self):
+        outcome = loop.search(None, count_up, even_is_valid, epochs=3, rng=RNG(0))
+        assert [answer.score for answer in outcome.pool] == [4.0, 2.0, 0.0]
+        assert outcome.progress[-1] == (2, 4.0, 1.0, 6, 3)
+
+    def test_stops_at_the_tolerance_and_at_the_budget(self):
+        assert (
+            len(loop.search(None, count_up, even_is_valid, epochs=9, rng=RNG(0), tolerance=2.0).progress) == 2
+        )
+        outcome = loop.search(None, count_up, even_is_valid, epochs=9, rng=RNG(0), proposals=3)
+        assert outcome.progress[-1].proposed == 3
+
+    def test_proposer_sees_the_pool(self):
+        seen = []
+
+        def propose(context):
+            seen.append([answer.proposal for answer in context.pool])
+            return [2 * context.epoch]
+
+        loop.search(None, propose, even_is_valid, epochs=3, rng=RNG(0))
+        assert seen == [[], [0], [2, 0]]
+
+    def test_pool_has_no_duplicates_and_a_limit(self):
+        outcome = loop.search(None, lambda _: [2, 2, *range(0, 400, 2)], even_is_valid, epochs=2, rng=RNG(0))
+        assert len(outcome.pool) == loop.POOL and len({a.proposal for a in outcome.pool}) == loop.POOL
+
+    def test_judge_is_off_by_default_and_can_turn_the_order(self):
+        def judge(answer):
+            return 1.0 if answer.proposal == 0 else 0.0
+
+        off = loop.search(None, count_up, even_is_valid, epochs=2, rng=RNG(0), judge=judge)
+        on = loop.search(None, count_up, even_is_valid, epochs=2, rng=RNG(0), judge=judge, judge_weight=9.0)
+        assert [a.proposal for a in off.pool] == [2, 0] and [a.proposal for a in on.pool] == [0, 2]
+        assert on.pool[0].judged == 1.0
+        with pytest.raises(ValueError, match="needs a judge"):
+            loop.search(None, count_up, even_is_valid, epochs=1, rng=RNG(0), judge_weight=1.0)
+
+    def test_nothing_valid(self):
+        outcome = loop.search(None, lambda _: [1], even_is_valid, epochs=2, rng=RNG(0))
+        assert outcome.pool == () and outcome.progress[-1].failed == 2
+        assert loop.select(outcome.pool) is None
+
+    def test_final_choice(self):
+        def answer(score, complexity):
+            return Verified(score, score, score, complexity)
+
+        pool = [answer(0.999, 9), answer(0.991, 5), answer(0.95, 1)]
+        assert loop.select(pool).score == 0.991
+        assert loop.select(pool[2:]).score == 0.95
+        assert loop.select([answer(0.3, 9), answer(0.2, 1)]).score == 0.3
+
+
+class TestReleasedFit:
+    @pytest.mark.parametrize(
+        "skeleton, terms, intercept",
+        [
+            ("c*x0 + c*x1", ["x0", "x1"], False),
+            ("x0**2", ["x0"], False),
+            ("c/x0", ["x0"], False),
+            ("sqrt(c + x0)", ["x0"], False),
+            ("x0/(c + x0)", ["x0**2"], False),
+            ("exp(-c*x0)", ["exp(x0)"], False),
+            ("c*x0 + c", ["x0"], True),
+            ("c*(x0 - x1) + c*x0", ["x0", "x1"], True),
+            ("c", [], True),
+        ],
+    )
+    def test_what_is_left_of_a_skeleton(self, skeleton, terms, intercept):
+        found, with_intercept = skeletons.linear_terms(skeleton)
+        assert (sorted(map(str, found)), with_intercept) == (terms, intercept)
+
+    def test_inner_constants_are_lost_and_found(self):
+        """dx/dt = -2 x / (0.5 + x): the released fit cannot say it, integral matching does."""
+        from rediscover.problems.cde import simulate
+
+        t = np.linspace(0, 10, 150)
+        x = simulate({"x0": parse("-2*x0/(0.5 + x0)")}, [3.0], t)
+        skeleton = {"x0": "c*x0/(c + x0)"}
+        released = parse(skeletons.fit_released(skeleton, x, t)["x0"])
+        assert released.names == ("x0",) and str(released).endswith("x0**2")
+        a, b = parse(skeletons.fit_integral(skeleton, x, t, starts=5)["x0"]).constants
+        assert a == pytest.approx(-2, rel=0.02) and b == pytest.approx(0.5, rel=0.05)
+
+    def test_coefficients_are_rounded(self):
+        t = np.linspace(0, 1, 50)
+        x = np.exp(0.123456789 * t)[:, None]
+        assert parse(skeletons.fit_released({"x0": "c*x0"}, x, t)["x0"]).constants == (0.1235,)
+
+    @pytest.mark.parametrize("fit", [skeletons.fit_released, skeletons.fit_integral])
+    def test_unknown_variable(self, fit):
+        with pytest.raises(ExpressionError, match="unknown variable 'x7'"):
+            fit({"x0": "c*x7"}, np.ones((9, 1)), np.arange(9.0))
+
+    def test_undefined_terms(self):
+        with pytest.raises(ValueError, match="no finite value"):
+            skeletons.fit_released({"x0": "c*log(x0)"}, -np.ones((9, 1)), np.arange(9.0))
+
+
+class TestProposers:
+    problem = rd.problem("cde/S024")
+
+    @pytest.mark.parametrize("proposer", [loop.Grammar(samples=30), loop.Genetic(samples=30)])
+    def test_proposals_are_skeletons_in_the_states(self, proposer):
+        seed = Verified({"x0": "c*x0 + c", "x1": "c*x1/(c + x0)"}, {}, 0.5, 1)
+        answers = list(proposer(loop.Context(self.problem, 1, (seed,), RNG(3))))
+        assert len(answers) == 30
+        for answer in answers:
+            for text in answer.values():
+                assert set(parse(text).names) <= {"x0", "x1", "c"}
+        again = list(proposer(loop.Context(self.problem, 1, (seed,), RNG(3))))
+        assert again == answers
+
+    def test_verifier_refuses_what_it_cannot_use(self):
+        verify = loop.skeleton_verifier(self.problem, fit="released")
+        assert verify({"x0": "c*x0"}) is None
+        assert verify({"x0": "c*(", "x1": "c"}) is None
+        assert verify({"x0": "c*q", "x1": "c"}) is None
+        assert verify({"x0": "c*x0 + c*x1", "x1": "c*x0 + c*x1"}).score > 0.99
+
+    def test_unknown_fit(self):
+        with pytest.raises(ValueError, match="released, integral"):
+            loop.skeleton_verifier(self.problem, fit="best")
+
+    @pytest.mark.parametrize("name", ["loop_grammar", "loop_gp"])
+    def test_methods_repeat_and_keep_to_the_budget(self, name):
+        method = rd.method(name, epochs=3, samples=8, fit="released")
+        first, second = (method.solve(self.problem, budget={"evaluations": 12}, seed=2) for _ in range(2))
+        assert [c.solution for c in first] == [c.solution for c in second]
+        assert first[0].evaluations <= 12
+        assert rd.score(self.problem, first[0])["r2_trajectories_id"] == pytest.approx(
+            1 - first[0].loss, abs=1e-4
+        )
