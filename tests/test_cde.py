@@ -49,7 +49,7 @@ class TestTrajectories:
             pytest.skip("no cde.json")
         for item in json.loads(path.read_text())["items"]:
             name, theirs = item["id"], np.array(item["traj_id"])
-            ours = cde.load(name).trajectory()
+            ours = cde.load(name).solution()
             spread = np.maximum(np.ptp(theirs, axis=0), 1e-12 + 1e-6 * np.abs(theirs).max(axis=0))
             worst = np.max(np.abs(ours - theirs) / spread)
             assert (worst < 0.05) == (name not in ALTERED), (name, worst)
@@ -72,13 +72,13 @@ class TestTrajectories:
 
     def test_noise_is_relative_and_repeats(self):
         problem = rd.problem("cde/S002", noise=0.1)
-        clean, noisy = problem.trajectory(), problem.observed(1)
+        clean, noisy = problem.solution(), problem.observed(1)
         assert np.std(noisy - clean) == pytest.approx(0.1 * clean.std(), rel=0.3)
         assert np.array_equal(noisy, problem.observed(1))
 
     def test_unknown_split(self):
         with pytest.raises(ValueError, match="'id' or 'ood'"):
-            rd.problem("cde/S001").trajectory("train")
+            rd.problem("cde/S001").solution("train")
 
 
 class TestSimulate:

@@ -171,7 +171,7 @@ def select(pool: Iterable[Verified]) -> Verified | None:
 FITS = {"released": fit_released, "integral": fit_integral}
 
 
-def skeleton_verifier(problem, *, fit: str = "integral", seed: int = 0, evaluations: int = 10_000):
+def skeleton_verifier(problem, *, fit: str = "integral", seed: int = 0, evaluations: int = 3_000):
     """A verifier of skeletons: fit their constants, integrate, compare with the training trajectory by R2.
 
     Parameters
@@ -186,23 +186,27 @@ def skeleton_verifier(problem, *, fit: str = "integral", seed: int = 0, evaluati
 
     Returns
     -------
-    callable: mapping of state -> skeleton -> Verified or None
+    callable: mapping of state -> skeleton -> Verified or None; its attribute ``scored`` takes skeletons with a
+    solution of one's own instead
     """
     if fit not in FITS:
         raise ValueError(f"fit must be one of {', '.join(FITS)}, got {fit!r}")
     observed, t = problem.observed(seed), problem.times()
 
-    def verify(answer: Mapping[str, str]) -> Verified | None:
-        try:
-            skeletons = {state: str(answer[state]) for state in problem.inputs}
-            solution = FITS[fit](skeletons, observed, t)
-            equations = {state: parse(text) for state, text in solution.items()}
-        except (ExpressionError, KeyError, ValueError):
-            return None
+    def scored(skeletons: Mapping[str, str], solution: Mapping[str, str]) -> Verified:
+        equations = {state: parse(text) for state, text in solution.items()}
         states = simulate(equations, problem.initial_state(), t, solver=LOOP, evaluations=evaluations)
         operations = sum(parse(text).sympy().count_ops() for text in skeletons.values())
         return Verified(skeletons, solution, r2_trajectories(states, observed), operations)
 
+    def verify(answer: Mapping[str, str]) -> Verified | None:
+        try:
+            skeletons = {state: str(answer[state]) for state in problem.inputs}
+            return scored(skeletons, FITS[fit](skeletons, observed, t))
+        except (ExpressionError, KeyError, ValueError):
+            return None
+
+    verify.scored = scored
     return verify
 
 

@@ -1,25 +1,35 @@
-"""Skeletons of differential equations and the two ways to give them constants: as released, and properly.
+"""Skeletons of differential equations and the ways to give them constants: as released, and properly.
 
 A skeleton is an expression in which ``c`` stands for every unknown constant, each occurrence for another one.
 """
 
+import functools
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.integrate import cumulative_simpson
+from scipy.integrate import cumulative_simpson, cumulative_trapezoid
 from scipy.optimize import least_squares
 
-from .expressions import Expression, parse, refit, replace_leaves
+from .expressions import Expression, parse, replace_leaves
+from .expressions.numerics import Program
 
 UNKNOWN = "c"
 DECIMALS = 4  # of the released fit
-EVALUATIONS = 30  # of an equation and its derivatives per start: a loop fits thousands of skeletons
+EVALUATIONS = 30  # of an equation per start: a loop fits thousands of skeletons
 PENALTY = 1e6  # residual where an expression is undefined, in units of the spread of the state
+NEGLIGIBLE = 1e-8  # relative singular value below which columns count as dependent: the error of the data
+EXACT = 1e-12  # mean squared residual, in units of the variance, at which no further start is tried
 
 
 def rates(states: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Finite differences of second order, three-point at the ends; shape of `states`, (n, n_states)."""
-    return np.gradient(np.asarray(states, dtype=float), t, axis=0, edge_order=2)
+    """Finite differences of second order, three-point at the ends; shape of `states`, (n, n_states).
+
+    Two points have one difference, a single point has rate 0.
+    """
+    states = np.asarray(states, dtype=float)
+    if len(t) < 2:
+        return np.zeros_like(states)
+    return np.gradient(states, t, axis=0, edge_order=2 if len(t) > 2 else 1)
 
 
 def linear_terms(skeleton: str) -> tuple[list, bool]:
@@ -112,6 +122,9 @@ def fit_released(skeletons: Mapping[str, str], states: np.ndarray, t: np.ndarray
     return fitted
 
 
+# ---------------------------------------------------------------------------------------- integral matching
+
+
 def fit_integral(
     skeletons: Mapping[str, str],
     states: np.ndarray,
@@ -122,58 +135,130 @@ def fit_integral(
 ) -> dict[str, str]:
     r"""All constants, inner ones and exponents too, by integral matching.
 
-    Started from a multi-start fit of the finite differences, it minimises
+    It minimises, for each state,
 
     .. math:: \sum_i \Bigl(x(t_i) - x_0 - \int_{t_0}^{t_i} f(x(s); c)\, ds\Bigr)^2
 
     over c and :math:`x_0` with the observed states under the integral (Simpson's rule), which needs no
-    derivative of noisy data and no integration of the system.
+    derivative of noisy data and no integration of the system. Coefficients of terms follow from linear least
+    squares, so only the constants inside terms are searched (variable projection), from several starts.
 
     Parameters
     ----------
     skeletons, states, t : as for `fit_released`
     starts : int
-        Of the fit of the finite differences.
+        Of the search for inner constants: all 1, then drawn.
+    rng : Generator, optional
+        For the starts that are drawn.
 
     Returns
     -------
     dict of state -> text of the fitted equation, not rounded
 
+    Raises
+    ------
+    ValueError
+        If an equation has no finite value on the states for any constants that were tried.
+    ExpressionError
+        If a skeleton cannot be read or has a variable that is no state.
+
     References
     ----------
-    Dattner and Klaassen, Electronic Journal of Statistics 9 (2015) 1939-1973.
+    Dattner and Klaassen, Electronic Journal of Statistics 9 (2015) 1939-1973; Golub and Pereyra, SIAM Journal
+    on Numerical Analysis 10 (1973) 413-432.
     """
     states = np.asarray(states, dtype=float)
     values = dict(zip(skeletons, states.T, strict=True))
-    slopes = rates(states, t)
-    fitted = {}
-    for i, (state, skeleton) in enumerate(skeletons.items()):
-        tree = parse(skeleton, names=[*skeletons, UNKNOWN]).tree
-        tree = replace_leaves(tree, lambda label: (1.0,) if label == UNKNOWN else (label,))
-        start = refit(Expression(tree), values, slopes[:, i], starts=starts, rng=rng, evaluations=EVALUATIONS)
-        fitted[state] = str(_match(start, values, states[:, i], t))
-    return fitted
+    rng = rng or np.random.default_rng(0)
+    return {
+        state: _Matching(parse(text, names=[*skeletons, UNKNOWN]).tree, values, states[:, i], t).fit(starts, rng)
+        for i, (state, text) in enumerate(skeletons.items())
+    }
 
 
-def _match(
-    expression: Expression, values: Mapping[str, np.ndarray], x: np.ndarray, t: np.ndarray
-) -> Expression:
-    start = np.array(expression.constants)
-    if not len(start) or len(t) < 3:
-        return expression
-    spread = x.std() or 1.0
-    size = np.where(start != 0, np.abs(start), 1.0)
+class _Matching:
+    """Integral matching of one equation: sum of coefficient times term, and what has no coefficient."""
 
-    def residuals(parameters):
-        right = expression.with_constants((parameters[:-1] * size).tolist())(values)
+    def __init__(self, skeleton: tuple, values: Mapping[str, np.ndarray], x: np.ndarray, t: np.ndarray):
+        self.tree, count = _numbered(skeleton)
+        terms = [(*_without_coefficient(term), term) for term in _summands(self.tree)]
+        self.linear = [name for name, *_ in terms if name]
+        self.inner = sorted({f"{UNKNOWN}_{k}" for k in range(count)} - set(self.linear))
+        fixed = functools.reduce(lambda a, b: ("+", a, b), [term for name, _, term in terms if not name], (0.0,))
+        self.program = Program([*(factor for name, factor, _ in terms if name), fixed])
+        self.values, self.x, self.integral = values, x, _integral(tuple(t))
+        self.spread = x.std() or 1.0
+
+    def solve(self, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coefficients for given inner constants, and the residuals in units of the spread of the state."""
+        named = self.values | dict(zip(self.inner, inner, strict=True))
         with np.errstate(all="ignore"):
-            path = parameters[-1] * spread + cumulative_simpson(right, x=t, initial=0.0)
-            return np.nan_to_num((path - x) / spread, nan=PENALTY, posinf=PENALTY, neginf=-PENALTY)
+            table = np.array([np.broadcast_to(part, self.x.shape) for part in self.program(named)], dtype=float)
+            *columns, fixed = table @ self.integral.T
+        if not np.all(np.isfinite(table)):
+            return np.zeros(len(columns)), np.full(self.x.shape, PENALTY)
+        A = np.column_stack([np.ones(len(self.x)), *columns])
+        scale = np.maximum(np.abs(A).max(axis=0), np.finfo(float).tiny)
+        target = (self.x - fixed) / self.spread
+        found = np.linalg.lstsq(A / scale, target, rcond=NEGLIGIBLE)[0]
+        return found[1:] / scale[1:] * self.spread, np.clip(A / scale @ found - target, -PENALTY, PENALTY)
 
-    guess = np.append(start / size, x[0] / spread)
-    try:
-        found = least_squares(residuals, guess, max_nfev=EVALUATIONS)
-    except (ValueError, np.linalg.LinAlgError):
-        return expression
-    better = np.all(np.isfinite(found.x)) and 2 * found.cost < np.sum(residuals(guess) ** 2)
-    return expression.with_constants((found.x[:-1] * size).tolist()) if better else expression
+    def fit(self, starts: int, rng: np.random.Generator) -> str:
+        best, least = np.ones(len(self.inner)), np.inf
+        for k in range(starts if self.inner else 1):
+            guess = best if k == 0 else rng.normal(size=len(self.inner)) * 10.0 ** rng.uniform(-1, 1)
+            if self.inner and len(self.x) >= len(self.inner):
+                search = least_squares(lambda c: self.solve(c)[1], guess, method="lm", max_nfev=EVALUATIONS)
+                guess = search.x if np.all(np.isfinite(search.x)) else guess
+            error = float(np.mean(self.solve(guess)[1] ** 2))
+            if error < least:
+                best, least = guess, error
+            if least <= EXACT:
+                break
+        if least >= PENALTY**2:
+            raise ValueError(f"{Expression(self.tree)} has no finite value on all states")
+        found = dict(zip([*self.linear, *self.inner], [*self.solve(best)[0], *best], strict=True))
+        return str(Expression(replace_leaves(self.tree, lambda label: (float(found[label]),) if label in found else (label,))))
+
+
+def _numbered(skeleton: tuple) -> tuple[tuple, int]:
+    """The skeleton with a name for each unknown constant, from left to right, and their number."""
+    count = 0
+
+    def name(label):
+        nonlocal count
+        if label != UNKNOWN:
+            return (label,)
+        count += 1
+        return (f"{UNKNOWN}_{count - 1}",)
+
+    return replace_leaves(skeleton, name), count
+
+
+def _summands(tree: tuple) -> list[tuple]:
+    if tree[0] == "+" and len(tree) == 3:
+        return [*_summands(tree[1]), *_summands(tree[2])]
+    if tree[0] == "-" and len(tree) == 3:
+        return [*_summands(tree[1]), *(("neg", term) for term in _summands(tree[2]))]
+    return [tree]
+
+
+def _without_coefficient(term: tuple) -> tuple[str | None, tuple]:
+    """The name of a constant that multiplies the whole term, and the term without it; (None, term) if there
+    is none."""
+    if len(term) == 1:
+        constant = isinstance(term[0], str) and term[0].startswith(f"{UNKNOWN}_")
+        return (term[0], (1.0,)) if constant else (None, term)
+    for place in {"*": (1, 2), "/": (1,), "neg": (1,)}.get(term[0], ()):
+        name, rest = _without_coefficient(term[place])
+        if name:
+            return name, (*term[:place], rest, *term[place + 1 :])
+    return None, term
+
+
+@functools.lru_cache(maxsize=8)
+def _integral(t: tuple[float, ...]) -> np.ndarray:
+    """Matrix that takes values at times t to their integral from the first time (Simpson's rule)."""
+    if len(t) < 3:
+        return np.array(cumulative_trapezoid(np.eye(len(t)), x=t, axis=0, initial=0.0)).reshape(len(t), len(t))
+    return cumulative_simpson(np.eye(len(t)), x=t, axis=0, initial=0.0)

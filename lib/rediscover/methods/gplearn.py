@@ -53,6 +53,7 @@ class Gplearn(Tabular):
     name: ClassVar[str] = "gplearn"
     reference: ClassVar[str] = "Stephens, gplearn, https://gplearn.readthedocs.io"
     requires: ClassVar[tuple[str, ...]] = ("gplearn", "scikit-learn")
+    protected: ClassVar[bool] = True  # whether texts spell the protected branches out
     grid: ClassVar[dict] = {
         "srsd": {
             "population_size": [100, 1000],
@@ -102,7 +103,7 @@ class Gplearn(Tabular):
             estimator.fit(task.X, task.y)
             best = estimator._program
             front = [best] + [p for p in non_dominated(estimator._programs[-1]) if p is not best]
-            written = [write(p.program, task.X, task.inputs) for p in front]
+            written = [write(p.program, task.X, task.inputs, self.protected) for p in front]
         evaluations = population * len(estimator.run_details_["generation"])
         return [
             Candidate(
@@ -144,9 +145,9 @@ WRITTEN = {
 }
 
 
-def write(program: list, X: np.ndarray, inputs) -> tuple[str, list[str]]:
+def write(program: list, X: np.ndarray, inputs, spell: bool = True) -> tuple[str, list[str]]:
     """A program (prefix order: functions, column numbers, constants) as text, and the functions whose
-    protection is met."""
+    protection is met; it is in the text only if `spell`."""
     nodes, protected = iter(program), []
 
     def visit():
@@ -159,7 +160,7 @@ def write(program: list, X: np.ndarray, inputs) -> tuple[str, list[str]]:
         plain, guarded, needs = WRITTEN[node.name]
         if guarded and needs(*values).any():
             protected.append(node.name)
-            plain = guarded
+            plain = guarded if spell else plain
         return plain.format(*texts), node(*values)
 
     return visit()[0], sorted(set(protected))

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.integrate import cumulative_simpson
 
+from .. import shooting
 from ..problems.cde import CoupledODE
 from . import Candidate, Method, Unsupported
 from .least_squares import NEGLIGIBLE
@@ -24,6 +25,7 @@ class IntegralMatching(Method):
     Attributes
     ----------
     degree : highest total degree.
+    refine : fit the coefficients again by multiple shooting (`rediscover.shooting`), from these.
 
     References
     ----------
@@ -31,6 +33,7 @@ class IntegralMatching(Method):
     """
 
     degree: int = 2
+    refine: bool = False
     name: ClassVar[str] = "integral_matching"
     reference: ClassVar[str] = "Dattner and Klaassen, Electronic Journal of Statistics 9 (2015) 1939-1973"
     accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
@@ -49,5 +52,7 @@ class IntegralMatching(Method):
             name: as_text([(float(c), p) for c, p in zip(column, powers, strict=True)], problem.inputs)
             for name, column in zip(problem.outputs, coefficients[1:].T, strict=True)
         }
+        if self.refine:
+            solution = shooting.refine(solution, states, t)
         loss = float(np.mean((states - integrals @ coefficients) ** 2))
         return [Candidate(solution, loss=loss, complexity=powers.shape[0] * states.shape[1], evaluations=1)]

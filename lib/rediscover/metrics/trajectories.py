@@ -122,11 +122,14 @@ def dependent_tree(expression) -> tuple:
     >>> dependent_tree(parse("2*x**3")), dependent_tree(parse("2*x + 3"))
     (('Pow', ('x',), ('1',)), ('Mul', ('1',), ('x',)))
     """
+    import sympy
+
     formula = expression.sympy()
     variables = formula.free_symbols
 
     def tree(node):
-        dependent = node.as_independent(*variables)[1]
+        # The pieces and conditions of a Piecewise are no formulas: they keep all that they have.
+        dependent = node.as_independent(*variables)[1] if isinstance(node, sympy.Expr) else node
         if not dependent.args:
             return (str(dependent),)
         return (type(dependent).__name__, *map(tree, dependent.args))

@@ -65,7 +65,7 @@ class CausalSeries(Series):
         if self.series_from == "equations":
             from . import cde
 
-            return cde.load(self.equations).trajectory("id", points=POINTS[self.subset])
+            return cde.load(self.equations).solution("id", points=POINTS[self.subset])
         return np.array(_records()[int(self.id.rpartition("C")[2])], dtype=float)
 
     def data(self, seed: int = 0) -> dict[str, Split]:

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import yaml
@@ -109,6 +109,7 @@ class CoupledODE(Trajectories):
         around.
     states : (name, unit) of each state in its model.
     noise : standard deviation of Gaussian noise on the training states, relative to that of each state.
+    split : how methods that need validation rows cut the record, as in `odes.time_splits`.
     """
 
     equations: Mapping[str, str] = field(default_factory=dict)
@@ -116,6 +117,7 @@ class CoupledODE(Trajectories):
     initial: tuple[float, ...] = ()
     second: tuple[float, ...] = ()
     states: tuple[tuple[str, str], ...] = ()
+    split: ClassVar[str] = "corrected"
 
     def initial_state(self, split: str = "id", seed: int = 0) -> np.ndarray:
         """Where the trajectory 'id' or 'ood' begins; only the draws for published models depend on the
@@ -130,7 +132,13 @@ class CoupledODE(Trajectories):
     def times(self, points: int = POINTS) -> np.ndarray:
         return np.linspace(0.0, T_END, points)
 
-    def trajectory(self, split: str = "id", seed: int = 0, *, points: int = POINTS) -> np.ndarray:
+    def trajectory(self, seed: int = 0) -> odes.Trajectory:
+        """The training record: times, states with their noise, and exact rates at the clean states."""
+        clean = self.solution("id", seed)
+        exact = self.evaluate({name: clean[:, i] for i, name in enumerate(self.inputs)})
+        return odes.Trajectory(self.times(), self.observed(seed), exact.reshape(clean.shape))
+
+    def solution(self, split: str = "id", seed: int = 0, *, points: int = POINTS) -> np.ndarray:
         """The true solution without noise, shape (points, n_states)."""
         return _solution(
             self.id, tuple(self.truth.values()), tuple(self.initial_state(split, seed)), points
@@ -138,7 +146,7 @@ class CoupledODE(Trajectories):
 
     def observed(self, seed: int = 0) -> np.ndarray:
         """The training trajectory with its noise, shape (150, n_states)."""
-        states = self.trajectory("id", seed)
+        states = self.solution("id", seed)
         if not self.noise:
             return states
         xi = generator(seed, self.id, "noise").standard_normal(states.shape)
@@ -147,7 +155,7 @@ class CoupledODE(Trajectories):
     def data(self, seed: int = 0) -> dict[str, Split]:
         """States against their rates: finite differences of second order for training, exact ones for the
         test (OOD)."""
-        states, other = self.observed(seed), self.trajectory("ood", seed)
+        states, other = self.observed(seed), self.solution("ood", seed)
         rates = np.gradient(states, self.times(), axis=0, edge_order=2)
         exact = self.evaluate({name: other[:, i] for i, name in enumerate(self.inputs)})
         return {

@@ -48,7 +48,7 @@ def look(system, answers):
     with style():
         figure, axes = plt.subplots(1, 2, figsize=(8, 3), sharey=True)
         for ax, split in zip(axes, SPLITS, strict=True):
-            ax.plot(t, system.trajectory(split), color="#999999", lw=2.5)
+            ax.plot(t, system.solution(split), color="#999999", lw=2.5)
             for name, texts in answers.items():
                 equations = {state: parse(texts[state]) for state in system.inputs}
                 states = simulate(equations, system.initial_state(split), t)

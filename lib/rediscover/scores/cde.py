@@ -32,7 +32,7 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     r2 = [
         r2_trajectories(
             simulate(equations, problem.initial_state(split, seed), problem.times()),
-            problem.trajectory(split, seed),
+            problem.solution(split, seed),
         )
         for split in ("id", "ood")
     ]

@@ -1,0 +1,44 @@
+"""gplearn as SymbolBench's released script runs it on coupled equations (Table 6)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..problems import Task, generator
+from ..problems.cde import CoupledODE
+from . import Budget, Unsupported, join
+from .gplearn import Gplearn
+
+
+@dataclass(frozen=True)
+class GplearnReleased(Gplearn):
+    """A population of 25 for 100 generations on numpy's finite differences; the best program is the answer.
+
+    Its text has the plain functions where gplearn evaluates protected ones, so an answer may be undefined where
+    the program was not: such systems fail. The release fixes the seed, here it is the run's.
+
+    Attributes
+    ----------
+    generations : of the search, whatever the budget's evaluations.
+    """
+
+    population_size: int = 25
+    function_set: str = "add,sub,mul,div,sin,cos,log"
+    metric: str = "mse"
+    parsimony_coefficient: float = 0.1
+    generations: int = 100
+    name: ClassVar[str] = "gplearn_released"
+    reference: ClassVar[str] = "Stephens, gplearn; settings of SymbolBench's released script"
+    accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
+    grid: ClassVar[dict] = {}
+    protected: ClassVar[bool] = False
+
+    def solve(self, problem, *, budget=None, seed=0):
+        if not isinstance(problem, CoupledODE):
+            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+        states, rng = problem.observed(seed), generator(seed, problem.id, self.name)
+        slopes = np.gradient(states, problem.times(), axis=0)  # first order at both ends, as released
+        whole = Budget(evaluations=self.population_size * self.generations)
+        tables = [Task(problem.inputs, name, states, slopes[:, i]) for i, name in enumerate(problem.outputs)]
+        return join([self.fit(table, budget=whole, rng=rng)[:1] for table in tables])

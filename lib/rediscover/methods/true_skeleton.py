@@ -1,0 +1,60 @@
+"""Control: the true skeleton, so that only the fit of its constants can be wrong."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .. import shooting
+from ..expressions import Expression, parse, replace_leaves
+from ..problems.cde import CoupledODE
+from ..skeletons import UNKNOWN, fit_integral, fit_released
+from . import Candidate, Method, Unsupported, generator
+
+FITS = ("released", "integral", "shooting")
+
+
+def skeleton(problem: CoupledODE) -> dict[str, str]:
+    """The truth with `UNKNOWN` for every constant that has a name; bare numbers stay.
+
+    Examples
+    --------
+    >>> from rediscover import problem
+    >>> skeleton(problem("cde/S003"))
+    {'x0': 'c*x0*(1 - x0/c)'}
+    """
+
+    def unknown(label):
+        return (UNKNOWN,) if isinstance(label, str) and label in problem.constants else (label,)
+
+    return {
+        state: str(Expression(replace_leaves(parse(text).tree, unknown)))
+        for state, text in problem.equations.items()
+    }
+
+
+@dataclass(frozen=True)
+class TrueSkeleton(Method):
+    """The truth's own skeleton with constants fitted to the training trajectory.
+
+    Attributes
+    ----------
+    fit : 'released' (linear coefficients only, rounded: `skeletons.fit_released`), 'integral' (all constants:
+        `skeletons.fit_integral`) or 'shooting' (from these, `shooting.refine`).
+    """
+
+    fit: str = "shooting"
+    name: ClassVar[str] = "true_skeleton"
+    reference: ClassVar[str] = "control: the truth's skeleton, constants fitted"
+    accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
+
+    def __post_init__(self):
+        if self.fit not in FITS:
+            raise ValueError(f"{self.name}: fit must be one of {', '.join(FITS)}, got {self.fit!r}")
+
+    def solve(self, problem, *, budget=None, seed=0):
+        if not isinstance(problem, CoupledODE):
+            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+        states, t, texts = problem.observed(seed), problem.times(), skeleton(problem)
+        if self.fit == "released":
+            return [Candidate(fit_released(texts, states, t))]
+        solution = fit_integral(texts, states, t, rng=generator(seed, problem.id, self.name))
+        return [Candidate(shooting.refine(solution, states, t) if self.fit == "shooting" else solution)]
