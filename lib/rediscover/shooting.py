@@ -76,7 +76,9 @@ def refine(
 class _Shooting:
     """Residuals of several sets of constants, integrated side by side through all windows at once."""
 
-    def __init__(self, read: list[Expression], names: list[str], states: np.ndarray, t: np.ndarray, window: int):
+    def __init__(
+        self, read: list[Expression], names: list[str], states: np.ndarray, t: np.ndarray, window: int
+    ):
         self.names, self.window, self.step = names, window, float(t[1] - t[0])
         self.labels = [f"#{k}" for k in range(sum(len(right.constants) for right in read))]  # no identifiers
         label = iter(self.labels)

@@ -171,7 +171,9 @@ def fit_integral(
     values = dict(zip(skeletons, states.T, strict=True))
     rng = rng or np.random.default_rng(0)
     return {
-        state: _Matching(parse(text, names=[*skeletons, UNKNOWN]).tree, values, states[:, i], t).fit(starts, rng)
+        state: _Matching(parse(text, names=[*skeletons, UNKNOWN]).tree, values, states[:, i], t).fit(
+            starts, rng
+        )
         for i, (state, text) in enumerate(skeletons.items())
     }
 
@@ -184,7 +186,9 @@ class _Matching:
         terms = [(*_without_coefficient(term), term) for term in _summands(self.tree)]
         self.linear = [name for name, *_ in terms if name]
         self.inner = sorted({f"{UNKNOWN}_{k}" for k in range(count)} - set(self.linear))
-        fixed = functools.reduce(lambda a, b: ("+", a, b), [term for name, _, term in terms if not name], (0.0,))
+        fixed = functools.reduce(
+            lambda a, b: ("+", a, b), [term for name, _, term in terms if not name], (0.0,)
+        )
         self.program = Program([*(factor for name, factor, _ in terms if name), fixed])
         self.values, self.x, self.integral = values, x, _integral(tuple(t))
         self.spread = x.std() or 1.0
@@ -193,7 +197,9 @@ class _Matching:
         """Coefficients for given inner constants, and the residuals in units of the spread of the state."""
         named = self.values | dict(zip(self.inner, inner, strict=True))
         with np.errstate(all="ignore"):
-            table = np.array([np.broadcast_to(part, self.x.shape) for part in self.program(named)], dtype=float)
+            table = np.array(
+                [np.broadcast_to(part, self.x.shape) for part in self.program(named)], dtype=float
+            )
             *columns, fixed = table @ self.integral.T
         if not np.all(np.isfinite(table)):
             return np.zeros(len(columns)), np.full(self.x.shape, PENALTY)
@@ -218,7 +224,13 @@ class _Matching:
         if least >= PENALTY**2:
             raise ValueError(f"{Expression(self.tree)} has no finite value on all states")
         found = dict(zip([*self.linear, *self.inner], [*self.solve(best)[0], *best], strict=True))
-        return str(Expression(replace_leaves(self.tree, lambda label: (float(found[label]),) if label in found else (label,))))
+        return str(
+            Expression(
+                replace_leaves(
+                    self.tree, lambda label: (float(found[label]),) if label in found else (label,)
+                )
+            )
+        )
 
 
 def _numbered(skeleton: tuple) -> tuple[tuple, int]:
@@ -260,5 +272,7 @@ def _without_coefficient(term: tuple) -> tuple[str | None, tuple]:
 def _integral(t: tuple[float, ...]) -> np.ndarray:
     """Matrix that takes values at times t to their integral from the first time (Simpson's rule)."""
     if len(t) < 3:
-        return np.array(cumulative_trapezoid(np.eye(len(t)), x=t, axis=0, initial=0.0)).reshape(len(t), len(t))
+        return np.array(cumulative_trapezoid(np.eye(len(t)), x=t, axis=0, initial=0.0)).reshape(
+            len(t), len(t)
+        )
     return cumulative_simpson(np.eye(len(t)), x=t, axis=0, initial=0.0)

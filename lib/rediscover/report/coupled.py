@@ -1,27 +1,31 @@
 """The study of SymbolBench's coupled differential equations: its pictures, tables, claims and ledger."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
 from ..expressions import parse
-from ..metrics.trajectories import accuracy, sr2
+from ..methods import catalogue
+from ..metrics.agreement import holm, paired_wilcoxon
+from ..problems import problem, problems
 from ..problems.cde import simulate
-from .figures import colour, style
+from .coupled_released import figure3, refinement
+from .figures import colour, intervals, marker, style
 from .ledger import combine, compare, published
+from .output import CONTROLS
+from .summaries import interval
 
 SYSTEMS = 156
 SPLITS = ("id", "ood")
 NEEDS_MODEL = {
-    "SY-01": "language models; PySR, its baseline, needs Julia",
     "SY-07": "PySR, which needs Julia, and language models",
-    "SY-08": "language models",
-    "SY-09": "language models",
-    "SY-11": "language models",
-    "SY-12": "language models",
+    "SY-11": "language models, or their released runs, which are not on this machine",
+    "SY-12": "language models; in the released code their proposals never enter gplearn (audit)",
     "SY-13": "a language model as judge",
     "SY-15": "language models",
 }
-CLAIMS = tuple(sorted((*NEEDS_MODEL, "SY-05", "SY-06", "SY-10")))
+CLAIMS = tuple(sorted((*NEEDS_MODEL, "SY-01", "SY-05", "SY-06", "SY-08", "SY-09", "SY-10")))
 
 
 def census(systems) -> pd.DataFrame:
@@ -32,6 +36,39 @@ def census(systems) -> pd.DataFrame:
         for s in systems
     ]
     return pd.DataFrame(rows).groupby("states").sum()
+
+
+def dimensions(systems):
+    """Figure 4 (a): number of systems by number of states, from ODEBench and from published models."""
+    import matplotlib.pyplot as plt
+
+    rows = [
+        (int(s.subset), "S" if s.id.split("/")[1][0] == "S" else "P", "duplicate" in s.flags) for s in systems
+    ]
+    parts = {
+        "ODEBench": ("#0072b2", "", [d for d, source, _ in rows if source == "S"]),
+        "published models": ("#e69f00", "", [d for d, source, again in rows if source == "P" and not again]),
+        "the same model again": (
+            "#e69f00",
+            "////",
+            [d for d, source, again in rows if source == "P" and again],
+        ),
+    }
+    with style():
+        figure, ax = plt.subplots(figsize=(4.2, 2.6))
+        bottom = np.zeros(4)
+        for label, (face, hatch, found) in parts.items():
+            counts = np.bincount(found, minlength=5)[1:5]
+            ax.bar(
+                range(1, 5), counts, bottom=bottom, color=face, hatch=hatch, edgecolor="white", label=label
+            )
+            bottom += counts
+        for x, total in enumerate(bottom, 1):
+            ax.annotate(f"{total:.0f}", (x, total), ha="center", va="bottom")
+        ax.set(xlabel="number of states", ylabel="systems", xticks=range(1, 5), ylim=(0, 1.25 * bottom.max()))
+        ax.grid(axis="x", visible=False)
+        ax.legend(loc="upper left", ncols=1, bbox_to_anchor=(1.0, 1.0))
+    return figure
 
 
 def look(system, answers):
@@ -60,35 +97,217 @@ def look(system, answers):
     return figure
 
 
-def row(scored, failures: str = "kept") -> dict[tuple[str, str], float]:
-    """(split, measure) -> percent, for the systems of one method and dimension; failures 'kept' or 'dropped'."""
-    cells = {}
+MEASURES = {  # (split, measure) of Table 2 -> our column
+    ("id", "sr2"): "SR2, in distribution",
+    ("id", "acc_0.9"): "ACC, in distribution",
+    ("ood", "sr2"): "SR2, out of distribution",
+    ("ood", "acc_0.9"): "ACC, out of distribution",
+}
+
+
+def shares(scored, failures: str = "kept") -> pd.DataFrame:
+    """Contribution of each run to the measures of Table 2, in percent: their means are SR2 and ACC.
+
+    Parameters
+    ----------
+    scored : DataFrame from `scores.table`
+    failures : 'kept' (they count 0) or 'dropped' (NaN, as released, ID and OOD separately)
+
+    Returns
+    -------
+    DataFrame, the identity of `scored` and the columns of `MEASURES`
+    """
+    out = scored[["problem", "subset", "method", "seed"]].copy()
     for split in SPLITS:
-        r2 = scored[f"r2_trajectories_{split}"].where(lambda v: np.isfinite(v) | (v < 0))
-        cells[split, "sr2"] = 100 * sr2(r2, failures=failures)
-        cells[split, "acc_0.9"] = 100 * accuracy(r2, 0.9, failures=failures)
-    return cells
+        r2 = scored[f"r2_trajectories_{split}"]
+        r2 = r2.where(np.isfinite(r2))
+        values = {"sr2": 100 * r2.clip(lower=0), "acc_0.9": (100.0 * (r2 >= 0.9)).where(r2.notna())}
+        for measure, column in values.items():
+            out[MEASURES[split, measure]] = column.fillna(0.0) if failures == "kept" else column
+    return out
+
+
+def row(scored, failures: str = "kept") -> dict[tuple[str, str], float]:
+    """(split, measure) -> percent, for the systems of one method and dimension."""
+    parts = shares(scored, failures)
+    return {key: float(parts[column].mean()) for key, column in MEASURES.items()}
+
+
+def printed() -> pd.DataFrame:
+    """The measures of Table 2 as printed for language models and baselines, with values as numbers."""
+    rows = published("symbolbench_table2").query("value != '' and split != ''")
+    return rows.assign(value=rows["value"].astype(float), language=rows["setting"] != "")
+
+
+def best_printed(dim: str, language: bool = True) -> dict[tuple[str, str], float]:
+    """The largest printed value of a language model (or of a baseline), cell by cell."""
+    part = printed().query("dim == @dim and language == @language")
+    best = part.groupby(["split", "metric"])["value"].max()
+    return {key: float(best.get(key, np.nan)) for key in MEASURES}
 
 
 def table(scored, out, failures: str = "kept") -> str:
-    """Table 2: SR2 and accuracy by dimension, with the largest printed value of a language model below."""
-    rows = {}
-    for (dim, name), group in scored.groupby(["subset", "method"], sort=False):
-        rows[dim, name] = {"systems": len(group)} | {
-            f"{m} {s}": value for (s, m), value in row(group, failures).items()
-        }
-    printed = published("symbolbench_table2")
-    printed = printed[(printed["setting"] != "") & (printed["value"] != "")]
-    for dim in dict.fromkeys(scored["subset"]):
-        part = printed[printed["dim"] == dim].assign(value=lambda f: f["value"].astype(float))
-        best = part.groupby(["split", "metric"])["value"].max()
-        rows[dim, "best language model, printed"] = {
-            f"{m} {s}": best.get((s, m), np.nan) for s in SPLITS for m in ("sr2", "acc_0.9")
-        }
-    frame = pd.DataFrame.from_dict(rows, orient="index").sort_index(level=0, sort_remaining=False)
+    """Table 2: SR2 and accuracy with intervals over systems, by dimension, and the largest printed values."""
+    values, low, high, parts = {}, {}, {}, shares(scored, failures)
+    for (dim, name), group in parts.groupby(["subset", "method"], sort=False):
+        cells = {column: interval(group[column]) for column in MEASURES.values()}
+        key = dim, name
+        values[key] = {"valid": f"{cells[MEASURES['id', 'sr2']]['n']} {cells[MEASURES['ood', 'sr2']]['n']}"}
+        values[key] |= {title: cell["value"] for title, cell in cells.items()}
+        low[key], high[key] = ({t: cell[end] for t, cell in cells.items()} for end in ("low", "high"))
+    for dim in dict.fromkeys(parts["subset"]):
+        for label, language in (("best language model, printed", True), ("best baseline, printed", False)):
+            values[dim, label] = {MEASURES[k]: v for k, v in best_printed(dim, language).items()}
+    frame = pd.DataFrame.from_dict(values, orient="index").sort_index(level=0, sort_remaining=False)
+    frame["valid"] = frame["valid"].fillna("")
     frame.index.names = ["states", "method"]
-    caption = f"SymbolBench Table 2, percent, failures {failures}"
-    return f"{caption}\n" + out.table(frame, f"coupled_table2_{failures}", caption=caption)
+    bounds = [
+        pd.DataFrame.from_dict(ends, orient="index").reindex(frame.index, columns=frame.columns)
+        for ends in (low, high)
+    ]
+    caption = f"SymbolBench Table 2, percent, failures {failures}; valid: runs with a score, ID and OOD"
+    texts = _bracketed(frame, *bounds)
+    out.runs(frame.reset_index(), f"coupled_table2_{failures}_values")
+    return f"{caption}\n" + out.table(texts, f"coupled_table2_{failures}", caption=caption)
+
+
+def _bracketed(frame, low, high) -> pd.DataFrame:
+    """Values as texts with one decimal, their intervals in brackets where they have one."""
+
+    def cell(value, a, b):
+        if isinstance(value, str):
+            return value
+        if np.isnan(value):
+            return ""
+        return f"{value:.1f}" + ("" if np.isnan(a) else f" [{a:.0f}, {b:.0f}]")
+
+    return pd.DataFrame(
+        {
+            c: [cell(*x) for x in zip(frame[c], low[c].astype(float), high[c].astype(float), strict=True)]
+            for c in frame
+        },
+        index=frame.index,
+    )
+
+
+def headline(scored, method: str = "least_squares") -> pd.DataFrame:
+    """SR2 of one method with its interval over systems beside the best printed language model, cell by cell.
+
+    ``ahead`` or ``behind``: the printed value lies outside the interval; ``within``: inside.
+    """
+    rows, parts = [], shares(scored[scored["method"] == method])
+    for dim, group in parts.groupby("subset"):
+        for split in SPLITS:
+            ours, best = interval(group[MEASURES[split, "sr2"]]), best_printed(dim)[split, "sr2"]
+            verdict = "behind" if best > ours["high"] else "ahead" if best < ours["low"] else "within"
+            rows.append({"states": dim, "split": split, "systems": ours["n"], "SR2": ours["value"]})
+            rows[-1] |= {"low": ours["low"], "high": ours["high"], "printed": best, method: verdict}
+    return pd.DataFrame(rows).set_index(["split", "states"]).sort_index()
+
+
+def overview(scored, split: str):
+    """SR2 by method and dimension with 95 % intervals over systems; diamonds are printed values."""
+    parts = shares(scored)
+    names = dict(zip(parts["subset"], parts["subset"], strict=True))
+    tidy = pd.DataFrame(
+        [
+            {"method": name, "states": dim, **interval(group[MEASURES[split, "sr2"]])}
+            for (name, dim), group in parts.groupby(["method", "subset"])
+        ]
+    )
+    best = {("best printed", dim): best_printed(dim)[split, "sr2"] for dim in names}
+    extra = [
+        {"method": "language model, best printed", "states": dim, "value": v, "low": v, "high": v}
+        for (_, dim), v in best.items()
+    ]
+    where = {"id": "in distribution", "ood": "out of distribution"}[split]
+    label = {dim: f"{dim} state{'s' * (dim > '1')}\nSR2 in percent,\n{where}" for dim in sorted(names)}
+    return intervals(
+        pd.concat([tidy, pd.DataFrame(extra)]), row="method", panel="states", label=label, linear=list(label)
+    )
+
+
+def pairwise(scored, method: str = "least_squares") -> pd.DataFrame:
+    """Wilcoxon tests over systems (mean over seeds) of one method against the others, Holm-corrected."""
+    rows, parts = [], shares(scored)
+    for split in SPLITS:
+        tidy = parts[["problem", "method"]].assign(value=parts[MEASURES[split, "sr2"]])
+        wide = tidy.pivot_table(index="problem", columns="method", values="value")
+        for other in (name for name in wide if name not in (method, *CONTROLS)):
+            test = paired_wilcoxon(wide[method], wide[other])
+            rows.append(test.rename(f"{method} - {other}, {split}"))
+    frame = pd.DataFrame(rows)[["n_pairs", "n_zeros", "median", "effect", "p"]].infer_objects()
+    frame["p_holm"] = holm(frame["p"].astype(float))
+    return frame.rename_axis("pair")
+
+
+def fits(scored) -> pd.DataFrame:
+    """Percent of systems with R2 >= 0.9, by how the constants of the true skeleton were fitted."""
+    parts = shares(scored).assign(fit=[json.loads(text)["fit"] for text in scored["settings"]])
+    means = parts.groupby(["subset", "fit"], sort=False)[list(MEASURES.values())].mean()
+    means.insert(0, "systems", parts.groupby(["subset", "fit"]).size())
+    return means.rename_axis(["states", "fit"]).sort_index(level=0, sort_remaining=False)
+
+
+def without_duplicates(scored, methods=("least_squares", "integral_matching", "sindy_cross")) -> pd.DataFrame:
+    """SR2 of methods on all systems and on those that repeat no other, by dimension."""
+    kept = [("duplicate" not in problem(id).flags) for id in scored["problem"]]
+    rows = {}
+    for name, part in (("all", scored), ("distinct", scored[kept])):
+        part = part[part["method"].isin(methods)]
+        for (method, dim), group in part.groupby(["method", "subset"], sort=False):
+            cells = row(group)
+            rows.setdefault((method, dim), {})[f"systems, {name}"] = group["problem"].nunique()
+            rows[method, dim] |= {f"SR2 {split}, {name}": cells[split, "sr2"] for split in SPLITS}
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["method", "states"])
+
+
+def denominators(most: int = 50) -> pd.DataFrame:
+    """Numbers of systems that the accuracies of Table 2 can be shares of, ID and OOD apart.
+
+    A printed percentage p with one decimal is a share of N systems if some k/N rounds to it. ``possible`` counts
+    columns whose value is a share of all systems of that dimension; ``needed`` are the largest N up to `most` that
+    explain the others.
+    """
+    rows = []
+    whole = {dim: len(problems("cde", dim)) for dim in "1234"}
+    for (dim, split), part in printed().query("metric == 'acc_0.9'").groupby(["dim", "split"]):
+        columns = [{n for n in range(15, most + 1) if is_share(v, n)} for v in part["value"]]
+        others = sorted({max(found) for found in columns if found and whole[dim] not in found})
+        entry = {"dim": dim, "split": split, "systems": whole[dim], "columns": len(columns)}
+        entry["possible"] = sum(whole[dim] in found for found in columns)
+        rows.append(entry | {"needed": " ".join(map(str, others))})
+    return pd.DataFrame(rows).set_index(["dim", "split"])
+
+
+def is_share(percent: float, n: int) -> bool:
+    """Whether some k of n is this percentage, to one decimal.
+
+    >>> is_share(85.7, 35), is_share(85.7, 36)
+    (True, False)
+    """
+    k = round(percent * n / 100)
+    return abs(100 * k / n - percent) <= 0.05 + 1e-9
+
+
+def seeding() -> dict[str, bool]:
+    """Whether programs put into gplearn before a fit take part in it, as the released script does, and with warm
+    start."""
+    from gplearn.genetic import SymbolicRegressor
+
+    x = np.linspace(1, 2, 30)[:, None]
+    y = x[:, 0] ** 5 - 3 * np.sin(x[:, 0])
+    options = {"population_size": 25, "random_state": 0, "function_set": ("add", "mul", "sin")}
+    plain = SymbolicRegressor(generations=2, **options).fit(x, y)
+    donor = SymbolicRegressor(generations=1, **options | {"random_state": 1}).fit(x, y)
+    found = {}
+    for warm in (False, True):
+        seeded = SymbolicRegressor(generations=2, warm_start=warm, **options)
+        seeded._programs = [list(donor._programs[0])]
+        seeded.run_details_ = {key: list(values) for key, values in donor.run_details_.items()}
+        seeded.fit(x, y)
+        found["warm start" if warm else "as released"] = str(seeded._program) != str(plain._program)
+    return found
 
 
 def correlations() -> pd.DataFrame:
@@ -114,70 +333,205 @@ def correlations() -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def convergence(curves):
-    """Best R2 of the loop so far against the number of epochs, one line per proposer.
+def convergence(records):
+    """Best R2 of the loop so far (at least 0), mean over systems and seeds, against the epoch, by proposer.
 
     Parameters
     ----------
-    curves : name -> list of (epoch, score, complexity)
+    records : DataFrame from `runs.grid`; runs of methods without a curve do not count.
     """
     import matplotlib.pyplot as plt
 
     with style():
-        figure, ax = plt.subplots(figsize=(4.5, 2.8))
-        for name, curve in curves.items():
-            steps = np.array(curve, dtype=float)
-            ax.plot(steps[:, 0], steps[:, 1], "o-", color=colour(name), label=name, ms=3)
-        ax.set(xlabel="epoch", ylabel="best $R^2$ so far (higher is better)")
-        ax.legend()
+        figure, ax = plt.subplots(figsize=(4.8, 2.8))
+        for name, curves in progress(records).items():
+            bands = [interval(column) for column in curves.T]
+            middle, low, high = ([band[key] for band in bands] for key in ("value", "low", "high"))
+            epochs = np.arange(1, curves.shape[1] + 1)
+            label = f"{name} ({len(curves)} runs)"
+            ax.plot(epochs, middle, marker=marker(name), color=colour(name), label=label, ms=4)
+            ax.fill_between(epochs, low, high, color=colour(name), alpha=0.15, lw=0)
+        ax.set(xlabel="epoch", ylabel="best $R^2$ so far, mean\n(higher is better)", ylim=(0, 1))
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.legend(loc="lower right")
     return figure
 
 
-def claims(scored) -> dict[str, tuple[str, str]]:
-    """Verdict and finding for each of `CLAIMS`; the oracle does not count."""
+def progress(records) -> dict[str, np.ndarray]:
+    """Method -> best R2 so far, at least 0, shape (n runs, n epochs); a run that stopped keeps its last value."""
+    found: dict[str, list] = {}
+    for run in records[records["status"] == "ok"].itertuples():
+        first, *_ = json.loads(run.candidates) or [{}]
+        if curve := first.get("notes", {}).get("curve"):
+            found.setdefault(run.method, []).append([max(0.0, score or 0.0) for _, score, _ in curve])
+    longest = max((len(curve) for curves in found.values() for curve in curves), default=0)
+    return {
+        name: np.array([curve + [curve[-1]] * (longest - len(curve)) for curve in curves])
+        for name, curves in found.items()
+    }
+
+
+TABLE6 = tuple(f"cde/S{number:03d}" for number in range(1, 30))  # of ODEBench, as in the released script
+
+
+def table6(scored) -> pd.DataFrame:
+    """gplearn's row of Table 6 by seed: failures count 0 in SR2 and leave the means of the other two."""
+    rows = {}
+    for seed, part in scored.groupby("seed"):
+        cells, valid = row(part), part[np.isfinite(part["r2_trajectories_id"])]
+        rows[seed] = {"systems": len(part), "valid": len(valid)}
+        rows[seed] |= {f"{split} sr2": cells[split, "sr2"] for split in SPLITS}
+        rows[seed][" symbolic_proximity"] = valid["proximity_dependent"].mean()
+        rows[seed][" complexity"] = valid["operations"].mean()
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("seed")
+
+
+def table6_shown(scored) -> pd.DataFrame:
+    """`table6` with the printed row below."""
+    frame, rows = table6(scored), published("symbolbench_table6").query("method == 'GPLearn'")
+    last = {f"{r.split} {r.metric}": float(r.value) for r in rows.itertuples()} | {"systems": len(TABLE6)}
+    whole = pd.concat([frame, pd.DataFrame([last], index=["printed"]).reindex(columns=frame.columns)])
+    return whole.rename(columns=lambda name: name.strip().replace("_", " ")).rename_axis("seed").round(2)
+
+
+def claims(scored, released=None) -> dict[str, tuple[str, str]]:
+    """Verdict and finding for each of `CLAIMS`; controls do not count.
+
+    Parameters
+    ----------
+    scored : scores of the main grid
+    released : runs of `coupled_released.runs`, or None
+    """
     results = {claim: ("untestable here", f"needs {what}") for claim, what in NEEDS_MODEL.items()}
-    part = scored[scored["method"] != "oracle"]
-    cells = {key: row(group) for key, group in part.groupby(["method", "subset"])}
+    part = scored[~scored["method"].isin(CONTROLS)]
     whole = part["problem"].nunique() == SYSTEMS
-    falls = [cells[key]["ood", "sr2"] < cells[key]["id", "sr2"] for key in cells]
-    finding = (
-        f"SR2 is lower out of distribution in {sum(falls)} of {len(falls)} cells of method and dimension"
-    )
-    results["SY-06"] = (_verdict(falls) if whole else "untestable here", finding)
-    drops = []
-    for name in dict.fromkeys(part["method"]):
-        values = [cells[key]["ood", "sr2"] for key in sorted(cells) if key[0] == name]
-        drops.append(values[-1] < values[0])
-    finding = f"OOD SR2 is lower in the largest dimension than in the smallest for {sum(drops)} of {len(drops)} methods"
-    results["SY-05"] = (_verdict(drops) if whole else "untestable here", finding)
-    r = correlations().set_index(["condition", "dim"])["r"]
-    printed = published("symbolbench_table5_9").set_index(["condition", "dim"])["value"].astype(float)
-    gap = (r - printed).abs().groupby("condition").max()
-    finding = (
-        f"recomputed from the printed Table 2: values with context come back within {gap['with_context']:.3f}, those "
-        f"without are off by up to {gap['without_context']:.2f}"
-    )
-    results["SY-10"] = ("mixed", finding)
+    for claim, judge in (("SY-01", _against_baselines), ("SY-05", _with_dimension), ("SY-06", _beyond)):
+        verdict, finding = judge(part)
+        results[claim] = (verdict if whole else "untestable here", finding)
+    results["SY-08"] = ("untestable here", f"needs language models; as printed, {_signs('context', 'cot')}")
+    results["SY-09"] = ("untestable here", f"needs language models; as printed, {_signs('naive', 'context')}")
+    results["SY-10"] = _correlated()
+    if released:
+        results["SY-11"] = _refined(released)
     return results
+
+
+def _against_baselines(part) -> tuple[str, str]:
+    """SY-01: the best printed language model against each method that was run, in distribution."""
+    wins, texts = [], []
+    for dim, group in part.groupby("subset"):
+        lines = {name: headline(rows.assign(subset=dim), name) for name, rows in group.groupby("method")}
+        top = max(lines, key=lambda name: lines[name].loc[("id", dim), "SR2"])
+        line = lines[top].loc[("id", dim)]
+        wins.append(bool(line["printed"] > line["high"]))
+        texts.append(
+            f"{dim}: {line['printed']:.1f} against {line['SR2']:.1f} [{line['low']:.1f}, {line['high']:.1f}] ({top})"
+        )
+    return _verdict(wins), (
+        "the best printed language model against the best method run here, SR2 in distribution by dimension: "
+        f"{'; '.join(texts)}; ahead of its interval in {sum(wins)} of {len(wins)}"
+    )
+
+
+def _with_dimension(part) -> tuple[str, str]:
+    """SY-05: SR2 of systems with the most states minus that of those with the fewest, intervals over systems."""
+    parts, dims, falls, rises, total = shares(part), sorted(part["subset"].unique()), 0, 0, 0
+    for _, group in parts.groupby("method"):
+        for split in SPLITS:
+            ends = [
+                group.loc[group["subset"] == d, MEASURES[split, "sr2"]].to_numpy()
+                for d in (dims[0], dims[-1])
+            ]
+            low, high = _difference(*ends)
+            falls, rises, total = falls + (high < 0), rises + (low > 0), total + 1
+    verdict = "holds" if falls == total else "fails" if not falls else "mixed"
+    return verdict, (
+        f"from {dims[0]} to {dims[-1]} states SR2 falls by more than chance (95 % bootstrap over systems) in "
+        f"{falls} of {total} rows of method and split, and rises so in {rises}"
+    )
+
+
+def _difference(a, b, draws: int = 2000) -> tuple[float, float]:
+    """95 % bootstrap interval of mean(b) - mean(a)."""
+    rng = np.random.default_rng(0)
+    means = [x[rng.integers(len(x), size=(draws, len(x)))].mean(axis=1) for x in (a, b)]
+    return tuple(np.quantile(means[1] - means[0], (0.025, 0.975)))
+
+
+def _beyond(part) -> tuple[str, str]:
+    """SY-06: SR2 out of distribution below that in distribution, cell by cell."""
+    cells = [row(group) for _, group in part.groupby(["method", "subset"])]
+    falls = [cell["ood", "sr2"] < cell["id", "sr2"] for cell in cells]
+    found = f"SR2 is lower out of distribution in {sum(falls)} of {len(falls)} cells of method and dimension"
+    return _verdict(falls), found
+
+
+def _signs(before: str, after: str) -> str:
+    """How often a printed value of Table 2 is higher in one setting than in another, by split."""
+    rows = (
+        printed()
+        .query("metric == 'sr2' and language")
+        .set_index(["model", "modality", "dim", "split", "setting"])
+    )
+    wide = rows["value"].unstack("setting")[[before, after]].dropna()
+    rises = (wide[after] > wide[before]).groupby("split").agg(["sum", "size"])
+    return ", ".join(
+        f"SR2 {split} rises from {before} to {after} in {r['sum']} of {r['size']} pairs"
+        for split, r in rises.iterrows()
+    )
+
+
+def _correlated() -> tuple[str, str]:
+    """SY-10: recomputed from the printed Table 2; weak if below 0.5, the size of half of the printed ones."""
+    found = correlations().set_index(["condition", "dim"])["r"]
+    printed = published("symbolbench_table5_9").set_index(["condition", "dim"])["value"].astype(float)
+    gap = (found - printed).abs().groupby("condition").max()
+    weak = (found.abs() < WEAK).groupby("condition").agg(["sum", "size"])
+    texts = [
+        f"{c.replace('_', ' ')} |r| < {WEAK} in {r['sum']} of {r['size']} dimensions"
+        for c, r in weak.iterrows()
+    ]
+    return _verdict(found.abs() < WEAK), (
+        f"recomputed from the printed Table 2, {' and '.join(texts)}; the printed values with context come back within "
+        f"{gap['with_context']:.3f}, those without are off by up to {gap['without_context']:.2f}"
+    )
+
+
+def _refined(released) -> tuple[str, str]:
+    """SY-11, from the released runs."""
+    found = refinement(released)
+    points = figure3(released)["SR2"].unstack("reasoning").dropna()
+    rises = points["with"] > points["without"]
+    signs = [found["improved"] > 0.5, found["complexity"] > 0.5, bool(rises.all())]
+    return _verdict(signs), (
+        f"in {found['runs']} released runs the best R2 rose after the first epoch in {found['improved']:.0%} (median "
+        f"gain {found['gain']:.3f}), and the answer got more complex in {found['complexity']:.0%} of these; longer "
+        f"reasoning raises SR2 for {rises.sum()} of {len(rises)} models of Figure 3"
+    )
 
 
 def _verdict(signs) -> str:
     return "holds" if all(signs) else "fails" if not any(signs) else "mixed"
 
 
+WEAK = 0.5  # a correlation below it explains less than a quarter of the variance
 ROUNDING = 0.005  # what rounding in the columns of Table 2 does to a correlation
 
 
-def ledger() -> pd.DataFrame:
-    """Published Tables 2, 5 (and 9, the same) and 6: only the correlations can be recomputed so far."""
+def ledger(scored6=None) -> pd.DataFrame:
+    """Published Tables 2, 5 (and 9, the same) and 6; ours are the correlations and gplearn's row.
+
+    Parameters
+    ----------
+    scored6 : scores of gplearn as released on `TABLE6`, several seeds; None where it was not run.
+    """
     absent = {
-        "PySR": ("not run", "needs Julia"),
-        "ProGED": ("not run", "no method for it yet"),
-        "ODEformer": ("not run", "pins an old SymPy and downloads weights"),
-        "GPLearn": (
-            "not run",
-            "its row is on 29 systems by the released script, which is not a method here yet",
-        ),
+        **{
+            line.label: ("not run", line.reason)
+            for line in catalogue("symbolbench").itertuples()
+            if line.reason
+        },
+        "GPLearn": ("not run", "not in this profile"),
         "*": ("not run", "needs a language model"),
     }
     options = {"definition": "as released", "tolerance": "", "absent": absent}
@@ -211,15 +565,73 @@ def ledger() -> pd.DataFrame:
         column="dimension {dim}",
         **options,
     )
-    options |= {"definition": "as released", "tolerance": ""}
+    options |= {"definition": "as released", "tolerance": "printed digit within the range over seeds"}
     table6 = compare(
         "SymbolBench",
         "Table 6",
         published("symbolbench_table6"),
-        {},
-        keys=["method"],
+        {} if scored6 is None else _measured6(scored6),
+        keys=["method", "split", "metric"],
         row="{method}",
         column="{split} {metric}",
         **options,
     )
     return combine([table2, table5, table6])
+
+
+def _measured6(scored) -> dict[tuple, dict]:
+    """gplearn's cells of Table 6: mean and range over seeds."""
+    frame, systems = table6(scored), scored["problem"].nunique()
+    measured = {}
+    for column in frame.columns[2:]:
+        values = frame[column]
+        entry = {"value": values.mean(), "low": values.min(), "high": values.max()}
+        entry["reason"] = f"mean and range over {len(values)} seeds, {systems} systems"
+        if systems < len(TABLE6):
+            entry |= {"verdict": "not comparable", "reason": f"{systems} of {len(TABLE6)} systems"}
+        measured["GPLearn", *column.split(" ")] = entry
+    return measured
+
+
+def displacements(systems, seed: int = 0) -> dict[str, int]:
+    """How far the drawn second initial states of the published models are from the first.
+
+    Returns
+    -------
+    dict with states; turned (negative ones, which the draw turns around), far (moved by more than their own
+    size, zeros among them) and near (by less than a thousandth)
+    """
+    drawn = [s for s in systems if not s.second]
+    first = np.concatenate([s.initial_state("id") for s in drawn])
+    second = np.concatenate([s.initial_state("ood", seed) for s in drawn])
+    moved = np.abs(second - first)
+    return {
+        "states": len(first),
+        "turned": int((first < 0).sum()),
+        "far": int((moved > np.abs(first)).sum()),
+        "near": int((moved < 1e-3 * np.abs(first)).sum()),
+    }
+
+
+def failures(scored) -> pd.DataFrame:
+    """Runs of each method without a score, ID and OOD, and its SR2 OOD with them kept and dropped."""
+    rows = {}
+    for name, group in scored.groupby("method", sort=False):
+        failed = {s: int((~np.isfinite(group[f"r2_trajectories_{s}"])).sum()) for s in SPLITS}
+        if any(failed.values()):
+            rows[name] = {"runs": len(group)} | {f"failed {split}": n for split, n in failed.items()}
+            for way in ("kept", "dropped"):
+                rows[name][f"SR2 OOD, {way}"] = row(group, way)["ood", "sr2"]
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    return frame.rename_axis("method")
+
+
+def side_by_side(variants, method: str) -> pd.DataFrame:
+    """SR2 of a method by dimension in several score tables (name -> scores), ID and OOD."""
+    cells = {
+        (dim, name): {MEASURES[split, "sr2"]: row(group)[split, "sr2"] for split in SPLITS}
+        for name, scored in variants.items()
+        for dim, group in scored[scored["method"] == method].groupby("subset")
+    }
+    frame = pd.DataFrame.from_dict(cells, orient="index").sort_index(level=0, sort_remaining=False)
+    return frame.rename_axis(["states", "coefficients"])
