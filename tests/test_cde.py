@@ -101,6 +101,15 @@ class TestSimulate:
     def test_constant(self):
         assert (self.run("0") == 1.0).all()
 
+    @pytest.mark.parametrize("n", [1, 2])
+    def test_one_and_two_points(self, n):
+        states = cde.simulate({"x": parse("-x")}, [1.0], np.linspace(0, 1, 2)[:n])
+        assert states.shape == (n, 1) and states[0, 0] == 1.0
+
+    def test_stiff_but_tractable(self):
+        states = self.run("-1e6*(x - 2)")
+        assert states[-1, 0] == pytest.approx(2.0, rel=1e-4)
+
 
 class TestScores:
     @pytest.mark.parametrize("name", ["S001", "S031", "S055", "P002", "P064", "P127", "P190"])
@@ -118,6 +127,37 @@ class TestScores:
         problem = rd.problem("cde/S001")
         (candidate, *_) = rd.method("least_squares").solve(problem)
         assert rd.score(problem, candidate)["r2_trajectories_ood"] > 0.9999
+
+    @pytest.mark.parametrize("name", ["sindy", "sindy_cross", "esindy"])
+    def test_sparse_methods_read_the_record_of_a_coupled_system(self, name):
+        problem = rd.problem("cde/S002")
+        settings = {"n_models": (5,), "ratios": (0.7,), "inclusions": (0.5,)} if name == "esindy" else {}
+        (candidate, *_) = rd.method(name, **settings).solve(problem)
+        assert rd.score(problem, candidate)["r2_trajectories_ood"] > 0.99
+
+    def test_gplearn_as_released_has_its_own_budget_and_plain_functions(self):
+        problem = rd.problem("cde/S006")
+        (answer,) = rd.method("gplearn_released").solve(problem, budget={"evaluations": 10}, seed=3)
+        assert answer.evaluations == 2500 and "where" not in answer.solution["x0"]
+        again = rd.method("gplearn_released").solve(problem, seed=3)[0]
+        assert again.solution == answer.solution
+
+    @pytest.mark.parametrize("fit", ["released", "integral", "shooting"])
+    def test_the_true_skeleton_with_fitted_constants(self, fit):
+        """A saturation, 0.79 x0 (1 - x0/74.3) among them: the released fit cannot say it."""
+        problem = rd.problem("cde/S003")
+        (candidate,) = rd.method("true_skeleton", fit=fit).solve(problem)
+        r2 = rd.score(problem, candidate)["r2_trajectories_id"]
+        assert r2 > 0.9999 if fit != "released" else r2 < 0.99
+
+    def test_unknown_fit_of_the_true_skeleton(self):
+        with pytest.raises(ValueError, match="released, integral, shooting"):
+            rd.method("true_skeleton", fit="best")
+
+    def test_a_piecewise_answer_has_a_tree(self):
+        """gplearn's protected division."""
+        answer = {"x0": "where(abs(x0) > 0.001, 1/x0, 1.0)"}
+        assert np.isfinite(score(cde.load("S001"), answer)["proximity_dependent"])
 
     def test_rounding_is_a_setting(self):
         problem = rd.problem("cde/S001")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rediscover as rd
-from rediscover import loop, skeletons
+from rediscover import loop, shooting, skeletons
 from rediscover.expressions import ExpressionError, parse
 from rediscover.loop import Verified
 
@@ -104,6 +104,30 @@ class TestReleasedFit:
         a, b = parse(skeletons.fit_integral(skeleton, x, t, starts=5)["x0"]).constants
         assert a == pytest.approx(-2, rel=0.02) and b == pytest.approx(0.5, rel=0.05)
 
+    def test_search_for_inner_constants_leaves_a_wrong_basin(self):
+        """Logistic growth: from 1 the capacity runs off to minus infinity; it is 74.3."""
+        problem = rd.problem("cde/S003")
+        fit = skeletons.fit_integral(
+            {"x0": "c*x0*(1 - x0/c)"}, problem.observed(), problem.times(), starts=10, rng=RNG(0)
+        )
+        rate, _, capacity = parse(fit["x0"]).constants
+        assert rate == pytest.approx(0.79, rel=1e-4) and capacity == pytest.approx(74.3, rel=1e-4)
+
+    @pytest.mark.parametrize("skeleton", ["x0**c", "c", "c*x0 + c*x0", "-c*x0 - c", "c/(c + x0)", "2*x0"])
+    def test_integral_fit_keeps_the_form_of_a_skeleton(self, skeleton):
+        t = np.linspace(0, 1, 40)
+        fitted = parse(skeletons.fit_integral({"x0": skeleton}, np.exp(-t)[:, None], t)["x0"])
+        assert fitted.names == parse(skeleton.replace("c", "1")).names
+        assert np.all(np.isfinite(fitted({"x0": np.exp(-t)})))
+
+    @pytest.mark.parametrize("fit", [skeletons.fit_released, skeletons.fit_integral])
+    @pytest.mark.parametrize("n", [1, 2, 3])
+    def test_series_of_one_to_three_points_and_constant_ones(self, fit, n):
+        t = np.linspace(0, 1, n)
+        for x in (np.full((n, 1), 2.0), np.linspace(1, 2, n)[:, None]):
+            fitted = parse(fit({"x0": "c*x0 + c"}, x, t)["x0"])
+            assert np.all(np.isfinite(fitted({"x0": x[:, 0]})))
+
     def test_coefficients_are_rounded(self):
         t = np.linspace(0, 1, 50)
         x = np.exp(0.123456789 * t)[:, None]
@@ -117,6 +141,37 @@ class TestReleasedFit:
     def test_undefined_terms(self):
         with pytest.raises(ValueError, match="no finite value"):
             skeletons.fit_released({"x0": "c*log(x0)"}, -np.ones((9, 1)), np.arange(9.0))
+
+
+class TestShooting:
+    def test_improves_all_constants_of_a_system_together(self):
+        t = np.linspace(0, 10, 150)
+        true = {"x0": parse("0.7*x0 - 0.5*x0*x1"), "x1": parse("0.4*x0*x1 - 0.3*x1")}
+        from rediscover.problems.cde import simulate
+
+        x = simulate(true, [2.0, 1.0], t)
+        rough = {"x0": "0.6*x0 - 0.45*x0*x1", "x1": "0.45*x0*x1 - 0.35*x1"}
+        found = shooting.refine(rough, x, t)
+        for state, right in true.items():
+            assert np.allclose(parse(found[state]).constants, right.constants, rtol=1e-3)
+
+    @pytest.mark.parametrize(
+        "text, n", [("x0", 9), ("2.0*x0", 1), ("1e9*(1.0 - x0)", 50), ("2.0*log(x0 - 9)", 50)]
+    )
+    def test_what_cannot_be_improved_comes_back(self, text, n):
+        """No constants, one point, a stiff equation, an undefined one."""
+        x = np.linspace(1, 2, n)[:, None] if n < 50 else np.ones((n, 1))
+        assert shooting.refine({"x0": text}, x, np.linspace(0, 10, n)) == {"x0": text}
+
+    def test_constant_series(self):
+        x = np.full((30, 1), 3.0)
+        found = shooting.refine({"x0": "0.5 - 0.1*x0"}, x, np.linspace(0, 10, 30))
+        assert abs(float(parse(found["x0"])({"x0": 3.0}))) < 1e-6
+
+    def test_windows_need_not_divide_the_record(self):
+        t = np.linspace(0, 1, 23)
+        found = shooting.refine({"x0": "0.9*x0"}, np.exp(t)[:, None], t, window=5)
+        assert parse(found["x0"]).constants[0] == pytest.approx(1.0, rel=1e-5)
 
 
 class TestProposers:

@@ -133,6 +133,21 @@ class TestReleasedRuns:
                 misses.append((stored, found))
         assert len(released) > 400 and not misses
 
+    def test_figure_3_comes_back(self, shared):
+        """Every point but that of DeepSeek-R1 to the digits that are drawn."""
+        from rediscover.report import coupled_released
+
+        runs = coupled_released.runs(shared.parent)
+        if runs is None:
+            pytest.skip("no released runs")
+        points = coupled_released.figure3(runs)
+        off = (points["SR2"] - points["SR2 drawn"]).abs() > 6e-5
+        assert list(points.index[off]) == [("DeepSeek-R1-Distill-Llama-70B", "without")]
+        accuracy = points.dropna()
+        assert len(accuracy) == 10 and ((accuracy["ACC"] - accuracy["ACC drawn"]).abs() < 6e-4).all()
+        gaps = coupled_released.gaps(runs[::50])
+        assert len(gaps) > 5 and (gaps < 1e-6).all()
+
     def test_stored_fits_come_back(self, released):
         """Where the least-squares problem is well posed the rounded coefficients are the same to the last
         digit."""

@@ -20,7 +20,7 @@ def refine(
     t: np.ndarray,
     *,
     window: int = WINDOW,
-    evaluations: int = 20,
+    evaluations: int = 12,
 ) -> dict[str, str]:
     """All constants of a system together, inner ones too, by multiple shooting from the observed states.
 

@@ -18,7 +18,7 @@ DECIMALS = 4  # of the released fit
 EVALUATIONS = 30  # of an equation per start: a loop fits thousands of skeletons
 PENALTY = 1e6  # residual where an expression is undefined, in units of the spread of the state
 NEGLIGIBLE = 1e-8  # relative singular value below which columns count as dependent: the error of the data
-EXACT = 1e-12  # mean squared residual, in units of the variance, at which no further start is tried
+EXACT = 1e-10  # mean squared residual, in units of the variance, at which no further start is tried
 
 
 def rates(states: np.ndarray, t: np.ndarray) -> np.ndarray:
@@ -192,6 +192,7 @@ class _Matching:
         self.program = Program([*(factor for name, factor, _ in terms if name), fixed])
         self.values, self.x, self.integral = values, x, _integral(tuple(t))
         self.spread = x.std() or 1.0
+        self.largest = max(float(np.abs(column).max()) for column in values.values()) or 1.0
 
     def solve(self, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients for given inner constants, and the residuals in units of the spread of the state."""
@@ -209,10 +210,19 @@ class _Matching:
         found = np.linalg.lstsq(A / scale, target, rcond=NEGLIGIBLE)[0]
         return found[1:] / scale[1:] * self.spread, np.clip(A / scale @ found - target, -PENALTY, PENALTY)
 
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """A start for the inner constants: exponents are near 1, thresholds and saturations near the states."""
+        n = len(self.inner)
+        sign, unit = (
+            np.where(rng.random(n) < 0.25, -1.0, 1.0),
+            np.where(rng.random(n) < 0.5, 1.0, self.largest),
+        )
+        return sign * unit * 10.0 ** rng.uniform(-1, 1, n)
+
     def fit(self, starts: int, rng: np.random.Generator) -> str:
         best, least = np.ones(len(self.inner)), np.inf
         for k in range(starts if self.inner else 1):
-            guess = best if k == 0 else rng.normal(size=len(self.inner)) * 10.0 ** rng.uniform(-1, 1)
+            guess = self.draw(rng) if k else best
             if self.inner and len(self.x) >= len(self.inner):
                 search = least_squares(lambda c: self.solve(c)[1], guess, method="lm", max_nfev=EVALUATIONS)
                 guess = search.x if np.all(np.isfinite(search.x)) else guess

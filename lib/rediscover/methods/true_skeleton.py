@@ -10,6 +10,7 @@ from ..skeletons import UNKNOWN, fit_integral, fit_released
 from . import Candidate, Method, Unsupported, generator
 
 FITS = ("released", "integral", "shooting")
+STARTS = 10  # of the search for inner constants: one skeleton, so more than in a loop
 
 
 def skeleton(problem: CoupledODE) -> dict[str, str]:
@@ -56,5 +57,5 @@ class TrueSkeleton(Method):
         states, t, texts = problem.observed(seed), problem.times(), skeleton(problem)
         if self.fit == "released":
             return [Candidate(fit_released(texts, states, t))]
-        solution = fit_integral(texts, states, t, rng=generator(seed, problem.id, self.name))
+        solution = fit_integral(texts, states, t, starts=STARTS, rng=generator(seed, problem.id, self.name))
         return [Candidate(shooting.refine(solution, states, t) if self.fit == "shooting" else solution)]

@@ -78,6 +78,8 @@ def simulate(
     # The steps of solve_ivp, taken here, as it does not notice when LSODA stops advancing.
     states, done = failed.copy(), 1
     states[0] = initial
+    if len(t) == 1:
+        return states
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # LSODA warns of the failures that are returned here

@@ -545,6 +545,11 @@ def ledger(scored6=None) -> pd.DataFrame:
         column="dimension {dim} {split} {metric}",
         **options,
     )
+    lost = table2["published"] == ""
+    table2.loc[lost, ["verdict", "reason"]] = (
+        "not comparable",
+        "the paper prints nothing here, or its text lost it",
+    )
     measured = {
         (c.condition, c.dim): {
             "value": c.r,

@@ -54,6 +54,15 @@ def derive(run: dict) -> float:
     return r2_trajectories(cde.simulate(answer, initial, t, solver=cde.LOOP), truth)
 
 
+def gaps(released: list[dict]) -> np.ndarray:
+    """Distance of each stored R2 from that of `derive`, relative where it is beyond 1; runs without an answer,
+    and those on altered equations, left out."""
+    pairs = [(run["candidates"][0][2], derive(run)) for run in released if run["candidates"]]
+    stored, found = np.array(pairs, dtype=float).reshape(-1, 2).T
+    known = ~np.isnan(found)
+    return (np.abs(found - stored) / np.maximum(1.0, np.abs(stored)))[known]
+
+
 def figure3(released: list[dict]) -> pd.DataFrame:
     """Figure 3 (a) from the stored scores beside what the paper draws; one row per point.
 
