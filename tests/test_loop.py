@@ -189,7 +189,7 @@ class TestProposers:
         assert again == answers
 
     def test_verifier_refuses_what_it_cannot_use(self):
-        verify = loop.skeleton_verifier(self.problem, fit="released")
+        verify = loop.SkeletonVerifier(self.problem, fit="released")
         assert verify({"x0": "c*x0"}) is None
         assert verify({"x0": "c*(", "x1": "c"}) is None
         assert verify({"x0": "c*q", "x1": "c"}) is None
@@ -197,7 +197,7 @@ class TestProposers:
 
     def test_unknown_fit(self):
         with pytest.raises(ValueError, match="released, integral"):
-            loop.skeleton_verifier(self.problem, fit="best")
+            loop.SkeletonVerifier(self.problem, fit="best")
 
     @pytest.mark.parametrize("name", ["loop_grammar", "loop_gp"])
     def test_methods_repeat_and_keep_to_the_budget(self, name):

@@ -171,7 +171,7 @@ def select(pool: Iterable[Verified]) -> Verified | None:
 FITS = {"released": fit_released, "integral": fit_integral}
 
 
-def skeleton_verifier(problem, *, fit: str = "integral", seed: int = 0, evaluations: int = 3_000):
+class SkeletonVerifier:
     """A verifier of skeletons: fit their constants, integrate, compare with the training trajectory by R2.
 
     Parameters
@@ -183,31 +183,29 @@ def skeleton_verifier(problem, *, fit: str = "integral", seed: int = 0, evaluati
         Chooses the training data.
     evaluations : int
         Right-hand sides per integration.
-
-    Returns
-    -------
-    callable: mapping of state -> skeleton -> Verified or None; its attribute ``scored`` takes skeletons with a
-    solution of one's own instead
     """
-    if fit not in FITS:
-        raise ValueError(f"fit must be one of {', '.join(FITS)}, got {fit!r}")
-    observed, t = problem.observed(seed), problem.times()
 
-    def scored(skeletons: Mapping[str, str], solution: Mapping[str, str]) -> Verified:
-        equations = {state: parse(text) for state, text in solution.items()}
-        states = simulate(equations, problem.initial_state(), t, solver=LOOP, evaluations=evaluations)
-        operations = sum(parse(text).sympy().count_ops() for text in skeletons.values())
-        return Verified(skeletons, solution, r2_trajectories(states, observed), operations)
+    def __init__(self, problem, *, fit: str = "integral", seed: int = 0, evaluations: int = 3_000):
+        if fit not in FITS:
+            raise ValueError(f"fit must be one of {', '.join(FITS)}, got {fit!r}")
+        self.problem, self.fit, self.evaluations = problem, FITS[fit], evaluations
+        self.observed, self.t = problem.observed(seed), problem.times()
 
-    def verify(answer: Mapping[str, str]) -> Verified | None:
+    def __call__(self, answer: Mapping[str, str]) -> Verified | None:
+        """State -> skeleton; None where it cannot be read or fitted."""
         try:
-            skeletons = {state: str(answer[state]) for state in problem.inputs}
-            return scored(skeletons, FITS[fit](skeletons, observed, t))
+            skeletons = {state: str(answer[state]) for state in self.problem.inputs}
+            return self.scored(skeletons, self.fit(skeletons, self.observed, self.t))
         except (ExpressionError, KeyError, ValueError):
             return None
 
-    verify.scored = scored
-    return verify
+    def scored(self, skeletons: Mapping[str, str], solution: Mapping[str, str]) -> Verified:
+        """Skeletons with constants that were found elsewhere."""
+        equations = {state: parse(text) for state, text in solution.items()}
+        initial = self.problem.initial_state()
+        states = simulate(equations, initial, self.t, solver=LOOP, evaluations=self.evaluations)
+        operations = sum(parse(text).sympy().count_ops() for text in skeletons.values())
+        return Verified(skeletons, solution, r2_trajectories(states, self.observed), operations)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from scipy.integrate import cumulative_simpson
 
 from .. import shooting
 from ..problems.cde import CoupledODE
-from . import Candidate, Method, Unsupported
+from . import Candidate, Method, Unsupported, code_version
 from .least_squares import NEGLIGIBLE
 from .polynomial import as_text, monomials
 
@@ -37,6 +37,11 @@ class IntegralMatching(Method):
     name: ClassVar[str] = "integral_matching"
     reference: ClassVar[str] = "Dattner and Klaassen, Electronic Journal of Statistics 9 (2015) 1939-1973"
     accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
+
+    @property
+    def version(self) -> str:
+        """Changes with the code of multiple shooting, too."""
+        return f"{super().version}-{code_version(shooting)}"
 
     def solve(self, problem, *, budget=None, seed=0):
         if not isinstance(problem, CoupledODE):

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .. import shooting
+from .. import shooting, skeletons
 from ..expressions import Expression, parse, replace_leaves
 from ..problems.cde import CoupledODE
 from ..skeletons import UNKNOWN, fit_integral, fit_released
-from . import Candidate, Method, Unsupported, generator
+from . import Candidate, Method, Unsupported, code_version, generator
 
 FITS = ("released", "integral", "shooting")
 STARTS = 10  # of the search for inner constants: one skeleton, so more than in a loop
@@ -50,6 +50,11 @@ class TrueSkeleton(Method):
     def __post_init__(self):
         if self.fit not in FITS:
             raise ValueError(f"{self.name}: fit must be one of {', '.join(FITS)}, got {self.fit!r}")
+
+    @property
+    def version(self) -> str:
+        """Changes with the code of the fits, too."""
+        return "-".join([super().version, *map(code_version, (skeletons, shooting))])
 
     def solve(self, problem, *, budget=None, seed=0):
         if not isinstance(problem, CoupledODE):

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .. import loop, shooting
+from .. import loop, shooting, skeletons
 from ..problems.cde import CoupledODE
-from . import Budget, Candidate, Method, Unsupported, generator
+from . import Budget, Candidate, Method, Unsupported, code_version, generator
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,11 @@ class LoopGrammar(Method):
     reference: ClassVar[str] = "the loop of SymbolBench with a random grammar as proposer"
     accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
 
+    @property
+    def version(self) -> str:
+        """Changes with the code of the loop and of the fits, too."""
+        return "-".join([super().version, *map(code_version, (loop, skeletons, shooting))])
+
     def proposer(self) -> loop.Proposer:
         return loop.Grammar(samples=self.samples)
 
@@ -37,7 +42,7 @@ class LoopGrammar(Method):
         if not isinstance(problem, CoupledODE):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         budget = Budget(**budget) if isinstance(budget, dict) else budget or Budget()
-        verify = loop.skeleton_verifier(problem, fit=self.fit, seed=seed)
+        verify = loop.SkeletonVerifier(problem, fit=self.fit, seed=seed)
         outcome = loop.search(
             problem,
             self.proposer(),

@@ -85,7 +85,8 @@ def look(system, answers):
     with style():
         figure, axes = plt.subplots(1, 2, figsize=(8, 3), sharey=True)
         for ax, split in zip(axes, SPLITS, strict=True):
-            ax.plot(t, system.solution(split), color="#999999", lw=2.5)
+            for i, state in enumerate(system.solution(split).T):
+                ax.plot(t, state, color="#999999", lw=2.5, label="" if i else "truth")
             for name, texts in answers.items():
                 equations = {state: parse(texts[state]) for state in system.inputs}
                 states = simulate(equations, system.initial_state(split), t)
@@ -206,25 +207,25 @@ def headline(scored, method: str = "least_squares") -> pd.DataFrame:
 
 
 def overview(scored, split: str):
-    """SR2 by method and dimension with 95 % intervals over systems; diamonds are printed values."""
-    parts = shares(scored)
-    names = dict(zip(parts["subset"], parts["subset"], strict=True))
+    """SR2 by method and dimension with 95 % intervals over systems; dashed is the best printed language model."""
     tidy = pd.DataFrame(
         [
             {"method": name, "states": dim, **interval(group[MEASURES[split, "sr2"]])}
-            for (name, dim), group in parts.groupby(["method", "subset"])
+            for (name, dim), group in shares(scored).groupby(["method", "subset"])
         ]
     )
-    best = {("best printed", dim): best_printed(dim)[split, "sr2"] for dim in names}
-    extra = [
-        {"method": "language model, best printed", "states": dim, "value": v, "low": v, "high": v}
-        for (_, dim), v in best.items()
-    ]
+    dims = sorted(tidy["states"].unique())
+    label = {dim: f"{dim} state{'s' * (dim > '1')}" for dim in dims}
+    figure = intervals(tidy, row="method", panel="states", label=label, linear=dims)
+    for ax, dim in zip(figure.axes, dims, strict=True):
+        ax.axvline(best_printed(dim)[split, "sr2"], color="black", ls="--", lw=1, zorder=0)
+        ax.set_xlim(-4, 104)
     where = {"id": "in distribution", "ood": "out of distribution"}[split]
-    label = {dim: f"{dim} state{'s' * (dim > '1')}\nSR2 in percent,\n{where}" for dim in sorted(names)}
-    return intervals(
-        pd.concat([tidy, pd.DataFrame(extra)]), row="method", panel="states", label=label, linear=list(label)
-    )
+    with style():
+        figure.supxlabel(
+            f"SR2 {where}, percent (higher is better); dashed: best printed language model", size=9
+        )
+    return figure
 
 
 def pairwise(scored, method: str = "least_squares") -> pd.DataFrame:
