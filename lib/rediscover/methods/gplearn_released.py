@@ -1,11 +1,12 @@
 """gplearn as SymbolBench's released script runs it on coupled equations (Table 6)."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
 
-from ..problems import Task, generator
+from ..problems import Task
 from ..problems.cde import CoupledODE
 from . import Budget, Unsupported, join
 from .gplearn import Gplearn
@@ -16,7 +17,8 @@ class GplearnReleased(Gplearn):
     """A population of 25 for 100 generations on numpy's finite differences; the best program is the answer.
 
     Its text has the plain functions where gplearn evaluates protected ones, so an answer may be undefined where
-    the program was not: such systems fail. The release fixes the seed, here it is the run's.
+    the program was not: such systems fail. Every equation is searched with the run's seed itself as random state;
+    the release has 0.
 
     Attributes
     ----------
@@ -37,7 +39,8 @@ class GplearnReleased(Gplearn):
     def solve(self, problem, *, budget=None, seed=0):
         if not isinstance(problem, CoupledODE):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
-        states, rng = problem.observed(seed), generator(seed, problem.id, self.name)
+        states = problem.observed(seed)
+        rng = SimpleNamespace(integers=lambda high: seed)  # what gplearn gets as its random_state
         slopes = np.gradient(states, problem.times(), axis=0)  # first order at both ends, as released
         whole = Budget(evaluations=self.population_size * self.generations)
         tables = [Task(problem.inputs, name, states, slopes[:, i]) for i, name in enumerate(problem.outputs)]

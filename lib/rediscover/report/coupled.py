@@ -433,7 +433,7 @@ def _against_baselines(part) -> tuple[str, str]:
         )
     return _verdict([*wins, *ahead]), (
         f"as printed the best language model is ahead of the three baselines in {sum(ahead)} of {len(ahead)} "
-        "dimensions; the best printed language model against the best method run here, SR2 in distribution by dimension: "
+        "dimensions; the best printed language model against the best method run here, SR2 ID by dimension: "
         f"{'; '.join(texts)}; ahead of its interval in {sum(wins)} of {len(wins)}"
     )
 
