@@ -334,8 +334,8 @@ def _on_metrics(data, means) -> dict:
         "ST-01": ([best < 60], f"the best of 20 means is {best:.1f} %"),
         "ST-02": (
             [gap > 10, parsed > 10],
-            f"Lexicality less Syntax is {gap:.1f} points (far: over 10), but {parsed:.1f} over the "
-            f"{len(part) / len(data.outputs):.0%} of pairs with a distance under 1 (the rest: nearly all parse failures)",
+            f"Lexicality less Syntax is {gap:.1f} points (far: over 10), but {parsed:.1f} where the distance is under 1, "
+            f"{len(part) / len(data.outputs):.0%} of the pairs (the rest are nearly all parse failures)",
         ),
         "ST-03": (
             [relative < 10],
@@ -425,8 +425,8 @@ def _on_agreement(data) -> dict:
         "ST-09": ([low > 0 for _, low, _ in above.values()], f"people less judge: {listed}"),
         "ST-10": (
             [rho.idxmax() == "DeepSeek-R1", near.mean() > 0.5],
-            f"on keys Spearman of Equivalence is {_span(rho, 2)}, highest for {rho.idxmax()}; {near.sum()} of the 20 cells "
-            "of the other models are near zero (under 0.2 in size)",
+            f"on keys Spearman of Equivalence is {_span(rho, 2)}, highest for {rho.idxmax()}; {near.sum()} of the "
+            f"{len(near)} cells of the other models are near zero (under 0.2 in size)",
         ),
     }
 
