@@ -334,8 +334,8 @@ def _on_metrics(data, means) -> dict:
         "ST-01": ([best < 60], f"the best of 20 means is {best:.1f} %"),
         "ST-02": (
             [gap > 10, parsed > 10],
-            f"Lexicality less Syntax is {gap:.1f} points (far: over 10), but {parsed:.1f} where the distance is under 1, "
-            f"{len(part) / len(data.outputs):.0%} of the pairs (the rest are nearly all parse failures)",
+            f"Lexicality less Syntax is {gap:.1f} points (far: over 10), but {parsed:.1f} over pairs with a "
+            f"distance under 1, {len(part) / len(data.outputs):.0%} of all (the rest are nearly all parse failures)",
         ),
         "ST-03": (
             [relative < 10],
