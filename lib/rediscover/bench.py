@@ -1,6 +1,7 @@
 """Speed as a ratio against a named alternative, both measured in turn in the same run (``make bench``)."""
 
 import argparse
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -118,14 +119,12 @@ def grid() -> Iterator[Comparison]:
 
 def edit_distance() -> Iterator[Comparison]:
     """Tree edit distance against zss, and NED end to end against SymPy and zss, each on the same pairs."""
-    import os
-    from unittest.mock import patch
-
     import sympy
     import zss
 
     from . import killable, method, problem, problems
-    from .metrics import symbolic, trees
+    from .expressions import parse
+    from .metrics import edit_distance, trees
 
     pairs = []
     for id in problems("srsd", "easy")[:12]:
@@ -134,26 +133,26 @@ def edit_distance() -> Iterator[Comparison]:
         (truth,) = law.expressions.values()
         for name in ("power_law", "polynomial"):
             (text,) = method(name).solve(law)[0].solution.values()
-            pairs.append([str(e.substitute(columns)) for e in (symbolic.parse(text), truth)])
+            pairs.append([str(e.substitute(columns)) for e in (parse(text), truth)])
 
     def node(tree):
         return zss.Node(tree[0], [node(child) for child in tree[1:]])
 
     def convert():
         sympy.core.cache.clear_cache()
-        return [tuple(map(symbolic.convert_published, pair)) for pair in pairs]
+        return [tuple(map(edit_distance.convert_published, pair)) for pair in pairs]
 
     def plain():
         return [zss.simple_distance(node(a), node(b)) for a, b in convert()]
 
     def warm():
-        return [symbolic.ned_details(*pair).distance for pair in pairs]
+        return [edit_distance.ned_details(*pair).distance for pair in pairs]
 
     def cold():
         killable.stop()
-        for remembered in (symbolic._published_tree, symbolic._memory):
+        for remembered in (edit_distance.published_tree, edit_distance._memory):
             remembered.cache_clear()
-        with patch.dict(os.environ, {symbolic.CACHE: ""}):  # nothing from the disk
+        with _environment(edit_distance.CACHE, ""):  # nothing from the disk
             return warm()
 
     converted = convert()
@@ -314,6 +313,19 @@ def latex() -> Iterator[Comparison]:
 
 
 GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression, latex)
+
+
+@contextmanager
+def _environment(name, value):
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 @contextmanager

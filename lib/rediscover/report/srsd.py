@@ -90,7 +90,7 @@ def validation_error(solution, law, validation) -> float:
     answer = parse(solution[output])
     if not answer.names:
         return np.inf
-    return symbolic.relative_squared_error(
+    return regression.relative_squared_error(
         answer(dict(zip(law.inputs, validation.X.T, strict=True))), validation.y
     )
 
