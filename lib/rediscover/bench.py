@@ -312,7 +312,60 @@ def latex() -> Iterator[Comparison]:
         )
 
 
-GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression, latex)
+def scoring() -> Iterator[Comparison]:
+    """Scoring whole studies again, with the trees and parses that an earlier run kept, against the first time.
+
+    The edit distances are of the 120 laws and five methods' answers in tables/srsd_runs.csv, the formulas the released
+    ones of SciText2Eq (left out where they cannot be had).
+    """
+    import json
+    import tempfile
+
+    from . import killable, problem, released
+    from .metrics import edit_distance, latex
+    from .params import root
+    from .problems import passages
+    from .scores.passages import scores_of
+
+    runs = pd.read_csv(root() / "tables" / "srsd_runs.csv")
+    methods = ("power_law", "polynomial", "gplearn", "operon", "operon_log_scaled")
+    runs = runs[runs["method"].isin(methods) & runs["solution"].notna()]
+    laws = [problem(id) for id in runs["problem"]]
+    answers = [next(iter(json.loads(text).values())) for text in runs["solution"]]
+    jobs = [(answer, *law.truth.values(), law.inputs) for answer, law in zip(answers, laws, strict=True)]
+
+    def distances():
+        for remembered in (edit_distance.published_tree, edit_distance._memory):
+            remembered.cache_clear()
+        return [edit_distance.ned_published(*job) for job in jobs]
+
+    def distances_anew():
+        killable.stop()
+        with _environment(edit_distance.CACHE, ""):
+            return distances()
+
+    yield Comparison(f"NED of {len(jobs)} pairs, trees kept", distances, "nothing kept", distances_anew, 1)
+
+    try:
+        outputs = passages.released_outputs()
+    except released.ReleasedError:
+        return
+    pairs = outputs["prediction"].tolist(), outputs["truth"].tolist()
+
+    def formulas():
+        latex.forget()
+        return scores_of(*pairs)
+
+    def formulas_anew():
+        with tempfile.TemporaryDirectory() as folder, _environment("XDG_CACHE_HOME", folder):
+            return formulas()
+
+    yield Comparison(
+        f"all metrics of {len(outputs):,} formulas, parses kept", formulas, "nothing kept", formulas_anew, 1
+    )
+
+
+GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression, latex, scoring)
 
 
 @contextmanager
