@@ -94,7 +94,7 @@ class Output:
         if intervals:
             low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in intervals)
             shown = (shown + " [" + low + ", " + high + "]").where(shown != "", "")
-        latex = shown.map(_escape)
+        latex = shown.map(escape)
         for column, direction in (best or {}).items():
             for row in _winners(frame[column], shown[column], direction):
                 position = (frame.index.get_loc(row), frame.columns.get_loc(column))
@@ -197,7 +197,8 @@ def _winners(values, shown, direction):
     return winners
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Text with LaTeX's special characters escaped (backslashes are not: they are for who writes LaTeX)."""
     for character in "&%$#_{}":
         text = text.replace(character, "\\" + character)
     return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")
@@ -213,14 +214,14 @@ def _latex(cells, frame, name, caption, footnotes) -> str:
     head = [str(level or "") for level in frame.index.names[:levels]] + [
         str(column) for column in frame.columns
     ]
-    lines = [" & ".join(_escape(title.replace("_", " ")) for title in head) + r" \\", r"\midrule"]
+    lines = [" & ".join(escape(title.replace("_", " ")) for title in head) + r" \\", r"\midrule"]
     for row, values in zip(frame.index, cells.itertuples(index=False), strict=True):
         keys = (row if isinstance(row, tuple) else (row,))[:levels]
-        lines.append(" & ".join([*(_escape(str(key)) for key in keys), *values]) + r" \\")
-    notes = "".join(rf"\par\footnotesize {_escape(note)}" + "\n" for note in footnotes)
+        lines.append(" & ".join([*(escape(str(key)) for key in keys), *values]) + r" \\")
+    notes = "".join(rf"\par\footnotesize {escape(note)}" + "\n" for note in footnotes)
     return (
         "\\begin{table}\n\\centering\n"
-        f"\\caption{{{_escape(caption)}}}\\label{{tab:{name}}}\n"
+        f"\\caption{{{escape(caption)}}}\\label{{tab:{name}}}\n"
         f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n"
         + "\n".join(lines)
         + "\n\\bottomrule\n\\end{tabular}\n"
