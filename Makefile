@@ -62,7 +62,7 @@ paper: $(READY) ## the paper, paper/main.pdf, from the tables and figures there 
 	    "$$(cat paper/debian.txt)" >&2; exit 1; }
 	@$(PY) -m rediscover.report.paper
 	@cd paper && latexmk -pdf -silent -halt-on-error -interaction=nonstopmode -outdir=../build/paper main.tex \
-	    || { grep -A3 '^!' ../build/paper/main.log >&2; exit 1; }
+	    >../build/paper/latexmk.txt 2>&1 || { grep -hsA3 '^!' ../build/paper/{latexmk.txt,main.log} >&2; exit 1; }
 	@cp build/paper/main.pdf paper/main.pdf && echo "paper/main.pdf is ready"
 
 test: $(READY) ## the whole test suite, the notebooks among it

@@ -105,8 +105,10 @@ class Output:
 
     def figure(self, figure, name: str, *, alt: str) -> None:
         """Write a matplotlib figure as PDF and PNG, without dates, and its description for those who cannot see it."""
+        from matplotlib import rc_context
+
         for suffix, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 160})):
-            with _replacing(self.figures / f"{name}.{suffix}") as path:
+            with _replacing(self.figures / f"{name}.{suffix}") as path, rc_context({"pdf.fonttype": 42}):
                 figure.savefig(path, format=suffix, bbox_inches="tight", **options)
             self._record(self.figures / f"{name}.{suffix}")
         self._write(self.figures / f"{name}.txt", alt + "\n")

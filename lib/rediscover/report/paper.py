@@ -29,10 +29,23 @@ ASKED = re.compile(r"\\val\{([^{}]*)\}")
 CLAIMED = re.compile(r"\\claim\{([^{}]*)\}")
 EVERY = re.compile(r"\\every\{([^{}]*)\}")
 QUESTION = re.compile(
-    rf"(?:(?P<how>{'|'.join(HOW)}) )?(?P<column>.+?) of (?P<table>[\w.]+)(?: where (?P<where>.+?))?(?: as (?P<form>.+))?"
+    rf"(?:(?P<how>{'|'.join(HOW)}) )?(?P<column>.+?) of (?P<table>[\w.]+)"
+    r"(?: where (?P<where>.+?))?(?: as (?P<form>.+))?"
 )
 CONDITION = re.compile(r"([^=!<>]+?)(!=|=|<|>)(.*)")
-UNICODE = {"−": "$-$", "±": r"$\pm$", ">=": r"$\geq$", "<=": r"$\leq$", "→": r"$\to$"}
+MARKS = {  # in the texts of tables, as patterns
+    "−": "$-$",
+    "±": r"$\\pm$",
+    ">=": r"$\\geq$",
+    "<=": r"$\\leq$",
+    r"\b(\d[.\d]*)e([-+]?)0*(\d+)\b": r"$\1\\times 10^{\2\3}$",
+    r"(?<![\w{])-(?=\d)": "$-$",
+    r"(?<=\d)-(?=\d)": "--",
+    r"\bR2\b": "$R^2$",
+    '"([^"]*)"': r"``\1''",
+    "`([^`']+)`(?!`)": r"\\texttt{\1}",
+    r"\*([^*]+)\*": r"\\emph{\1}",
+}
 
 
 def numbers(text: str, tables: Path) -> str:
@@ -54,7 +67,9 @@ def numbers(text: str, tables: Path) -> str:
     questions += [f"verdict of claims where claim_id={claim}" for claim in CLAIMED.findall(text)]
     known = {q: answer(q, tables) for q in dict.fromkeys(questions) if _path(q, tables).exists()}
     lines = [rf"\expandafter\def\csname val:{q}\endcsname{{{reply}}}" for q, reply in known.items()]
-    lines += [rf"\expandafter\def\csname every:{p}\endcsname{{{_every(p, tables)}}}" for p in EVERY.findall(text)]
+    lines += [
+        rf"\expandafter\def\csname every:{p}\endcsname{{{_every(p, tables)}}}" for p in EVERY.findall(text)
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -120,7 +135,7 @@ def _value(frame, how, column):
         return float(_holds(frame, column).mean())
     if how == "rows":
         rows = frame[column.split("; ")].itertuples(index=False)
-        return r" \\ ".join(" & ".join(map(_text, row)) for row in rows) + r" \\"
+        return r"\nextrow ".join(" & ".join(map(_text, row)) for row in rows) + r" \\"
     if how == "list":
         return "; ".join(map(_text, frame[column]))
     if how == "distinct":
@@ -169,11 +184,9 @@ def _text(value) -> str:
 
 def _prose(text):
     text = escape(text)
-    for mark, latex in UNICODE.items():
-        text = text.replace(mark, latex)
-    text = re.sub(r'"([^"]*)"', r"``\1''", text)
-    text = re.sub(r"`([^`']+)`(?!`)", r"\\texttt{\1}", text)
-    return re.sub(r"\*([^*]+)\*", r"\\emph{\1}", text)
+    for mark, latex in MARKS.items():
+        text = re.sub(mark, latex, text)
+    return text
 
 
 if __name__ == "__main__":
