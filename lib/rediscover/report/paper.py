@@ -6,7 +6,7 @@ A question reads ``[how] column of table [where column=value and ...] [as format
 - ``count rows of ledger where verdict=differs``; ``distinct problem of srsd_scores``; ``sum``, ``mean``, ``median``,
   ``min``, ``max`` of a column, over the numbers in it;
 - ``share verdict=differs of ledger as percent``: the share of rows;
-- ``list title of audits``: values one after the other; ``rows title; text of audits``: the rows of a tabular;
+- ``rows title; text of audits``: the rows of a tabular;
 - ``evaluations of 10_surface_benchmark.provenance``: a parameter of the run that made the tables.
 
 ``\claim{SB-01}`` needs the verdict on a claim, and ``\every{tables/cross_*.tex}`` all tables or figures of a name.
@@ -15,6 +15,7 @@ Formats: ``percent``, ``2 digits`` (significant), ``1 decimals``.
 """
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -24,15 +25,15 @@ from ..params import root
 from .output import escape, number
 
 REDUCTIONS = ("sum", "mean", "median", "min", "max")
-HOW = ("count", "distinct", "share", "list", "rows", *REDUCTIONS)
+HOW = ("count", "distinct", "share", "rows", *REDUCTIONS)
 ASKED = re.compile(r"\\val\{([^{}]*)\}")
-CLAIMED = re.compile(r"\\claim\{([^{}]*)\}")
 EVERY = re.compile(r"\\every\{([^{}]*)\}")
 QUESTION = re.compile(
     rf"(?:(?P<how>{'|'.join(HOW)}) )?(?P<column>.+?) of (?P<table>[\w.]+)"
     r"(?: where (?P<where>.+?))?(?: as (?P<form>.+))?"
 )
 CONDITION = re.compile(r"([^=!<>]+?)(!=|=|<|>)(.*)")
+NUMBER = re.compile(r"-?\d+(\.\d*)?(e[-+]?\d+)?")
 MARKS = {  # in the texts of tables, as patterns
     "−": "$-$",
     "±": r"$\\pm$",
@@ -63,37 +64,34 @@ def numbers(text: str, tables: Path) -> str:
         For a question that cannot be read, or has no answer in its table.
     """
     text = re.sub(r"(?<!\\)%.*", "", text.partition(r"\begin{document}")[2])
-    questions = [" ".join(key.split()) for key in ASKED.findall(text)]
-    questions += [f"verdict of claims where claim_id={claim}" for claim in CLAIMED.findall(text)]
-    known = {q: answer(q, tables) for q in dict.fromkeys(questions) if _path(q, tables).exists()}
-    lines = [rf"\expandafter\def\csname val:{q}\endcsname{{{reply}}}" for q, reply in known.items()]
-    lines += [
-        rf"\expandafter\def\csname every:{p}\endcsname{{{_every(p, tables)}}}" for p in EVERY.findall(text)
-    ]
-    return "\n".join(lines) + "\n"
+    text = re.sub(r"\\claim\{(.+?)\}", r"\\val{verdict of claims where claim_id=\1}", text)
+    questions = dict.fromkeys(" ".join(key.split()) for key in ASKED.findall(text))
+    known = {f"val:{q}": answer(q, tables) for q in questions if _path(q, tables).exists()}
+    known |= {f"every:{pattern}": _every(pattern, tables.parent) for pattern in EVERY.findall(text)}
+    return "".join(
+        rf"\expandafter\def\csname {key}\endcsname{{{reply}}}" + "\n" for key, reply in known.items()
+    )
 
 
 def answer(question: str, tables: Path) -> str:
     """The LaTeX text of one answer."""
     asked = _read(question)
     try:
-        frame = _selected(_table(_path(question, tables)), asked["where"])
+        frame = _table(_path(question, tables))
+        for condition in re.split(r" and (?=[^=]*[=<>])", asked["where"]) if asked["where"] else ():
+            frame = frame[_holds(frame, condition)]
         return _shown(_value(frame, asked["how"], asked["column"]), asked["form"])
     except (KeyError, ValueError) as problem:
         raise ValueError(rf"\val{{{question}}}: {problem}") from problem
 
 
-def _every(pattern, tables) -> str:
+def _every(pattern, folder) -> str:
     """LaTeX that reads all tables, or shows all figures, of a name; a figure's description is its caption."""
-    floats = []
-    for path in sorted(tables.parent.glob(pattern)):
-        if path.suffix == ".tex":
-            floats.append(rf"\filled{{{path.stem}}}")
-        else:
-            caption = _text(path.with_suffix(".txt").read_text().strip())
-            picture = rf"\includegraphics[width=\linewidth]{{{path.stem}}}"
-            floats.append(rf"\begin{{figure}}[t]\centering {picture}\caption{{{caption}}}\end{{figure}}")
-    return " ".join(floats)
+    paths = sorted(folder.glob(pattern))
+    if pattern.endswith(".tex"):
+        return "".join(rf"\filled{{{path.stem}}}" for path in paths)
+    captions = [_text(path.with_suffix(".txt").read_text().strip()) for path in paths]
+    return "".join(rf"\shown{{{p.stem}}}{{{text}}}" for p, text in zip(paths, captions, strict=True))
 
 
 def _read(question):
@@ -114,12 +112,6 @@ def _table(path) -> pd.DataFrame:
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def _selected(frame, where):
-    for condition in re.split(r" and (?=[^=]*[=<>])", where or "") if where else ():
-        frame = frame[_holds(frame, condition)]
-    return frame
-
-
 def _holds(frame, condition):
     column, sign, value = CONDITION.fullmatch(condition).groups()
     if sign in "<>":
@@ -136,31 +128,24 @@ def _value(frame, how, column):
     if how == "rows":
         rows = frame[column.split("; ")].itertuples(index=False)
         return r"\nextrow ".join(" & ".join(map(_text, row)) for row in rows) + r" \\"
-    if how == "list":
-        return "; ".join(map(_text, frame[column]))
     if how == "distinct":
         return frame[column].nunique()
     if how in REDUCTIONS:
-        result = getattr(pd.to_numeric(frame[column][frame[column] != ""]), how)()
-        return int(result) if float(result).is_integer() else float(result)
-    values = frame[column].astype(str).unique()
+        result = float(getattr(pd.to_numeric(frame[column][frame[column] != ""]), how)())
+        return int(result) if result.is_integer() else result
+    values = frame[column].astype(str)
+    values = values[values != ""].unique()
     if len(values) != 1:
         raise ValueError(f"{len(values)} values, where one was expected")
-    return _parsed(values[0])
-
-
-def _parsed(text):
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return _text(text)
+    found = values[0]
+    return int(found) if found.isdigit() else float(found) if NUMBER.fullmatch(found) else _text(found)
 
 
 def _shown(value, form) -> str:
     if isinstance(value, str):
         return value
+    if not math.isfinite(value):
+        raise ValueError("no number to show")
     if form == "percent":
         return rf"{100 * value:.0f}\,\%"
     count, _, kind = (form or "3 digits").partition(" ")
@@ -178,15 +163,11 @@ def _shown(value, form) -> str:
 def _text(value) -> str:
     """Text with Markdown's marks as LaTeX; what stands between dollars is mathematics already."""
     parts = re.split(r"(\$[^$]+\$)", str(value))
-    parts[::2] = [_prose(part) for part in parts[::2]]
+    for i in range(0, len(parts), 2):
+        parts[i] = escape(parts[i])
+        for mark, latex in MARKS.items():
+            parts[i] = re.sub(mark, latex, parts[i])
     return "".join(parts)
-
-
-def _prose(text):
-    text = escape(text)
-    for mark, latex in MARKS.items():
-        text = re.sub(mark, latex, text)
-    return text
 
 
 if __name__ == "__main__":
