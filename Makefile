@@ -89,7 +89,7 @@ readme: $(READY) ## make the generated parts of README.md again
 	$(PY) -m rediscover.report.readme
 
 clean: ## remove build/ (stores of finished runs among it)
-	rm -rf build
+	rm -rf build paper/main.pdf
 
 distclean: clean ## remove the environment too
 	rm -rf $(VENV) lib/*.egg-info

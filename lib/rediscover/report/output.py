@@ -80,7 +80,7 @@ class Output:
         Parameters
         ----------
         frame : DataFrame
-            The index is shown as the first columns.
+            The index is shown as the first columns, unless it only counts rows.
         best : column -> 'lower' or 'higher'
             In these columns the best finite value of each group (first index level, where there are several) is bold;
             values that display alike are bold together. Controls are left out.
@@ -89,7 +89,8 @@ class Output:
         footnotes : sentences under the table.
         intervals : low and high, shaped like `frame`, shown in brackets behind each value.
         """
-        self._csv(frame.reset_index() if frame.index.names != [None] else frame, name, TABLE_DIGITS)
+        labelled = frame.rename_axis("row") if frame.index.names == [None] else frame
+        self._csv(labelled.reset_index() if _levels(frame.index) else frame, name, TABLE_DIGITS)
         shown = frame.map(lambda value: number(value, digits))
         if intervals:
             low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in intervals)
@@ -206,8 +207,14 @@ def escape(text: str) -> str:
     return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")
 
 
+def _levels(index) -> int:
+    """How many columns of labels an index gives: none if it has no name and only counts the rows."""
+    counts = index.names == [None] and (len(index) == 0 or pd.api.types.is_numeric_dtype(index))
+    return 0 if counts else index.nlevels
+
+
 def _latex(cells, frame, name, caption, footnotes) -> str:
-    levels = frame.index.nlevels if frame.index.names != [None] else 0
+    levels = _levels(frame.index)
     numeric = [pd.api.types.is_numeric_dtype(frame[column]) for column in frame.columns]
     long = [not n and cells[column].map(len).max() > 40 for n, column in zip(numeric, cells, strict=True)]
     paragraph = f"p{{{0.8 / max(1, sum(long)):.2f}\\linewidth}}"
