@@ -41,14 +41,13 @@ def run(ids, solvers, params, **options):
     DataFrame : scores with ``snr`` (inf for clean), ``solution`` and ``seconds``; methods that are not installed here
         have no rows, those that gave no answer have the worst scores
     """
-    frames = []
-    for level in params.levels:
-        at = [problem(id, snr=None if level == "clean" else level, **options) for id in ids]
-        records = runs.grid(at, solvers, seeds=params.seeds, budget=params.budget, store=params.store)
-        scored = scores.table(records[records["status"] != "unavailable"], at, store=params.store)
-        extra = records.loc[scored.index, ["solution", "seconds"]]
-        frames.append(scored.join(extra).assign(snr=np.inf if level == "clean" else float(level)))
-    return pd.concat(frames, ignore_index=True)
+    levels = [None if level == "clean" else level for level in params.levels]
+    at = [problem(id, snr=level, **options) for level in levels for id in ids]
+    records = runs.grid(at, solvers, seeds=params.seeds, budget=params.budget, store=params.store)
+    scored = scores.table(records[records["status"] != "unavailable"], at, store=params.store)
+    snr = {p.noise: np.inf if p.snr is None else float(p.snr) for p in at}
+    extra = records.loc[scored.index, ["solution", "seconds"]]
+    return scored.join(extra).assign(snr=scored["noise"].map(snr)).reset_index(drop=True)
 
 
 def run_fields(params) -> pd.DataFrame:
