@@ -75,7 +75,9 @@ def test_orders_that_the_words_state():
     distances = differs[differs["table"].isin(["Table 4", "Table S15"])]
     assert (distances["measured"].astype(float) < distances["published"].astype(float)).all()
     rise = noise["noise 0.1"] - noise["noise 0"]
-    assert rise.idxmax() == "power_law" and (read("srsd_yardstick")["gain"] > 0).all()
+    assert rise.idxmax() == "power_law"
+    yardstick = read("srsd_yardstick")
+    assert yardstick["published"].between(yardstick["low"], yardstick["high"]).sum() >= 3
     explicit = read("surfaces_table1_harmonised_median").query("subset == 'explicit'").set_index("method")
     assert explicit["nmse_variance"].drop("oracle").idxmin() == "polynomial"
     odes = read("mdbench_odes_scores").query("snr == 10").groupby("method")["nmse_power"].median()
