@@ -394,6 +394,11 @@ def ids(subset: str | None = None) -> list[str]:
     return [name for name, facts in _facts().items() if subset in (None, str(len(facts["axes"])))]
 
 
+def coarser() -> list[str]:
+    """Problem ids of the systems that have a coarser grid, for machines that are short of time."""
+    return [f"pdes/{name}" for name, facts in _facts().items() if "reduced" in facts]
+
+
 def features(states: Iterable[str], axes: Mapping[str, int]) -> tuple[str, ...]:
     """Inputs of the generic methods in the published order.
 
