@@ -17,7 +17,7 @@ TEXT = (ROOT / "paper" / "main.tex").read_text()
 TABLES = ROOT / "tables"
 NOT_PROSE = (
     r"(?<!\\)%.*",  # comments
-    r"\\(val|claim|every|filled|label|ref|cite|IfFileExists|includegraphics(\[.*?\])?|begin|end)\{[^{}]*\}",
+    r"\\(val|claim|filled(\[.*?\])?|label|ref|cite|IfFileExists|includegraphics(\[.*?\])?|begin|end)\{[^{}]*\}",
     r"\\begin\{equation\}.*?\\end\{equation\}",  # definitions
     r"[\d.]+(\\linewidth|ex)",  # lengths
     r"\^\{?\d",  # exponents
@@ -59,7 +59,7 @@ def test_every_question_has_an_answer_or_is_asked_only_where_its_table_is():
 
 def test_tables_figures_and_references_exist():
     unguarded = re.sub(r"\\IfFileExists.*?\}\{\}\n", "", TEXT, flags=re.S)
-    for name in re.findall(r"\\filled\{(\w+)\}", unguarded):
+    for name in re.findall(r"\\filled(?:\[.*?\])?\{(\w+)\}", unguarded):
         assert (TABLES / f"{name}.tex").exists(), name
     for name in re.findall(r"\\includegraphics\[.*?\]\{(\w+)\}", unguarded):
         assert (ROOT / "figures" / f"{name}.pdf").exists(), name
@@ -147,17 +147,6 @@ def test_questions_without_an_answer_say_why(folder, question, complaint):
 def test_questions_to_tables_that_are_not_there_are_left_open(folder):
     text = r"\begin{document} \val{count rows of runs} \val{count rows of tomorrow} % \val{nonsense}"
     assert re.findall(r"val:(.*?)\\", paper.numbers(text, folder)) == ["count rows of runs"]
-
-
-def test_every_float_of_a_name(folder):
-    (folder / "tables").mkdir()
-    for name in ("tables/cross_b.tex", "tables/cross_a.tex", "cross_c.pdf"):
-        (folder / name).touch()
-    (folder / "cross_c.txt").write_text("Kendall's tau_b\n")
-    text = r"\begin{document}\every{tables/cross_*.tex}\every{cross_*.pdf}"
-    tables, figures = paper.numbers(text, folder / "tables").splitlines()
-    assert tables.endswith(r"{\filled{cross_a}\filled{cross_b}}")
-    assert figures.endswith(r"{\shown{cross_c}{Kendall's tau\_b}}")
 
 
 def make(**environment):

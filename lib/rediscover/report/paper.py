@@ -9,7 +9,7 @@ A question reads ``[how] column of table [where column=value and ...] [as format
 - ``rows title; text of audits``: the rows of a tabular;
 - ``evaluations of 10_surface_benchmark.provenance``: a parameter of the run that made the tables.
 
-``\claim{SB-01}`` needs the verdict on a claim, and ``\every{tables/cross_*.tex}`` all tables or figures of a name.
+``\claim{SB-01}`` asks for the verdict on a claim.
 
 Formats: ``percent``, ``2 digits`` (significant), ``1 decimals``.
 """
@@ -27,7 +27,6 @@ from .output import escape, number
 REDUCTIONS = ("sum", "mean", "median", "min", "max")
 HOW = ("count", "distinct", "share", "rows", *REDUCTIONS)
 ASKED = re.compile(r"\\val\{([^{}]*)\}")
-EVERY = re.compile(r"\\every\{([^{}]*)\}")
 QUESTION = re.compile(
     rf"(?:(?P<how>{'|'.join(HOW)}) )?(?P<column>.+?) of (?P<table>[\w.]+)"
     r"(?: where (?P<where>.+?))?(?: as (?P<form>.+))?"
@@ -66,11 +65,9 @@ def numbers(text: str, tables: Path) -> str:
     text = re.sub(r"(?<!\\)%.*", "", text.partition(r"\begin{document}")[2])
     text = re.sub(r"\\claim\{(.+?)\}", r"\\val{verdict of claims where claim_id=\1}", text)
     questions = dict.fromkeys(" ".join(key.split()) for key in ASKED.findall(text))
-    known = {f"val:{q}": answer(q, tables) for q in questions if _path(q, tables).exists()}
-    known |= {f"every:{pattern}": _every(pattern, tables.parent) for pattern in EVERY.findall(text)}
-    return "".join(
-        rf"\expandafter\def\csname {key}\endcsname{{{reply}}}" + "\n" for key, reply in known.items()
-    )
+    known = {q: answer(q, tables) for q in questions if _path(q, tables).exists()}
+    lines = [rf"\expandafter\def\csname val:{q}\endcsname{{{reply}}}" for q, reply in known.items()]
+    return "\n".join([*lines, ""])
 
 
 def answer(question: str, tables: Path) -> str:
@@ -83,15 +80,6 @@ def answer(question: str, tables: Path) -> str:
         return _shown(_value(frame, asked["how"], asked["column"]), asked["form"])
     except (KeyError, ValueError) as problem:
         raise ValueError(rf"\val{{{question}}}: {problem}") from problem
-
-
-def _every(pattern, folder) -> str:
-    """LaTeX that reads all tables, or shows all figures, of a name; a figure's description is its caption."""
-    paths = sorted(folder.glob(pattern))
-    if pattern.endswith(".tex"):
-        return "".join(rf"\filled{{{path.stem}}}" for path in paths)
-    captions = [_text(path.with_suffix(".txt").read_text().strip()) for path in paths]
-    return "".join(rf"\shown{{{p.stem}}}{{{text}}}" for p, text in zip(paths, captions, strict=True))
 
 
 def _read(question):
