@@ -12,7 +12,7 @@ import rediscover as rd
 from rediscover.expressions import parse
 from rediscover.logic import minimal_rule
 from rediscover.methods.logicgep import express, expressed
-from rediscover.methods.truth_table import TruthTable
+from rediscover.methods.truth_table import Pairs, TruthTable
 from rediscover.metrics import boolean as metrics
 from rediscover.problems import boolean
 from rediscover.scores.boolean import score
@@ -254,13 +254,13 @@ class TestMethods:
 
     def test_constant_node(self):
         states = metrics.truth_table_inputs(3)
-        assert TruthTable().rule("abc", states, np.ones(8, dtype=bool)) == "1"
-        assert TruthTable().rule("abc", states[:0], np.ones(0, dtype=bool)) == "0"
+        assert TruthTable().rule("abc", Pairs(states), np.ones(8, dtype=bool)) == "1"
+        assert TruthTable().rule("abc", Pairs(states[:0]), np.ones(0, dtype=bool)) == "0"
 
     def test_more_regulators_than_are_searched_exactly(self):
         states = metrics.truth_table_inputs(4)
         parity = states.sum(axis=1) % 2 == 1
-        found = rule(TruthTable(exact=2).rule("abcd", states, parity))
+        found = rule(TruthTable(exact=2).rule("abcd", Pairs(states), parity))
         assert np.array_equal(found({name: states[:, i] for i, name in enumerate("abcd")}), parity)
 
     def test_gene_is_read_breadth_first(self):

@@ -313,7 +313,24 @@ def latex() -> Iterator[Comparison]:
         )
 
 
-GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression, latex)
+def boolean() -> Iterator[Comparison]:
+    """Rules of all 65 Boolean networks, up to 20 nodes, by truth tables against gene expression programming."""
+    from . import method, problem, problems
+
+    networks = [problem(id) for id in problems("boolean", "symbolbench")]
+    for network in networks:
+        network.data()  # simulated before the clock starts
+
+    def solve(name):
+        solver = method(name)
+        return lambda: [solver.solve(network) for network in networks]
+
+    yield Comparison(
+        f"rules of {len(networks)} Boolean networks", solve("truth_table"), "logicgep", solve("logicgep"), 3
+    )
+
+
+GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression, latex, boolean)
 
 
 @contextmanager
