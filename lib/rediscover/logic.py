@@ -3,6 +3,8 @@
 import functools
 import operator
 
+import numpy as np
+
 LARGEST = 8  # inputs of a table that is minimised in one piece; larger ones are split on an input first
 
 
@@ -125,3 +127,12 @@ def _product(names, cube) -> str:
         name if value & bit else f"!{name}" for name, bit in zip(names, bits, strict=True) if not free & bit
     ]
     return " & ".join(literals)
+
+
+def bits(column) -> int:
+    """A column of Booleans as one integer, its first value as the lowest bit.
+
+    >>> bits([True, True, False, True])
+    11
+    """
+    return int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")

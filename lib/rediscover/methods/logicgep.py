@@ -4,8 +4,7 @@ import random
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from ..logic import bits
 from ..problems import Transitions
 from . import Candidate, Method, Unsupported, generator
 
@@ -19,8 +18,9 @@ class LogicGEP(Method):
 
     Fitness is lexicographic: matched transitions, then few regulators. Each generation keeps the elite,
     selects the rest by tournaments, and applies point mutation, inversion, both transpositions and both
-    crossovers, each with `rate`. The defaults are those of Table 3; Table 7 has population 15, generations
-    15, elites 3.
+    crossovers, each with `rate`; pieces and points are drawn as the package geppy draws them, on which the
+    paper's LogicGep is built. The defaults are those of Table 3; Table 7 has population 15, generations 15,
+    elites 3.
 
     Attributes
     ----------
@@ -45,11 +45,11 @@ class LogicGEP(Method):
         if not isinstance(problem, Transitions):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         train = problem.data(seed)["train"]
-        columns = {name: _bits(train.X[:, i]) for i, name in enumerate(problem.inputs)}
+        columns = {name: bits(train.X[:, i]) for i, name in enumerate(problem.inputs)}
         rules, evaluations = {}, 0
         for i, node in enumerate(problem.outputs):
             rng = random.Random(int(generator(seed, problem.id, self.name, node).integers(2**63)))
-            gene = Evolution(self, columns, _bits(train.y[:, i]), len(train.y), rng).run()
+            gene = Evolution(self, columns, bits(train.y[:, i]), len(train.y), rng).run()
             rules[node] = express(gene)
             evaluations += self.population * (self.generations + 1)
         return [Candidate(rules, evaluations=evaluations)]
@@ -189,8 +189,3 @@ def express(gene) -> str:
         if arity:
             texts[i] = f"!{children[0]}" if arity == 1 else f"({children[0]} {used[i]} {children[1]})"
     return texts[0]
-
-
-def _bits(column: np.ndarray) -> int:
-    """A column of Booleans as one integer, the first transition as its lowest bit."""
-    return int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..logic import minimal_rule
+from ..logic import bits, minimal_rule
 from ..problems import Transitions
 from . import Candidate, Method, Unsupported
 
@@ -56,8 +56,8 @@ class TruthTable(Method):
         best = None
         for chosen in self.regulators(pairs, after):
             rows = pairs.states[:, chosen] @ (1 << np.arange(len(chosen))[::-1])
-            ones, zeros = set(rows[after].tolist()), set(rows[~after].tolist())
-            unseen = set(range(1 << len(chosen))) - ones - zeros
+            ones = set(rows[after].tolist())
+            unseen = set(range(1 << len(chosen))).difference(rows.tolist())
             rule = minimal_rule([names[i] for i in chosen], ones, unseen)
             if best is None or literals(rule) < literals(best):
                 best = rule
@@ -67,16 +67,15 @@ class TruthTable(Method):
 
     def regulators(self, pairs: "Pairs", after: np.ndarray) -> list[list[int]]:
         """Smallest sets of columns in which every state with next value 1 differs from every one with 0."""
-        rows, told = pairs.of(after)
-        everything = (1 << len(rows)) - 1
+        told, everything = pairs.told, pairs.apart(after)
         found: set[frozenset] = set()
 
         def search(left: int, size: int, chosen: frozenset):
             if not left:
                 found.add(chosen)
             elif size and len(found) < self.compared:
-                # few columns tell the first pair that is left apart, and one of them must be chosen
-                for i in rows[(left & -left).bit_length() - 1].nonzero()[0].tolist():
+                # few nodes tell the first pair that is left apart, and one of them must be chosen
+                for i in pairs.nodes((left & -left).bit_length() - 1):
                     rest = left & ~told[i]
                     if size > 1 or not rest:
                         search(rest, size - 1, chosen | {i})
@@ -93,7 +92,12 @@ class TruthTable(Method):
 
 
 class Pairs:
-    """All pairs of n distinct states, shape (n, n_nodes), those that differ in the fewest nodes first."""
+    """All pairs of n distinct states, shape (n, n_nodes), those that differ in the fewest nodes first.
+
+    Attributes
+    ----------
+    told : for each node the pairs that it tells apart, as the bits of an integer.
+    """
 
     def __init__(self, states: np.ndarray):
         self.states = states
@@ -101,13 +105,18 @@ class Pairs:
         differ = states[first] ^ states[second]
         order = np.argsort(differ.sum(axis=1), kind="stable")
         self.first, self.second, self.differ = first[order], second[order], differ[order]
+        self.told = [bits(column) for column in self.differ.T]
+        self.known: dict[int, list[int]] = {}
 
-    def of(self, after: np.ndarray) -> tuple[np.ndarray, list[int]]:
-        """The pairs with different next values, shape (n_pairs, n_nodes), True where a node differs; and for
-        each node the pairs that it tells apart, as the bits of an integer."""
-        rows = self.differ[after[self.first] ^ after[self.second]]
-        packed = np.packbits(rows, axis=0, bitorder="little").T
-        return rows, [int.from_bytes(column.tobytes(), "little") for column in packed]
+    def apart(self, after: np.ndarray) -> int:
+        """The pairs whose next values, shape (n,), differ."""
+        return bits(after[self.first] ^ after[self.second])
+
+    def nodes(self, pair: int) -> list[int]:
+        """The nodes that tell a pair apart."""
+        if pair not in self.known:
+            self.known[pair] = np.flatnonzero(self.differ[pair]).tolist()
+        return self.known[pair]
 
 
 def literals(rule: str) -> int:
