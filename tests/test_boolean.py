@@ -200,13 +200,14 @@ class TestScores:
         assert scores["rules_equivalent"] == 1 / 8
         assert 0 <= scores["f1_macro_id"] < 1
 
-
     def test_no_rules_and_rules_of_unknown_variables_have_a_defined_score(self):
         problem = rd.problem("boolean/B01")
         for answer in ({}, {node: "" for node in problem.truth}, {node: "y & z" for node in problem.truth}):
             scores = score(problem, answer)
-            assert scores["recall_pooled_id"] == 1.0  # without a value a node counts as 1, as released
-            assert scores["f1_macro_id"] == 0.0 and scores["rules_equivalent"] == 0.0  # and harmonised as wrong
+            assert (
+                scores["recall_pooled_id"] == 1.0
+            )  # without a value a node counts as 1, as released; harmonised as wrong
+            assert scores["f1_macro_id"] == 0.0 and scores["rules_equivalent"] == 0.0
 
 
 class Contradictory(boolean.BooleanNetwork):
@@ -264,14 +265,16 @@ class TestMethods:
     def test_one_transition_or_none(self, name, rows):
         class Short(boolean.BooleanNetwork):
             def data(self, seed=0):
-                split = rd.problems.Split(np.array([[1, 0]], dtype=bool)[:rows], np.ones((rows, 1), dtype=bool))
+                X, y = np.array([[1, 0]], dtype=bool)[:rows], np.ones((rows, 1), dtype=bool)
+                split = rd.problems.Split(X, y)
                 return {"train": split, "test": split}
 
         problem = Short(id="test/short", truth={"x1": "x1"}, inputs=("x1", "x2"))
         (candidate,) = rd.method(name).solve(problem)
         scores = score(problem, candidate.solution)
         if rows:
-            assert scores["accuracy_pooled_id"] == 1.0 and scores["informedness_pooled_id"] == 0.0  # no zeros to find
+            assert scores["accuracy_pooled_id"] == 1.0
+            assert scores["informedness_pooled_id"] == 0.0  # there are no zeros to find
         else:
             assert np.isnan(scores["accuracy_pooled_id"]) and rule(candidate.solution["x1"]) is not None
 
@@ -295,7 +298,9 @@ class TestMethods:
         assert search.fitness(("!", "a", "a", "a", "a", *tail)) == (1, -1)
 
     def test_truth_table_beats_the_published_informedness_of_logicgep(self):
-        printed = published("symbolbench_table3").query("model == 'LogicGep' and metric == 'bookmaker_informedness'")
+        printed = published("symbolbench_table3").query(
+            "model == 'LogicGep' and metric == 'bookmaker_informedness'"
+        )
         problems = [boolean.load(name) for name in boolean.ids()]
         answers = [rd.method("truth_table").solve(problem)[0].solution for problem in problems]
         for split, part in (("id", "train"), ("ood", "test")):
@@ -318,7 +323,8 @@ class TestMethods:
             scores = [rd.score(problem, answer) for problem, answer in zip(problems, found, strict=True)]
             informedness[name] = np.mean([s["informedness_pooled_ood"] for s in scores])
         assert informedness["truth_table"] > informedness["logicgep"]
-        assert seconds["truth_table"] < seconds["logicgep"] / 20  # `make bench` has the ratio, without the noise
+        # `make bench` has the ratio, without the noise
+        assert seconds["truth_table"] < seconds["logicgep"] / 20
 
     def test_identity_keeps_values(self):
         problem = rd.problem("boolean/B01")

@@ -63,7 +63,8 @@ def sizes():
     with style():
         figure, ax = plt.subplots(figsize=(5, 2.6))
         ax.bar(counts.index, counts, color="#0072b2", label=f"the {counts.sum()} networks")
-        ax.plot(RELEASED_SIZES.keys(), RELEASED_SIZES.values(), "d", mfc="none", mec="black", label="released figure")
+        released = {"mfc": "none", "mec": "black", "label": "released figure"}
+        ax.plot(RELEASED_SIZES.keys(), RELEASED_SIZES.values(), "d", **released)
         ax.set(xlabel="nodes", ylabel="networks", xticks=range(min(nodes), max(nodes) + 1, 3))
         ax.legend(loc="upper left")
     return figure
@@ -165,12 +166,14 @@ def table(scored, out, name: str, caption: str) -> str:
 
 
 def overview(scored):
-    """Informedness of each method on training and test transitions, with 95 % intervals over networks."""
+    """Informedness of each method on training and test transitions, with 95 % intervals over networks (mean over
+    seeds), LogicGep's printed values as diamonds, and the best printed language model as a line."""
     panels = {
         "informedness_pooled_id": "informedness, training transitions\n(higher is better)",
         "informedness_pooled_ood": "informedness, unseen states\n(higher is better)",
     }
-    tidy = summary(scored, ["method"], list(panels))
+    means = scored.groupby(["method", "problem"], sort=False)[list(panels)].mean().reset_index()
+    tidy = summary(means, ["method"], list(panels))
     known = catalogue("symbolbench").set_index("label")["ours"]
     printed = published("symbolbench_table3").query("metric == 'bookmaker_informedness'")
     reference = {
@@ -178,9 +181,15 @@ def overview(scored):
         for r in printed.itertuples()
         if known.get(r.model) in set(scored["method"])
     }
-    return intervals(
+    figure = intervals(
         tidy, row="method", panel="metric", label=panels, reference=reference, linear=list(panels)
     )
+    best = _models().query("metric == 'bookmaker_informedness'").groupby("split")["value"].max() / 100
+    for ax, split in zip(figure.axes, SPLITS, strict=True):
+        ax.axvline(best[split], color="#777777", lw=1, ls="--", zorder=0)
+        ax.set_xlim(min(0.0, ax.get_xlim()[0]), 1.03)
+    figure.axes[0].annotate("best printed\nlanguage model", (best["id"] + 0.02, 0.3), size=7, va="center")
+    return figure
 
 
 def headline(scored) -> pd.DataFrame:
@@ -282,19 +291,21 @@ def claims(scored, small) -> dict[str, tuple[str, str]]:
     gep = {split: interval(ours.loc["logicgep", split]) for split in SPLITS}
     identity = {split: interval(ours.loc["identity", split]) for split in SPLITS}
 
-    def both(values, key="value"):
-        return " and ".join(f"{values[s][key] if isinstance(values[s], dict) else values[s]:.1f}" for s in SPLITS)
+    def both(values, key=None):
+        numbers = (values[split] if key is None else values[split][key] for split in SPLITS)
+        return " and ".join(f"{number:.1f}" for number in numbers)
 
     ahead = all(gep[s]["low"] > best[s] for s in SPLITS)
     beats = (
-        f"informedness, in distribution and out of it, on {n} of {NETWORKS} networks: logicgep {both(gep)} (95 % from "
-        f"{both(gep, 'low')}), best printed model {both(best)}; truth_table {both(ours.loc['truth_table'].mean())}"
+        f"informedness, in distribution and out of it, on {n} of {NETWORKS} networks: logicgep "
+        f"{both(gep, 'value')} (95 % from {both(gep, 'low')}), best printed model {both(best)}; truth_table "
+        f"{both(ours.loc['truth_table'].mean())}"
     )
     below = {s: sum(value < identity[s]["low"] for value in printed.get_group(s)) for s in SPLITS}
     above = {s: sum(value > identity[s]["high"] for value in printed.get_group(s)) for s in SPLITS}
     chance = (
         f"models were not run; all printed values are above 0 (least {both(worst)}, best {both(best)}), but the "
-        f"identity map, which learns nothing, has {both(identity)} (95 % to {both(identity, 'high')}): of "
+        f"identity map, which learns nothing, has {both(identity, 'value')} (95 % to {both(identity, 'high')}): of "
         f"{models['id']} printed models {below['id']} and {below['ood']} are below its interval, {above['id']} and "
         f"{above['ood']} above"
     )

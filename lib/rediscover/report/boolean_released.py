@@ -62,7 +62,8 @@ def rederive(run: dict, candidate: int = 0, nodes=None) -> dict[str, float]:
     rules = {node: rules.get(node) for node in (rules if nodes is None else nodes)}
     predicted = metrics.next_states(rules, before, problem.inputs)
     truth = after[:, [problem.inputs.index(node) for node in rules]]
-    return {name: getattr(metrics, f"{name}_pooled")(predicted, truth) for name in (*MEASURES, "informedness")}
+    names = (*MEASURES, "informedness")
+    return {name: getattr(metrics, f"{name}_pooled")(predicted, truth) for name in names}
 
 
 def _rules(run: dict, candidate: int = 0) -> dict:
@@ -94,8 +95,8 @@ def derived(released: list[dict], candidates: int | None = None) -> dict[str, fl
     for run in released:
         for i, (_, *stored) in enumerate(run["candidates"][:candidates]):
             scores = rederive(run, i)
-            order = ("f1", "precision", "recall", "accuracy")
-            worst = max(worst, *(abs(scores[name] - value) for name, value in zip(order, stored, strict=False)))
+            order = zip(("f1", "precision", "recall", "accuracy"), stored, strict=False)
+            worst = max(worst, *(abs(scores[name] - value) for name, value in order))
             count += 1
     return {"candidates": count, "largest difference": worst}
 
