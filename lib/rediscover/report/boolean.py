@@ -187,8 +187,10 @@ def overview(scored):
     best = _models().query("metric == 'bookmaker_informedness'").groupby("split")["value"].max() / 100
     for ax, split in zip(figure.axes, SPLITS, strict=True):
         ax.axvline(best[split], color="#777777", lw=1, ls="--", zorder=0)
-        ax.set_xlim(min(0.0, ax.get_xlim()[0]), 1.03)
+        ax.set(xlim=(min(0.0, ax.get_xlim()[0]), 1.03), xticks=[0, 0.25, 0.5, 0.75, 1])
+        ax.set_xticklabels(["0", "", "0.5", "", "1"])
     figure.axes[0].annotate("best printed\nlanguage model", (best["id"] + 0.02, 0.3), size=7, va="center")
+    figure.axes[1].annotate("diamonds: LogicGep, printed", (best["ood"] + 0.02, 4.3), size=7, va="center")
     return figure
 
 
