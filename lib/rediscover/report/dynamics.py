@@ -439,7 +439,7 @@ def portraits(ids):
     import matplotlib.pyplot as plt
 
     with style():
-        figure, axes = plt.subplots(1, len(ids), figsize=(2.6 * len(ids), 2.4))
+        figure, axes = plt.subplots(1, len(ids), figsize=(3.0 * len(ids), 2.4))
         for ax, id in zip(np.atleast_1d(axes), ids, strict=True):
             clean, noisy = problem(id).trajectory(), problem(id, snr=20).trajectory()
             for data, look in (
@@ -459,18 +459,23 @@ def fields(ids):
     import matplotlib.pyplot as plt
 
     with style():
-        figure, axes = plt.subplots(1, len(ids), figsize=(2.6 * len(ids), 2.4))
+        figure, axes = plt.subplots(1, len(ids), figsize=(3.0 * len(ids), 2.4))
         for ax, id in zip(np.atleast_1d(axes), ids, strict=True):
             samples = problem(id).samples()
             u = samples.u[..., 0]
             while u.ndim > 2:
                 u = u[:, u.shape[1] // 2]
             x = next(iter(samples.axes.values()))
-            ax.pcolormesh(samples.t, x, u, shading="auto", rasterized=True)
+            mesh = ax.pcolormesh(samples.t, x, u, shading="auto", rasterized=True)
+            figure.colorbar(mesh, ax=ax, label="u")
             ax.set(title=label(id), xlabel="t", ylabel="x")
             ax.grid(False)
         plt.close(figure)
     return figure
+
+
+def decibels(level: float) -> str:
+    return "clean" if np.isinf(level) else f"{level:g} dB"
 
 
 def boxes(scored: pd.DataFrame):
@@ -479,9 +484,10 @@ def boxes(scored: pd.DataFrame):
 
     levels = sorted(scored["snr"].unique(), reverse=True)
     names = [name for name in order(scored["method"]) if name not in ("oracle", "mean", "zero")]
+    shades = 1 - 0.75 * np.arange(len(levels)) / max(len(levels), 1)
     with style():
         figure, axes = plt.subplots(
-            1, 2, figsize=(7, 0.5 + 0.18 * len(names) * (len(levels) + 1)), sharey=True
+            1, 2, figsize=(7, 0.8 + 0.18 * len(names) * (len(levels) + 1)), sharey=True
         )
         for ax, score, title in zip(
             axes, ("nmse_power", "complexity_mdbench"), ("NMSE", "complexity"), strict=True
@@ -491,7 +497,7 @@ def boxes(scored: pd.DataFrame):
                     values = scored[(scored["method"] == name) & (scored["snr"] == level)][score]
                     values = values[np.isfinite(values) & (values > 0)]
                     at = i * (len(levels) + 1) + j
-                    faces = {"facecolor": colour(name), "alpha": 1 - 0.75 * j / max(len(levels), 1)}
+                    faces = {"facecolor": colour(name), "alpha": shades[j]}
                     if len(values):
                         ax.boxplot(
                             values,
@@ -507,6 +513,10 @@ def boxes(scored: pd.DataFrame):
             ax.set(xscale="log", xlabel=title)
         axes[0].set_yticks([i * (len(levels) + 1) + (len(levels) - 1) / 2 for i in range(len(names))], names)
         axes[0].invert_yaxis()
+        keys = [plt.Rectangle((0, 0), 1, 1, facecolor="black", alpha=shade) for shade in shades]
+        figure.legend(
+            keys, [decibels(level) for level in levels], loc="outside lower center", ncols=len(levels)
+        )
         plt.close(figure)
     return figure
 
@@ -529,14 +539,13 @@ def strips(scored: pd.DataFrame):
                 for level, shade in zip(levels, shades, strict=True):
                     part = scored[(scored["method"] == name) & (scored["snr"] == level)]
                     part = part[np.isfinite(part[score]) & (part[score] > 0)]
-                    shown = "clean" if np.isinf(level) else f"{level:g} dB"
                     ax.plot(
                         part["problem"].map(place),
                         part[score].clip(1e-12, 1e12),
                         ".",
                         c=shade,
                         ms=4,
-                        label=shown,
+                        label=decibels(level),
                     )
                 ax.set_yscale("log")
             row[0].set_ylabel(name)
