@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ..cross import DEFINITIONS, FAMILIES, reference
 from ..methods import method, methods
-from ..problems import generator, problem, problems
+from ..problems import Field, Regression, Trajectories, generator, problem, problems
 from .figures import colour, marker, order, style
 from .output import CONTROLS, number
 from .srsd import SEARCHES, difficulty
@@ -32,8 +32,18 @@ SOURCES = {  # study -> table of its scores, what counts as recovered there, the
 
 
 def chosen(ids) -> list:
-    """The problems of the study, fields on the split that generic methods are published on."""
-    return [problem(id, **(FIELD if id.startswith("pdes/") else {})) for id in ids]
+    """The problems of the study, fields on the split that generic methods are published on.
+
+    Raises
+    ------
+    ValueError
+        If the truth of a problem is no right-hand side of its table (an implicit surface, a network, ...).
+    """
+    found = [problem(id, **(FIELD if id.startswith("pdes/") else {})) for id in ids]
+    for item in found:
+        if not isinstance(item, Regression | Trajectories | Field):
+            raise ValueError(f"{item.id}: a {item.kind} has no table of right-hand sides to score")
+    return found
 
 
 def solvers(params) -> list:
@@ -115,10 +125,31 @@ def rankings(scored: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
             **_interval(same, ("same", "same_low", "same_high")),
             "flips": ", ".join(flips),
             "pairs": len(pairs),
-            "behind_mean": behind[key],
+            "behind_mean": behind[key] if d.family != "complexity" else np.nan,  # a constant is small
         }
     index = pd.MultiIndex.from_tuples(rows, names=["family", "paper"])
     return pd.DataFrame(list(rows.values()), index=index)
+
+
+def rankings_text(table: pd.DataFrame) -> pd.DataFrame:
+    """`rankings` for the page: intervals in brackets."""
+
+    def spread(row, names):
+        value, low, high = (f"{getattr(row, name):.2f}" for name in names)
+        return f"{value} [{low}, {high}]"
+
+    rows = list(table.itertuples())
+    return pd.DataFrame(
+        {
+            "tau": [spread(row, ("tau", "low", "high")) for row in rows],
+            "within a problem": [spread(row, ("same", "same_low", "same_high")) for row in rows],
+            "behind the mean": [
+                "" if np.isnan(row.behind_mean) else f"{row.behind_mean:.0f}" for row in rows
+            ],
+            "in the other order": [row.flips for row in rows],
+        },
+        index=table.index,
+    )
 
 
 def _draws(studies: np.ndarray, rng) -> np.ndarray:
