@@ -14,12 +14,14 @@ import numpy as np
 import pandas as pd
 
 from . import runs
-from .expressions import parse
+from .expressions import ExpressionError, from_sympy, parse
 from .methods import Budget, code_version
 from .metrics import dynamics, equivalence, latex, regression, symbolic, trajectories
 from .problems import Problem
 
-LARGEST = 60  # nodes of an answer that is simplified as SRSD does; beyond, its distance is 1 by the cap anyway
+LARGEST = (
+    60  # nodes of an answer that is simplified as SRSD does; beyond, its distance is 1 by the cap anyway
+)
 SECONDS = 2.0  # for computer algebra on one expression; what takes longer is scored as its definition scores a failure
 LIMIT = Budget(seconds=60.0, memory_mb=4096)
 OWN_COUNT = ("operon", "pysr")  # MDBench takes the size that these report
@@ -198,7 +200,8 @@ def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[
         **{rule: float(symbolic.complexity(answer, rule)) for rule in ("tree", "mdbench", "symbolbench")},
         **_identity(pairs, values),
         "identified": dynamics.identified(
-            {n: str(e) for n, e in answer.items()}, {n: str(text) for n, text in problem.truth.items()}
+            {name: _decimal(e) for name, e in answer.items()},
+            {name: _decimal(e) for name, e in problem.expressions.items()},
         ),
         **_distances(pairs, problem.inputs),
         "proximity_dependent": trajectories.proximity_dependent(answer, problem.expressions),
@@ -258,6 +261,14 @@ def _nodes(tree) -> float:
     return math.nan if tree is None else 1.0 + sum(map(_nodes, tree[1:]))
 
 
+def _decimal(expression) -> str:
+    """The expression with pi and products of numbers as one decimal number, as MDBench's truths are written."""
+    try:
+        return str(from_sympy(expression.sympy().evalf(17)))
+    except ExpressionError:  # SymPy has rewritten conditions into what the parser does not know
+        return str(expression)
+
+
 def _latex(expression) -> str:
     import sympy
 
@@ -314,7 +325,8 @@ def scored(records: pd.DataFrame, problems: list[Problem], *, store=None) -> pd.
     answered = used[used["status"] == "ok"]
     works = [Crossing(known[row.problem], row.solution, row.seed) for row in answered.itertuples()]
     outcomes = runs.compute(works, LIMIT, store=store)
-    values = pd.DataFrame([o.get("scores", {}) for o in outcomes], index=answered.index, dtype=float)
+    values = pd.DataFrame([o.get("scores", {}) for o in outcomes], index=answered.index)
+    values = values.reindex(columns=list(DEFINITIONS)).astype(float)
     own = answered["method"].str.startswith(OWN_COUNT) & answered["complexity"].notna()
     values["mdbench_own"] = values["mdbench"].mask(own, answered["complexity"])
     values["accuracy_09"] = values["accuracy_09"].where(

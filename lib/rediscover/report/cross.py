@@ -194,7 +194,9 @@ def _nanmean(values) -> np.ndarray:
 
 def _interval(values, names) -> dict[str, float]:
     """The first value, and the interval of the others; draws without a tau do not count."""
-    return dict(zip(names, (values[0], *np.nanquantile(values[1:], BOUNDS)), strict=True))
+    drawn = values[1:][~np.isnan(values[1:])]
+    bounds = np.quantile(drawn, BOUNDS) if len(drawn) else (np.nan, np.nan)
+    return dict(zip(names, (values[0], *bounds), strict=True))
 
 
 def difficulties() -> pd.DataFrame:
@@ -223,7 +225,7 @@ def ranks_figure(scored: pd.DataFrame):
 
     table = pooled(scored).drop(columns="oracle", errors="ignore")
     with style():
-        figure, axes = plt.subplots(2, 2, figsize=(9, 7), sharey=True)
+        figure, axes = plt.subplots(2, 2, figsize=(10, 7), sharey=True)
         for ax, family in zip(axes.flat, FAMILIES, strict=True):
             part = table.loc[family]
             better = [d.better for d in DEFINITIONS.values() if d.family == family]
@@ -234,6 +236,7 @@ def ranks_figure(scored: pd.DataFrame):
                 look = {"color": colour(name), "marker": marker(name), "label": name}
                 ax.plot(range(len(ranks)), ranks[name] + shift, ls=":" if name in CONTROLS else "-", **look)
             ax.set_xticks(range(len(ranks)), [paper.replace(", ", ",\n") for paper in ranks.index])
+            ax.tick_params(axis="x", labelsize=8)
             ax.set_title(family)
             ax.grid(axis="x", visible=False)
         axes[0, 0].invert_yaxis()
