@@ -2,7 +2,10 @@
 
 import json
 import math
+import re
+from pathlib import Path
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +15,8 @@ import rediscover as rd
 from rediscover import cross, runs
 from rediscover.report import cross as study
 
-GRAVITY = rd.problem("srsd/I.12.4")  # a constant with pi and the electric constant, over a square
+ROOT = Path(__file__).parents[1]
+GRAVITY = rd.problem("srsd/I.12.4")  # its constants hold pi and the electric constant
 
 
 def scored(**columns):
@@ -108,6 +112,18 @@ def test_pooling_alone_can_turn_a_ranking_round():
     errors = {"gplearn": [0.1, 0.1, 0.1, 1e9], "operon": [0.2, 0.2, 0.2, 0.2]}
     row = study.rankings(scored(nmse_per_output=errors, nmse_release=errors)).loc[("error", "SurfaceBench")]
     assert row["tau"] == -1 and row["same"] == 1 and row["behind_mean"] == 1
+
+
+def test_the_numbers_in_the_prose_are_those_of_the_tables():
+    cells = nbformat.read(ROOT / "notebooks" / "60_cross_scoring.ipynb", as_version=4).cells
+    prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    for name, pattern, least in (
+        ("agreement", r"-?\d\.\d\d \[[^]]*\]", 14),
+        ("everywhere", r"\b\d+ of \d+\b", 2),
+    ):
+        typed, table = set(re.findall(pattern, prose)), (ROOT / "tables" / f"cross_{name}.csv").read_text()
+        assert len(typed) >= least
+        assert all(number in table for number in typed), f"stale: {[n for n in typed if n not in table]}"
 
 
 def test_implicit_surfaces_are_refused():
