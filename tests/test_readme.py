@@ -149,7 +149,7 @@ def extended(tmp_path_factory):
     for path, example in zip((paths[0], *paths[2:]), (metric, problem, scores), strict=True):
         (package / path).write_text(example)
     module = package / paths[1]
-    changed = module.read_text().replace("metrics import regression", "metrics import regression, robust")
+    changed = re.sub(r"(from \.\.metrics import .*)", r"\1, robust", module.read_text(), count=1)
     changed = changed.replace("    scores = {\n", f"    scores = {{\n{line}", 1)
     module.write_text(changed)
     return package.parent
