@@ -16,7 +16,7 @@ import pandas as pd
 from . import runs
 from .expressions import ExpressionError, from_sympy, parse
 from .methods import Budget, code_version
-from .metrics import dynamics, equivalence, latex, regression, symbolic, trajectories
+from .metrics import dynamics, edit_distance, equivalence, latex, regression, symbolic, trajectories
 from .problems import Problem
 
 LARGEST = (
@@ -242,11 +242,12 @@ def _scale(y) -> float:
 
 
 def _distances(pairs, inputs):
-    too_large = symbolic.Comparison(1.0, "too large")
+    too_large = edit_distance.Comparison(1.0, "too large")
     published = [
-        symbolic.ned_details(f, g, inputs, SECONDS) if f.size <= LARGEST else too_large for f, g, _ in pairs
+        edit_distance.ned_details(f, g, inputs, SECONDS) if f.size <= LARGEST else too_large
+        for f, g, _ in pairs
     ]
-    harmonised = [symbolic.ned_harmonised(f, g, inputs, SECONDS) for f, g, _ in pairs]
+    harmonised = [edit_distance.ned_harmonised(f, g, inputs, SECONDS) for f, g, _ in pairs]
     alike = [latex.levenshtein_similarity(_latex(f), _latex(g)) for f, g, _ in pairs]
     return {
         "ned_harmonised": float(np.mean(harmonised)),
