@@ -272,6 +272,20 @@ class CausalGraphs(Parameters):
     max_variables: Count
 
 
+class CrossScoring(Parameters):
+    """60_cross_scoring.
+
+    Attributes
+    ----------
+    problems : ids, of any study whose problems are regression tables with expressions as truth.
+    max_rows : training rows that a genetic search works on.
+    """
+
+    notebook: ClassVar[str] = "60_cross_scoring"
+    problems: Annotated[ProblemIds, Field(min_length=1)]
+    max_rows: Count
+
+
 def models() -> dict[str, type[Profile]]:
     """Notebook name -> parameter model, in the order of the notebooks."""
     found, waiting = {}, [Profile]

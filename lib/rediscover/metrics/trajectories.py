@@ -126,7 +126,8 @@ def dependent_tree(expression) -> tuple:
     variables = formula.free_symbols
 
     def tree(node):
-        dependent = node.as_independent(*variables)[1]
+        # a condition (of a protected division, say) is no sum or product with parts to leave out
+        dependent = node.as_independent(*variables)[1] if hasattr(node, "as_independent") else node
         if not dependent.args:
             return (str(dependent),)
         return (type(dependent).__name__, *map(tree, dependent.args))
