@@ -470,7 +470,6 @@ def portraits(ids):
                 ax.plot(x, y, **look)
             one = clean.u.shape[1] == 1
             ax.set(title=label(id), xlabel="t" if one else "x0", ylabel="x0" if one else "x1")
-        plt.close(figure)
     return figure
 
 
@@ -490,7 +489,6 @@ def fields(ids):
             figure.colorbar(mesh, ax=ax, label="u")
             ax.set(title=label(id), xlabel="t", ylabel="x")
             ax.grid(False)
-        plt.close(figure)
     return figure
 
 
@@ -537,7 +535,6 @@ def boxes(scored: pd.DataFrame):
         figure.legend(
             keys, [decibels(level) for level in levels], loc="outside lower center", ncols=len(levels)
         )
-        plt.close(figure)
     return figure
 
 
@@ -578,7 +575,6 @@ def strips(scored: pd.DataFrame):
                 ax.set_xticks(range(1, len(ids) + 1), [label(id) for id in ids], rotation=45, ha="right")
         handles = axes[0, 0].get_legend_handles_labels()
         figure.legend(*handles, loc="outside lower center", ncols=len(levels))
-        plt.close(figure)
     return figure
 
 
