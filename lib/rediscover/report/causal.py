@@ -40,7 +40,9 @@ def graphs(params) -> list:
 def solvers(params) -> list:
     """The methods of the study; those that test conditional independence refuse large graphs."""
     return [
-        method(name, max_variables=params.max_variables) if name in LIMITED else method(name)
+        method(name, max_variables=params.max_variables[name])
+        if name in params.max_variables
+        else method(name)
         for name in params.methods
     ]
 
