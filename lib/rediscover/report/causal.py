@@ -70,6 +70,11 @@ def solvers(params) -> list:
     ]
 
 
+def available(name: str) -> bool:
+    """Whether a method can run here; otherwise its table row says why not."""
+    return method(name).available() is None
+
+
 def census(graphs) -> pd.DataFrame:
     """Graphs, edges, self edges and flagged series by number of variables."""
     rows = [
