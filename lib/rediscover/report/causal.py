@@ -458,10 +458,15 @@ def ledger(kept) -> pd.DataFrame:
         part = kept[kept["method"] == name]
         if part.empty:
             continue
-        answered = int((part["scoring"] == "").sum())
+        reason = f"{(part['scoring'] == '').sum()} of {len(part)} graphs answered"
         cuts = time_limit(kept) if name == "lpcmci" else None
         for measure, value in row(part, total=GRAPHS).items():
-            entry = {"value": value, "low": value, "high": value, "reason": f"{answered} of {len(part)} graphs answered"}
+            entry = {
+                "value": value,
+                "low": value,
+                "high": value,
+                "reason": f"{answered} of {len(part)} graphs answered",
+            }
             if cuts is not None:
                 entry |= {
                     "low": cuts[measure].min(),
