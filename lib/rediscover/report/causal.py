@@ -465,7 +465,7 @@ def ledger(kept) -> pd.DataFrame:
                 "value": value,
                 "low": value,
                 "high": value,
-                "reason": f"{answered} of {len(part)} graphs answered",
+                "reason": reason,
             }
             if cuts is not None:
                 entry |= {
