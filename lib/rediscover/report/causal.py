@@ -458,16 +458,13 @@ def ledger(kept) -> pd.DataFrame:
         part = kept[kept["method"] == name]
         if part.empty:
             continue
-        reason = f"{(part['scoring'] == '').sum()} of {len(part)} graphs answered"
-        cuts = time_limit(kept) if name == "lpcmci" else None
+        reason = f"{(part['scoring'] == '').sum()} of {len(part)} graphs answered, of {GRAPHS}"
+        cuts = time_limit(kept)
         for measure, value in row(part, total=GRAPHS).items():
-            entry = {
-                "value": value,
-                "low": value,
-                "high": value,
-                "reason": reason,
-            }
-            if cuts is not None:
+            entry = {"value": value, "low": value, "high": value, "reason": reason}
+            if len(part) < GRAPHS:
+                entry["verdict"] = "not comparable"  # the record of a run that was not finished
+            elif name == "lpcmci":
                 entry |= {
                     "low": cuts[measure].min(),
                     "high": cuts[measure].max(),
