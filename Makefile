@@ -28,7 +28,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site test generate bench lab refresh cost readme clean distclean lock
+.PHONY: help all smoke site paper test generate bench lab refresh cost readme clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -57,6 +57,14 @@ $(BUILD)/90_ledger.ipynb: $(filter-out %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ip
 site: $(READY) ## static pages of the notebooks, results, ledger and audits, under build/site
 	$(PY) -m rediscover.report.site
 
+paper: $(READY) ## the paper, paper/main.pdf, from the tables and figures there are (needs LaTeX)
+	@command -v latexmk >/dev/null || { echo "make paper needs LaTeX. On Debian: apt-get install --no-install-recommends" \
+	    "$$(cat paper/debian.txt)" >&2; exit 1; }
+	@$(PY) -m rediscover.report.paper
+	@cd paper && latexmk -pdf -silent -halt-on-error -interaction=nonstopmode -outdir=../build/paper main.tex \
+	    >../build/paper/latexmk.txt 2>&1 || { grep -hsA3 '^!' ../build/paper/{latexmk.txt,main.log} >&2; exit 1; }
+	@cp build/paper/main.pdf paper/main.pdf && echo "paper/main.pdf is ready"
+
 test: $(READY) ## the whole test suite, the notebooks among it
 	$(PY) -m pytest
 
@@ -81,7 +89,7 @@ readme: $(READY) ## make the generated parts of README.md again
 	$(PY) -m rediscover.report.readme
 
 clean: ## remove build/ (stores of finished runs among it)
-	rm -rf build
+	rm -rf build paper/main.pdf
 
 distclean: clean ## remove the environment too
 	rm -rf $(VENV) lib/*.egg-info

@@ -12,6 +12,7 @@ def scored(**columns):
     base = {
         "problem": "odes/4",
         "method": "sindy",
+        "settings": "{}",
         "snr": np.inf,
         "nmse_power": 1e-2,
         "complexity_mdbench": 3.0,
@@ -166,6 +167,16 @@ def test_cells_from_a_coarser_grid_are_not_comparable():
     )
     ledger = study.ledger(table, {"Table 3": "mdbench_table3"}, coarse=["Burgers"])
     assert ledger["verdict"].value_counts().to_dict() == {"not run": 111, "not comparable": 1}
+
+
+def test_times_with_another_library_are_not_compared():
+    times = [("heat_1d", 1.0, "wide"), ("heat_2d", 3.0, "wide"), ("heat_3d", 2.0, "narrow")]
+    rows = [
+        {"problem": f"pdes/{name}", "method": "pdefind", "seconds": t, "settings": grid}
+        for name, t, grid in times
+    ]
+    ours = study.growth(scored(rows=rows)).loc["PDEFIND", ["ours 2D", "ours 3D"]]
+    assert ours["ours 2D"] == 3 and np.isnan(ours["ours 3D"])
 
 
 def test_labels_are_the_published_names():

@@ -36,6 +36,14 @@ def test_table_writes_csv_and_latex_and_returns_text(out, tmp_path):
     assert r"\caption{A \& B}\label{tab:t}" in latex and r"5 \% left out" in latex
 
 
+def test_labels_of_rows_are_written_even_if_nobody_named_them(out, tmp_path):
+    out.table(pd.DataFrame({"n": [1, 2]}, index=["a", "b"]), "t", caption="")
+    assert (tmp_path / "tables" / "t.csv").read_text().split() == ["row,n", "a,1", "b,2"]
+    assert "a & 1" in (tmp_path / "tables" / "t.tex").read_text()
+    out.table(pd.DataFrame({"n": [1, 2, 3]})[1:], "u", caption="")
+    assert (tmp_path / "tables" / "u.csv").read_text().split() == ["n", "2", "3"]
+
+
 def test_bold_goes_to_all_that_display_alike_and_never_to_infinity(out, tmp_path):
     frame = pd.DataFrame(
         {"error": [0.10001, 0.10002, math.inf, math.nan]}, index=pd.Index(list("abcd"), name="m")

@@ -217,7 +217,7 @@ class PDEs(Dynamics):
 
     Attributes
     ----------
-    reduced : ids of further systems, to be simulated on their coarser grid.
+    reduced : ids of further systems, to be simulated on their coarser grid if they have one.
     narrow : settings of the linear methods there.
     generic : methods that work on tables; published on a test split in space.
     rows : training rows that these work on.

@@ -61,26 +61,35 @@ def spike_and_slab(gram, moment, power: float, n: int, start, tol: float, rng, h
     tau, shape = PRECISION, SHAPE + 0.5 * n + 0.5 * m
     bound = -np.inf
     for iteration in range(MAX_ITER):
-        both = np.outer(z, z) + np.diag(z * (1 - z))
-        inner = gram * both + np.eye(m) / SLAB
+        # A term with z = 0 has its prior for a posterior, and whole numbers never bring it back.
+        kept = np.flatnonzero(z) if hard else np.arange(m)
+        left = m - len(kept)
+        G, b, own = gram[np.ix_(kept, kept)], moment[kept], z[kept]
+        inner = G * (np.outer(own, own) + np.diag(own * (1 - own))) + np.eye(len(kept)) / SLAB
         covariance = np.linalg.inv(tau * (inner + inner.T) / 2)
-        mean = tau * (covariance @ (z * moment))
-        spread = power - 2 * (z * moment) @ mean + np.sum(inner * (np.outer(mean, mean) + covariance))
+        mean = tau * (covariance @ (own * b))
+        spread = (
+            power - 2 * (own * b) @ mean + np.sum(inner * (np.outer(mean, mean) + covariance)) + left / tau
+        )
+        volume = np.linalg.slogdet(covariance)[1] + left * np.log(SLAB / tau)
         rate = RATE + 0.5 * abs(spread)  # negative only by rounding
         tau = shape / rate
-        used = mean.copy()
-        for j in rng.permutation(np.arange(1, m)):
-            second = used * used[j] + covariance[:, j]
-            cross = (gram[j] * z) @ second - gram[j, j] * z[j] * second[j]
-            eta = odds - 0.5 * tau * second[j] * gram[j, j] + tau * (moment[j] * used[j] - cross)
-            z[j] = np.floor(expit(eta)) if hard else expit(eta)
+        place = dict(zip(kept, range(len(kept)), strict=True))
+        for j in (place[term] for term in rng.permutation(np.arange(1, m)) if term in place):
+            second = mean * mean[j] + covariance[:, j]
+            cross = (G[j] * own) @ second - G[j, j] * own[j] * second[j]
+            eta = odds - 0.5 * tau * second[j] * G[j, j] + tau * (b[j] * mean[j] - cross)
+            own[j] = np.floor(expit(eta)) if hard else expit(eta)
+        z[kept] = own
         entropy = -np.sum(xlogy(z, z) + xlogy(1 - z, 1 - z))
         prior = -np.sum(z * np.logaddexp(0, -odds) + (1 - z) * np.logaddexp(0, odds))
-        new = 0.5 * np.linalg.slogdet(covariance)[1] - shape * np.log(rate) + gammaln(shape) + entropy + prior
+        new = 0.5 * volume - shape * np.log(rate) + gammaln(shape) + entropy + prior
         if iteration > 1 and 0 <= new - bound < tol:
             break
         bound = new
-    return mean, z
+    coefficients = np.zeros(m)
+    coefficients[kept] = mean
+    return coefficients, z
 
 
 @dataclass(frozen=True)

@@ -374,17 +374,29 @@ def noise_draw(name: str, snr: int, shape: tuple[int, ...], seed: int = 0) -> np
 
     A reduced grid draws its own numbers at the place where the stream reaches its system.
     """
-    stream = np.random.RandomState(SEED + seed)  # the published generator
-    for other, facts in _facts().items():
-        for level in SNR:
-            if (other, level) == (name, snr):
-                return stream.randn(*shape)
-            stream.randn(*_shape(facts))
-    raise KeyError(f"no noise of {snr} dB for {name!r}")
+    stream = np.random.RandomState()  # the published generator
+    stream.set_state(_before(list(itertools.product(_facts(), SNR)).index((name, snr)), seed))
+    return stream.randn(*shape)
+
+
+@functools.cache
+def _before(draw: int, seed: int):
+    """State of the published stream before a draw, counted over systems and levels; the one before is kept too."""
+    if not draw:
+        return np.random.RandomState(SEED + seed).get_state()
+    stream = np.random.RandomState()
+    stream.set_state(_before(draw - 1, seed))
+    stream.randn(*_shape(list(_facts().values())[(draw - 1) // len(SNR)]))
+    return stream.get_state()
 
 
 def ids(subset: str | None = None) -> list[str]:
     return [name for name, facts in _facts().items() if subset in (None, str(len(facts["axes"])))]
+
+
+def coarser() -> list[str]:
+    """Problem ids of the systems that have a coarser grid, for machines that are short of time."""
+    return [f"pdes/{name}" for name, facts in _facts().items() if "reduced" in facts]
 
 
 def features(states: Iterable[str], axes: Mapping[str, int]) -> tuple[str, ...]:

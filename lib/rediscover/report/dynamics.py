@@ -12,6 +12,7 @@ from ..methods import catalogue, method
 from ..metrics.agreement import paired_wilcoxon
 from ..params import read, root
 from ..problems import problem, problems
+from ..problems.pdes import coarser
 from .figures import colour, order, style
 from .ledger import combine, compare, published
 
@@ -41,27 +42,29 @@ def run(ids, solvers, params, **options):
     DataFrame : scores with ``snr`` (inf for clean), ``solution`` and ``seconds``; methods that are not installed here
         have no rows, those that gave no answer have the worst scores
     """
-    frames = []
-    for level in params.levels:
-        at = [problem(id, snr=None if level == "clean" else level, **options) for id in ids]
-        records = runs.grid(at, solvers, seeds=params.seeds, budget=params.budget, store=params.store)
-        scored = scores.table(records[records["status"] != "unavailable"], at, store=params.store)
-        extra = records.loc[scored.index, ["solution", "seconds"]]
-        frames.append(scored.join(extra).assign(snr=np.inf if level == "clean" else float(level)))
-    return pd.concat(frames, ignore_index=True)
+    levels = [None if level == "clean" else level for level in params.levels]
+    at = [problem(id, snr=level, **options) for level in levels for id in ids]
+    records = runs.grid(at, solvers, seeds=params.seeds, budget=params.budget, store=params.store)
+    scored = scores.table(records[records["status"] != "unavailable"], at, store=params.store)
+    snr = {p.noise: np.inf if p.snr is None else float(p.snr) for p in at}
+    extra = records.loc[scored.index, ["solution", "seconds"]]
+    return scored.join(extra).assign(snr=scored["noise"].map(snr)).reset_index(drop=True)
 
 
 def run_fields(params) -> pd.DataFrame:
     """`run` on partial differential equations, linear and generic methods each on their published test split.
 
-    Systems in ``params.reduced`` are simulated on their coarser grid, and linear methods search less there
-    (``params.narrow``).
+    Systems in ``params.reduced`` are simulated on their coarser grid if they have one, and linear methods search
+    less there (``params.narrow``).
     """
     space = {"split": "space", "stencil": "direct", "rows": params.rows}
     generic = [method(name) for name in params.generic]
     fine = params.systems or [id for id in problems("pdes") if id not in params.reduced]
     parts = []
-    for ids, narrow, options in ((fine, {}, {}), (params.reduced, params.narrow, {"reduced": True})):
+    small = [id for id in params.reduced if id in coarser()]
+    rest = [id for id in params.reduced if id not in small]
+    kinds = (fine, {}, {}), (rest, params.narrow, {}), (small, params.narrow, {"reduced": True})
+    for ids, narrow, options in kinds:
         if ids:
             parts.append(run(ids, solvers(params, narrow), params, **options))
             parts.append(run(ids, generic, params, **space, **options))
@@ -381,7 +384,8 @@ def runtimes(scored: pd.DataFrame) -> pd.DataFrame:
 
 
 def growth(scored: pd.DataFrame) -> pd.DataFrame:
-    """Time on Heat (Solar) in 2 and 3 dimensions over that in 1, published and ours (NaN where it was not run).
+    """Time on Heat (Solar) in 2 and 3 dimensions over that in 1, published and ours (NaN where it was not run, or with
+    other settings).
 
     Returns
     -------
@@ -396,7 +400,7 @@ def growth(scored: pd.DataFrame) -> pd.DataFrame:
             strict=True,
         )
     )
-    mine = _seconds(scored)
+    mine = _seconds(_alike(scored))
     rows = {}
     for name in printed["method"].unique():
         rows[name] = {
@@ -439,7 +443,7 @@ def portraits(ids):
     import matplotlib.pyplot as plt
 
     with style():
-        figure, axes = plt.subplots(1, len(ids), figsize=(2.6 * len(ids), 2.4))
+        figure, axes = plt.subplots(1, len(ids), figsize=(3.0 * len(ids), 2.4))
         for ax, id in zip(np.atleast_1d(axes), ids, strict=True):
             clean, noisy = problem(id).trajectory(), problem(id, snr=20).trajectory()
             for data, look in (
@@ -459,18 +463,23 @@ def fields(ids):
     import matplotlib.pyplot as plt
 
     with style():
-        figure, axes = plt.subplots(1, len(ids), figsize=(2.6 * len(ids), 2.4))
+        figure, axes = plt.subplots(1, len(ids), figsize=(3.0 * len(ids), 2.4))
         for ax, id in zip(np.atleast_1d(axes), ids, strict=True):
             samples = problem(id).samples()
             u = samples.u[..., 0]
             while u.ndim > 2:
                 u = u[:, u.shape[1] // 2]
             x = next(iter(samples.axes.values()))
-            ax.pcolormesh(samples.t, x, u, shading="auto", rasterized=True)
+            mesh = ax.pcolormesh(samples.t, x, u, shading="auto", rasterized=True)
+            figure.colorbar(mesh, ax=ax, label="u")
             ax.set(title=label(id), xlabel="t", ylabel="x")
             ax.grid(False)
         plt.close(figure)
     return figure
+
+
+def decibels(level: float) -> str:
+    return "clean" if np.isinf(level) else f"{level:g} dB"
 
 
 def boxes(scored: pd.DataFrame):
@@ -479,9 +488,10 @@ def boxes(scored: pd.DataFrame):
 
     levels = sorted(scored["snr"].unique(), reverse=True)
     names = [name for name in order(scored["method"]) if name not in ("oracle", "mean", "zero")]
+    shades = 1 - 0.75 * np.arange(len(levels)) / max(len(levels), 1)
     with style():
         figure, axes = plt.subplots(
-            1, 2, figsize=(7, 0.5 + 0.18 * len(names) * (len(levels) + 1)), sharey=True
+            1, 2, figsize=(7, 0.8 + 0.18 * len(names) * (len(levels) + 1)), sharey=True
         )
         for ax, score, title in zip(
             axes, ("nmse_power", "complexity_mdbench"), ("NMSE", "complexity"), strict=True
@@ -491,7 +501,7 @@ def boxes(scored: pd.DataFrame):
                     values = scored[(scored["method"] == name) & (scored["snr"] == level)][score]
                     values = values[np.isfinite(values) & (values > 0)]
                     at = i * (len(levels) + 1) + j
-                    faces = {"facecolor": colour(name), "alpha": 1 - 0.75 * j / max(len(levels), 1)}
+                    faces = {"facecolor": colour(name), "alpha": shades[j]}
                     if len(values):
                         ax.boxplot(
                             values,
@@ -507,6 +517,10 @@ def boxes(scored: pd.DataFrame):
             ax.set(xscale="log", xlabel=title)
         axes[0].set_yticks([i * (len(levels) + 1) + (len(levels) - 1) / 2 for i in range(len(names))], names)
         axes[0].invert_yaxis()
+        keys = [plt.Rectangle((0, 0), 1, 1, facecolor="black", alpha=shade) for shade in shades]
+        figure.legend(
+            keys, [decibels(level) for level in levels], loc="outside lower center", ncols=len(levels)
+        )
         plt.close(figure)
     return figure
 
@@ -529,14 +543,13 @@ def strips(scored: pd.DataFrame):
                 for level, shade in zip(levels, shades, strict=True):
                     part = scored[(scored["method"] == name) & (scored["snr"] == level)]
                     part = part[np.isfinite(part[score]) & (part[score] > 0)]
-                    shown = "clean" if np.isinf(level) else f"{level:g} dB"
                     ax.plot(
                         part["problem"].map(place),
                         part[score].clip(1e-12, 1e12),
                         ".",
                         c=shade,
                         ms=4,
-                        label=shown,
+                        label=decibels(level),
                     )
                 ax.set_yscale("log")
             row[0].set_ylabel(name)
@@ -719,6 +732,12 @@ def _heats(pdes, value: str) -> pd.DataFrame:
     return wide[wide["1D"].notna() & wide[["2D", "3D"]].notna().any(axis=1)]
 
 
+def _alike(pdes) -> pd.DataFrame:
+    """Without the runs of a method whose settings are not those that it has on Heat (Solar) 1D."""
+    line = pdes[pdes["problem"] == "pdes/heat_1d"].drop_duplicates("method").set_index("method")["settings"]
+    return pdes[pdes["settings"] == pdes["method"].map(line)]
+
+
 def _heat_error(pdes):
     wide = _heats(pdes, "nmse_power")
     if wide.empty:
@@ -731,12 +750,15 @@ def _heat_error(pdes):
 
 
 def _heat_time(pdes):
-    wide = _heats(pdes, "seconds")
+    wide = _heats(_alike(pdes), "seconds")
     kinds = {
         k: wide[[m in names for m in wide.index]] for k, names in (("linear", LINEAR), ("genetic", GENETIC))
     }
     if any(part.empty for part in kinds.values()):
-        return "untestable here", "needs Heat (Solar) in 2D or 3D for both kinds of methods"
+        return (
+            "untestable here",
+            "needs Heat (Solar) in 2D or 3D, with the library of 1D, for both kinds of methods",
+        )
     ratio = {k: part[["2D", "3D"]].div(part["1D"], axis=0).median() for k, part in kinds.items()}
     dims = [d for d in ("2D", "3D") if all(np.isfinite(r[d]) for r in ratio.values())]
     shown = "; ".join(

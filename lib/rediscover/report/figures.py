@@ -56,7 +56,6 @@ def style():
         "grid.alpha": 0.25,
         "legend.frameon": False,
         "image.cmap": "viridis",
-        "pdf.fonttype": 42,
     }
     with matplotlib.rc_context(settings):
         yield

@@ -80,7 +80,7 @@ class Output:
         Parameters
         ----------
         frame : DataFrame
-            The index is shown as the first columns.
+            The index is shown as the first columns, unless it only counts rows.
         best : column -> 'lower' or 'higher'
             In these columns the best finite value of each group (first index level, where there are several) is bold;
             values that display alike are bold together. Controls are left out.
@@ -89,12 +89,13 @@ class Output:
         footnotes : sentences under the table.
         intervals : low and high, shaped like `frame`, shown in brackets behind each value.
         """
-        self._csv(frame.reset_index() if frame.index.names != [None] else frame, name, TABLE_DIGITS)
+        labelled = frame.rename_axis("row") if frame.index.names == [None] else frame
+        self._csv(labelled.reset_index() if _levels(frame.index) else frame, name, TABLE_DIGITS)
         shown = frame.map(lambda value: number(value, digits))
         if intervals:
             low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in intervals)
             shown = (shown + " [" + low + ", " + high + "]").where(shown != "", "")
-        latex = shown.map(_escape)
+        latex = shown.map(escape)
         for column, direction in (best or {}).items():
             for row in _winners(frame[column], shown[column], direction):
                 position = (frame.index.get_loc(row), frame.columns.get_loc(column))
@@ -105,8 +106,10 @@ class Output:
 
     def figure(self, figure, name: str, *, alt: str) -> None:
         """Write a matplotlib figure as PDF and PNG, without dates, and its description for those who cannot see it."""
+        from matplotlib import rc_context
+
         for suffix, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 160})):
-            with _replacing(self.figures / f"{name}.{suffix}") as path:
+            with _replacing(self.figures / f"{name}.{suffix}") as path, rc_context({"pdf.fonttype": 42}):
                 figure.savefig(path, format=suffix, bbox_inches="tight", **options)
             self._record(self.figures / f"{name}.{suffix}")
         self._write(self.figures / f"{name}.txt", alt + "\n")
@@ -197,14 +200,21 @@ def _winners(values, shown, direction):
     return winners
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """Text with LaTeX's special characters escaped (backslashes are not: they are for who writes LaTeX)."""
     for character in "&%$#_{}":
         text = text.replace(character, "\\" + character)
     return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")
 
 
+def _levels(index) -> int:
+    """How many columns of labels an index gives: none if it has no name and only counts the rows."""
+    counts = index.names == [None] and (len(index) == 0 or pd.api.types.is_numeric_dtype(index))
+    return 0 if counts else index.nlevels
+
+
 def _latex(cells, frame, name, caption, footnotes) -> str:
-    levels = frame.index.nlevels if frame.index.names != [None] else 0
+    levels = _levels(frame.index)
     numeric = [pd.api.types.is_numeric_dtype(frame[column]) for column in frame.columns]
     long = [not n and cells[column].map(len).max() > 40 for n, column in zip(numeric, cells, strict=True)]
     paragraph = f"p{{{0.8 / max(1, sum(long)):.2f}\\linewidth}}"
@@ -213,14 +223,14 @@ def _latex(cells, frame, name, caption, footnotes) -> str:
     head = [str(level or "") for level in frame.index.names[:levels]] + [
         str(column) for column in frame.columns
     ]
-    lines = [" & ".join(_escape(title.replace("_", " ")) for title in head) + r" \\", r"\midrule"]
+    lines = [" & ".join(escape(title.replace("_", " ")) for title in head) + r" \\", r"\midrule"]
     for row, values in zip(frame.index, cells.itertuples(index=False), strict=True):
         keys = (row if isinstance(row, tuple) else (row,))[:levels]
-        lines.append(" & ".join([*(_escape(str(key)) for key in keys), *values]) + r" \\")
-    notes = "".join(rf"\par\footnotesize {_escape(note)}" + "\n" for note in footnotes)
+        lines.append(" & ".join([*(escape(str(key)) for key in keys), *values]) + r" \\")
+    notes = "".join(rf"\par\footnotesize {escape(note)}" + "\n" for note in footnotes)
     return (
         "\\begin{table}\n\\centering\n"
-        f"\\caption{{{_escape(caption)}}}\\label{{tab:{name}}}\n"
+        f"\\caption{{{escape(caption)}}}\\label{{tab:{name}}}\n"
         f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n"
         + "\n".join(lines)
         + "\n\\bottomrule\n\\end{tabular}\n"

@@ -91,7 +91,8 @@ def table(records, problems, *, store=None, workers=None, progress=True):
     records : DataFrame
         From `runs.grid`.
     problems : list of Problem
-        Those of the grid; answers are scored on their data.
+        Those of the grid; answers are scored on their data. Where a problem is given at several noise levels,
+        each answer is scored on the one it was found on.
     store, workers, progress : as for `runs.grid`
 
     Returns
@@ -106,8 +107,13 @@ def table(records, problems, *, store=None, workers=None, progress=True):
     from .. import runs
 
     known = {problem.id: problem for problem in problems}
+    noisy = {(problem.id, problem.noise): problem for problem in problems}
+    several = len(known) < len(noisy)
     answered = records[records["status"] == "ok"]
-    works = [Scoring(known[row.problem], row.solution, row.seed) for row in answered.itertuples()]
+    works = [
+        Scoring(noisy[row.problem, row.noise] if several else known[row.problem], row.solution, row.seed)
+        for row in answered.itertuples()
+    ]
     outcomes = runs.compute(works, LIMIT, store=store, workers=workers, progress=progress)
     values = pd.DataFrame([outcome.get("scores", {}) for outcome in outcomes], index=answered.index).astype(
         float
