@@ -180,7 +180,9 @@ def keep(records, out) -> None:
 
     Only the paper profile does: its answers take hours, and every profile scores them again from here.
     """
-    part = records[records["method"].isin(CONSTRAINT_BASED)]
+    part = records[records["method"].isin(CONSTRAINT_BASED) & (records["status"] != "unavailable")]
+    if part.empty:
+        return  # without tigramite there is nothing to keep, and what is kept stays
     ran = {"tigramite": importlib.metadata.version("tigramite"), "numpy": np.__version__}
     frame = part[["problem", "method", "status", "reason"]].assign(**ran)
     frame["limit_seconds"] = part["seconds"].round(1).astype(str)  # as text: `runs` puts times elsewhere
@@ -245,6 +247,8 @@ def time_limit(kept) -> pd.DataFrame:
     answered = group[group["scoring"] == ""].sort_values("seconds", ascending=False, kind="stable")
     printed = _printed("LPCMCI")
     rows = []
+    if answered.empty:
+        return pd.DataFrame(columns=MEASURES)
     for slowest in range(min(SLOWEST, len(answered)) + 1):
         cells = row(answered.iloc[slowest:], total=GRAPHS)
         agree = sum(
