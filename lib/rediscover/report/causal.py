@@ -183,11 +183,21 @@ def keep(records, out) -> None:
     part = records[records["method"].isin(CONSTRAINT_BASED) & (records["status"] != "unavailable")]
     if part.empty:
         return  # without tigramite there is nothing to keep, and what is kept stays
-    ran = {"tigramite": importlib.metadata.version("tigramite"), "numpy": np.__version__}
+    ran = {"tigramite": importlib.metadata.version("tigramite"), "numpy": np.__version__, "blas": _kernels()}
     frame = part[["problem", "method", "status", "reason"]].assign(**ran)
     frame["limit_seconds"] = part["seconds"].round(1).astype(str)  # as text: `runs` puts times elsewhere
     frame["parents"] = [_numbers(text) for text in part["solution"]]
     out.runs(frame, RECORDED)
+
+
+def _kernels() -> str:
+    """The kernels of linear algebra in use, such as ``openblas Haswell``: last digits of a regression are theirs."""
+    from threadpoolctl import threadpool_info
+
+    found = {
+        f"{entry['internal_api']} {entry.get('architecture', '')}".strip() for entry in threadpool_info()
+    }
+    return ", ".join(sorted(found - {"openmp"}))
 
 
 def _numbers(solution: str) -> str:
