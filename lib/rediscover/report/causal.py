@@ -479,7 +479,7 @@ def ledger(kept) -> pd.DataFrame:
         part = kept[kept["method"] == name]
         if part.empty:
             continue
-        reason = f"{(part['scoring'] == '').sum()} of {len(part)} graphs answered, of {GRAPHS}"
+        reason = f"{(part['scoring'] == '').sum()} of {len(part)} recorded graphs answered"
         cuts = time_limit(kept)
         for measure, value in row(part, total=GRAPHS).items():
             entry = {"value": value, "low": value, "high": value, "reason": reason}
