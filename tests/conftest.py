@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rediscover import released
+from rediscover.metrics import edit_distance
 
 os.environ.setdefault("REDISCOVER_PROGRESS", "off")  # a bar would be output of the notebooks
 
@@ -28,3 +29,13 @@ def mirror():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(released.MIRROR, str(folder))
         yield folder
+
+
+@pytest.fixture(scope="module")
+def no_trees_from_disk():
+    """Edit distances from trees made anew, not from the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(edit_distance.CACHE, "")
+        edit_distance._memory.cache_clear()
+        yield
+    edit_distance._memory.cache_clear()

@@ -11,6 +11,9 @@ from rediscover import report, runs, scores
 from rediscover.methods import Budget
 from rediscover.metrics import symbolic
 from rediscover.report import srsd as study
+from rediscover.report import srsd_audits as audits
+from rediscover.report import srsd_figures as pictures
+from rediscover.report import srsd_verdicts as verdicts
 
 
 @pytest.fixture(scope="module")
@@ -104,15 +107,15 @@ def original(*names):
 
 def test_twins_are_laws_with_the_same_function_and_ranges():
     laws = original("I.12.1", "I.12.5", "I.25.13", "I.14.4", "II.8.31")  # xy, xy, x/y, kx^2/2, eE^2/2
-    got = study.duplicates(laws)
+    got = audits.duplicates(laws)
     assert got["twins"].tolist() == [1, 1, 0, 1, 1]
-    assert not study.same_problem(*original("I.12.1", "I.25.13"), scaled=True)
+    assert not audits.same_problem(*original("I.12.1", "I.25.13"), scaled=True)
 
 
 def test_a_constant_factor_makes_no_twin_but_a_scaled_one():
     pair = original("I.12.1", "I.39.10")  # xy, 3xy/2
-    assert [study.same_problem(*pair, scaled=scaled) for scaled in (False, True)] == [False, True]
-    assert study.duplicates(pair)["twins"].tolist() == [0, 0] and study.duplicates(pair)[
+    assert [audits.same_problem(*pair, scaled=scaled) for scaled in (False, True)] == [False, True]
+    assert audits.duplicates(pair)["twins"].tolist() == [0, 0] and audits.duplicates(pair)[
         "scaled"
     ].tolist() == [1, 1]
 
@@ -120,11 +123,11 @@ def test_a_constant_factor_makes_no_twin_but_a_scaled_one():
 def test_edit_scripts_of_one_law(weight):
     details, script = study.edits(weight, "m*z")
     assert details.value == 0.25 and [e.operation for e in script].count("insert") == 1
-    layout = study._layout(details.truth)
+    layout = pictures._layout(details.truth)
     assert [label for label, *_ in layout] == ["Const", "x0", "x1", "Mul"]
     assert [parent for *_, parent in layout] == [3, 3, 3, None]
     assert (
-        study.look(weight, "m*z")
+        pictures.look(weight, "m*z")
         .axes[1]
         .get_title()
         .startswith("answer (left) to truth (right): 1 edits, 4 nodes")
@@ -134,7 +137,7 @@ def test_edit_scripts_of_one_law(weight):
 def test_edit_distance_of_strings():
     # what zss charges for deleting x0 and Const, and for renaming one into the other
     assert [
-        study.string_distance(*pair) for pair in (("", "x0"), ("Const", ""), ("x0", "x1"), ("Const", "x0"))
+        audits.string_distance(*pair) for pair in (("", "x0"), ("Const", ""), ("x0", "x1"), ("Const", "x0"))
     ] == [
         2,
         5,
@@ -184,7 +187,7 @@ def test_regression_finds_the_slopes_it_was_made_with():
 
 
 def test_released_targets_of_a_right_and_of_a_wrong_law():
-    right, wrong = (study.released_targets(rd.problem(f"srsd/{name}")) for name in ("I.12.1", "B13"))
+    right, wrong = (audits.released_targets(rd.problem(f"srsd/{name}")) for name in ("I.12.1", "B13"))
     assert (right["rows"], right["r2"], right["ratio"]) == (1000, 1.0, 1.0)
     assert wrong["r2"] < 0.9
 
@@ -221,7 +224,7 @@ def test_every_cell_and_every_claim_gets_a_verdict(small):
     noise = pd.concat([small[small["subset"] == "easy"].assign(noise=level) for level in (0.0, 0.1)])
     paired = study.ranges(small, small[small["method"].isin(["power_law", "gplearn"])])
     printed, raters = study.examples(), study.user_study()
-    ledger = study.ledger(small, noise, paired, printed, raters)
+    ledger = verdicts.ledger(small, noise, paired, printed, raters)
     counts = ledger.groupby("table", sort=False).size().to_dict()
     assert counts == {
         "Table 2": 18,
@@ -242,8 +245,10 @@ def test_every_cell_and_every_claim_gets_a_verdict(small):
         .all()
     )
     frame = study.difficulty([rd.problem(id) for id in small["problem"].unique()])
-    twins = study.duplicates(original("I.12.1", "I.12.5"))
-    results = study.claims(small, noise, paired, frame, study.regress(small, frame), twins, printed, raters)
+    twins = audits.duplicates(original("I.12.1", "I.12.5"))
+    results = verdicts.claims(
+        small, noise, paired, frame, study.regress(small, frame), twins, printed, raters
+    )
     table = report.claims("SRSD", results)
     assert len(table) == 14 and table.loc["SR-11", "verdict"] == table.loc["SR-13", "verdict"] == "holds"
     assert table.loc["SR-07", "verdict"] == "fails"  # the same scores on both sides: nobody solves fewer

@@ -184,7 +184,7 @@ def test_pages_load_without_complaints_and_fit_a_phone(pages, browser):
 def test_rows_are_filtered_and_sorted(pages, browser):
     browser.open(pages / "ledger.html")
     everything = browser.run(SHOWN)
-    assert everything == 2427 + 73
+    assert everything == 2477 + 73
     choose(browser, "paper", "SRSD")
     assert browser.run(SHOWN) == 180 + 14
     choose(browser, "method", "gplearn")

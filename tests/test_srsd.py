@@ -15,13 +15,7 @@ ALL = srsd.ids()
 SMALL = (500, 100, 100)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_trees_from_disk():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(symbolic.CACHE, "")
-        symbolic._memory.cache_clear()
-        yield
-    symbolic._memory.cache_clear()
+pytestmark = pytest.mark.usefixtures("no_trees_from_disk")
 
 
 def load(name, **options):

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rediscover.expressions import ExpressionError, parse
-from rediscover.metrics import symbolic
+from rediscover.metrics import edit_distance
+from rediscover.metrics.regression import relative_squared_error
 from rediscover.metrics.symbolic import (
     complexity,
     edit_script,
@@ -19,19 +20,11 @@ from rediscover.metrics.symbolic import (
     ned_harmonised,
     ned_published,
     relation,
-    relative_squared_error,
     solution_rate,
     tree_edit_distance,
 )
 
-
-@pytest.fixture(scope="module", autouse=True)
-def no_trees_from_disk():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(symbolic.CACHE, "")
-        symbolic._memory.cache_clear()
-        yield
-    symbolic._memory.cache_clear()
+pytestmark = pytest.mark.usefixtures("no_trees_from_disk")
 
 
 # --------------------------------------------------------------------------------------- tree distance
@@ -206,15 +199,15 @@ def test_published_counts_an_infinite_factor_as_a_constant():
 
 
 def test_trees_are_kept_on_disk(tmp_path, monkeypatch):
-    monkeypatch.setenv(symbolic.CACHE, str(tmp_path))
-    symbolic._memory.cache_clear()
-    symbolic._published_tree.cache_clear()
+    monkeypatch.setenv(edit_distance.CACHE, str(tmp_path))
+    edit_distance._memory.cache_clear()
+    edit_distance.published_tree.cache_clear()
     assert ned_published("3*x0", "x0*x1") == 2 / 3
     assert len(list(tmp_path.rglob("output.pkl"))) == 2
-    symbolic._published_tree.cache_clear()
-    monkeypatch.setattr(symbolic.killable, "call", None)  # must not be needed again
+    edit_distance.published_tree.cache_clear()
+    monkeypatch.setattr(edit_distance.killable, "call", None)  # must not be needed again
     assert ned_published("3*x0", "x0*x1") == 2 / 3
-    symbolic._memory.cache_clear()
+    edit_distance._memory.cache_clear()
 
 
 # --------------------------------------------------------------------- normalised distance, harmonised

@@ -1,6 +1,7 @@
 """Speed as a ratio against a named alternative, both measured in turn in the same run (``make bench``)."""
 
 import argparse
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
@@ -118,14 +119,12 @@ def grid() -> Iterator[Comparison]:
 
 def edit_distance() -> Iterator[Comparison]:
     """Tree edit distance against zss, and NED end to end against SymPy and zss, each on the same pairs."""
-    import os
-    from unittest.mock import patch
-
     import sympy
     import zss
 
     from . import killable, method, problem, problems
-    from .metrics import symbolic, trees
+    from .expressions import parse
+    from .metrics import edit_distance, trees
 
     pairs = []
     for id in problems("srsd", "easy")[:12]:
@@ -134,26 +133,26 @@ def edit_distance() -> Iterator[Comparison]:
         (truth,) = law.expressions.values()
         for name in ("power_law", "polynomial"):
             (text,) = method(name).solve(law)[0].solution.values()
-            pairs.append([str(e.substitute(columns)) for e in (symbolic.parse(text), truth)])
+            pairs.append([str(e.substitute(columns)) for e in (parse(text), truth)])
 
     def node(tree):
         return zss.Node(tree[0], [node(child) for child in tree[1:]])
 
     def convert():
         sympy.core.cache.clear_cache()
-        return [tuple(map(symbolic.convert_published, pair)) for pair in pairs]
+        return [tuple(map(edit_distance.convert_published, pair)) for pair in pairs]
 
     def plain():
         return [zss.simple_distance(node(a), node(b)) for a, b in convert()]
 
     def warm():
-        return [symbolic.ned_details(*pair).distance for pair in pairs]
+        return [edit_distance.ned_details(*pair).distance for pair in pairs]
 
     def cold():
         killable.stop()
-        for remembered in (symbolic._published_tree, symbolic._memory):
+        for remembered in (edit_distance.published_tree, edit_distance._memory):
             remembered.cache_clear()
-        with patch.dict(os.environ, {symbolic.CACHE: ""}):  # nothing from the disk
+        with _environment(edit_distance.CACHE, ""):  # nothing from the disk
             return warm()
 
     converted = convert()
@@ -313,7 +312,73 @@ def latex() -> Iterator[Comparison]:
         )
 
 
-GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression, latex)
+def scoring() -> Iterator[Comparison]:
+    """Scoring whole studies again, with the trees and parses that an earlier run kept, against the first time.
+
+    The edit distances are of the 120 laws and five methods' answers in tables/srsd_runs.csv, the formulas the released
+    ones of SciText2Eq (left out where they cannot be had).
+    """
+    import json
+    import tempfile
+
+    from . import killable, problem, released
+    from .metrics import edit_distance, latex
+    from .params import root
+    from .problems import passages
+    from .scores.passages import scores_of
+
+    runs = pd.read_csv(root() / "tables" / "srsd_runs.csv")
+    methods = ("power_law", "polynomial", "gplearn", "operon", "operon_log_scaled")
+    runs = runs[runs["method"].isin(methods) & runs["solution"].notna()]
+    laws = [problem(id) for id in runs["problem"]]
+    answers = [next(iter(json.loads(text).values())) for text in runs["solution"]]
+    jobs = [(answer, *law.truth.values(), law.inputs) for answer, law in zip(answers, laws, strict=True)]
+
+    def distances():
+        for remembered in (edit_distance.published_tree, edit_distance._memory):
+            remembered.cache_clear()
+        return [edit_distance.ned_published(*job) for job in jobs]
+
+    def distances_anew():
+        killable.stop()
+        with _environment(edit_distance.CACHE, ""):
+            return distances()
+
+    yield Comparison(f"NED of {len(jobs)} pairs, trees kept", distances, "nothing kept", distances_anew, 1)
+
+    try:
+        outputs = passages.released_outputs()
+    except released.ReleasedError:
+        return
+    pairs = outputs["prediction"].tolist(), outputs["truth"].tolist()
+
+    def formulas():
+        latex.forget()
+        return scores_of(*pairs)
+
+    def formulas_anew():
+        with tempfile.TemporaryDirectory() as folder, _environment("XDG_CACHE_HOME", folder):
+            return formulas()
+
+    yield Comparison(
+        f"all metrics of {len(outputs):,} formulas, parses kept", formulas, "nothing kept", formulas_anew, 1
+    )
+
+
+GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression, latex, scoring)
+
+
+@contextmanager
+def _environment(name, value):
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
 
 
 @contextmanager

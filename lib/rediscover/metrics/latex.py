@@ -665,9 +665,8 @@ def _parse_missing(texts, processes, seconds):
     pool = ThreadPoolExecutor(min(processes, len(texts)))
     answers = pool.map(lambda text: _Parser.any().parse(text, seconds), texts)
     try:
-        yield from tqdm(
-            zip(texts, answers, strict=True), "parsing LaTeX", len(texts), disable=len(texts) < 100
-        )
+        quiet = len(texts) < 100 or os.environ.get("REDISCOVER_PROGRESS") == "off"
+        yield from tqdm(zip(texts, answers, strict=True), "parsing LaTeX", len(texts), disable=quiet)
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -165,3 +165,35 @@ def r2_accuracy(prediction, truth, *, threshold=0.999) -> float:
     (1.0, 0.0)
     """
     return float(r2(prediction, truth) > threshold)
+
+
+@metric("lower")
+def relative_squared_error(prediction, truth) -> float:
+    r"""Mean of ((y - f) / y)^2, by which SRSD chooses among models on validation data (eq. (4)).
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,)
+
+    Returns
+    -------
+    float; inf where a prediction is not finite or a truth is zero, so that such a model is never chosen.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or there are no rows.
+
+    Examples
+    --------
+    >>> relative_squared_error([1.0, 3.0], [1.0, 2.0])  # (0 + 1/4) / 2
+    0.125
+    """
+    prediction, truth = np.asarray(prediction, float), np.asarray(truth, float)
+    if prediction.shape != truth.shape or truth.size == 0:
+        raise ValueError(
+            f"need values of one shape and at least one, got {prediction.shape} and {truth.shape}"
+        )
+    with np.errstate(all="ignore"):
+        error = np.mean(((truth - prediction) / truth) ** 2)
+    return float(error) if np.isfinite(error) else math.inf

@@ -407,6 +407,21 @@ def released_outputs() -> pd.DataFrame:
     return table[["model", *KEYS, "truth", "prediction", *metrics]].astype(dict.fromkeys(metrics, float))
 
 
+def released_answers() -> pd.DataFrame:
+    """Released answers as the models wrote them, of the 100 entries per model that people rated.
+
+    Returns
+    -------
+    DataFrame: model, paper_id, equation_id, formula, description
+    """
+    columns = {"generated_equation": "formula", "generated_description": "description"}
+    tables = [  # only DeepSeek-R1's file is without the version in its name
+        _table(f"Evaluation/data/raw_csv/human_judge_{file.removesuffix('-R1')}.csv").assign(model=model)
+        for model, (file, _) in MODELS.items()
+    ]
+    return pd.concat(tables, ignore_index=True).rename(columns=columns)[["model", *KEYS, *columns.values()]]
+
+
 def released_scores(rater: str) -> pd.DataFrame:
     """Released rubric scores, one row per model and entry, in the order of the files.
 

@@ -1,4 +1,4 @@
-"""Tables, figures and verdicts of the text-to-equation study."""
+"""Tables and tests of the text-to-equation study; its figures and verdicts are in modules beside this one."""
 
 import json
 import warnings
@@ -6,18 +6,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import scipy.stats
 
-from .. import judge, released
+from .. import judge, methods, released
 from ..metrics import agreement, latex
 from ..problems import passages
 from ..scores import passages as scores
-from . import figures
-from .ledger import COLUMNS, compare, published
 
 GROUPS = {"2-5": (2, 5), "6-10": (6, 10), "11+": (11, 99)}
 STORED = {"levenshtein": "levenshtein_similarity"}
-COEFFICIENTS = ("spearman", "kendall", "kappa", "kappa_quadratic", "alpha")
-PAPER = "SciText2Eq"
+SCORES = ("lexicality", "syntax", *passages.RUBRICS)
+WRITERS = (
+    "oracle",
+    "copy-last-equation",
+    "retrieve-equation",
+    "skeleton-template",
+)  # no model, no randomness
 
 
 @dataclass(frozen=True)
@@ -138,16 +142,25 @@ def density_tests(data: Released) -> pd.DataFrame:
     """Rank correlation with the number of entries and of strings, and the venue test, per score over 170 papers."""
     table = paper_means(data)
     rows = {}
-    for score in ("lexicality", "syntax", *passages.RUBRICS):
+    for score in SCORES:
         venue = agreement.kruskal_wallis(table[score], table["venue"])
+        by_unit = {unit: scipy.stats.spearmanr(table[unit], table[score]) for unit in ("entries", "strings")}
         rows[score] = {
-            "rho, entries": agreement.spearman(table["entries"], table[score]),
-            "rho, strings": agreement.spearman(table["strings"], table[score]),
+            **{f"rho, {unit}": found.statistic for unit, found in by_unit.items()},
+            **{f"p, {unit}": found.pvalue for unit, found in by_unit.items()},
             "venue H": venue.statistic,
             "venue p": venue.p,
         }
     frame = pd.DataFrame(rows).T
     return frame.assign(**{"venue p, Holm": agreement.holm(frame["venue p"])})
+
+
+def by_venue(data: Released) -> pd.DataFrame:
+    """Means per venue of the paper's ten scores, all models pooled, on a scale of 0 to 1 (rubrics: (score - 1) / 4)."""
+    venue = data.papers.set_index("paper_id")["venue"]
+    automatic = data.outputs.groupby(data.outputs.paper_id.map(venue))[[*scores.LEXICAL, "syntax"]].mean()
+    judged = data.judged.groupby(data.judged.paper_id.map(venue))[list(passages.RUBRICS)].mean()
+    return automatic.join((judged - 1) / 4).loc[list(passages.VENUES)]
 
 
 def density_model(data: Released, outcome: str = "Equivalence") -> pd.DataFrame:
@@ -180,6 +193,84 @@ def side_by_side(aligned: pd.DataFrame, coefficient: str = "spearman") -> pd.Dat
     )
 
 
+def pooled(data: Released) -> pd.DataFrame:
+    """Agreement with people over the 500 rated entries: per rubric over all models, and per model over all rubrics.
+
+    Returns
+    -------
+    DataFrame indexed by what is pooled: the coefficients of `metrics.agreement.agreement`, of the language-model judge
+    (rows joined on keys, and paired by position as released) and of the rule judge, which needs no model.
+    """
+    human = data.human.set_index(["model", *passages.KEYS])[list(passages.RUBRICS)]
+    order = [passages.judged_in_notebook_order(model, data.judged) for model in passages.MODELS]
+    raters = {
+        "language model, on keys": data.judged.set_index(human.index.names).loc[human.index],
+        "language model, by position": pd.concat(order).set_axis(_by_model(human).index),
+        "rule judge, on keys": rule_judged_again(human.index),
+    }
+    people = _by_model(human)
+    rows = []
+    for rater, given in raters.items():
+        given = given[list(passages.RUBRICS)].reindex(people.index)
+        parts = {rubric: (given[rubric], people[rubric]) for rubric in passages.RUBRICS}
+        for model in passages.MODELS:
+            parts[model] = (given.loc[model].to_numpy().ravel(), people.loc[model].to_numpy().ravel())
+        rows += [
+            {"pooled": name, "judge": rater, **agreement.agreement(*pair)} for name, pair in parts.items()
+        ]
+    return pd.DataFrame(rows).set_index(["pooled", "judge"])
+
+
+def _by_model(human: pd.DataFrame) -> pd.DataFrame:
+    """Human scores with the models in the order of the tables, the entries of each in the order of its file."""
+    return pd.concat([human.loc[[model]] for model in passages.MODELS])
+
+
+def rule_judged_again(wanted: pd.Index) -> pd.DataFrame:
+    """The rule judge on released answers: a row for each model, paper and entry of `wanted`."""
+    known = {
+        (p.paper, p.number): p for paper in passages.released_papers() for p in passages.passages_of(paper)
+    }
+    answers = passages.released_answers().set_index(wanted.names).loc[wanted]
+    latex.parse({part for text in answers["formula"] for part in latex.parts(latex.clean(text))})
+    rows = [
+        judge.rule_scores(known[row.Index[1:]], row.formula, row.description) for row in answers.itertuples()
+    ]
+    return pd.DataFrame(rows, index=wanted)
+
+
+def written_without_a_model(names=WRITERS) -> pd.DataFrame:
+    """The baselines and the truth on the released corpus: the scores of Table 3 for each writer and entry."""
+    given = [p for paper in passages.released_papers() for p in passages.passages_of(paper)]
+    tables = []
+    for name in names:
+        writer = methods.method(name)
+        answers = [latex.clean(writer.solve(p)[0].solution["latex"]) for p in given]
+        found = latex.score_pairs(answers, [latex.clean(p.truth["latex"]) for p in given])
+        tables.append(found.assign(model=name))
+    table = pd.concat(tables, ignore_index=True)
+    return table.assign(lexicality=table[list(scores.LEXICAL)].mean(axis=1), syntax=1 - table["ted"])
+
+
+def table3(data: Released) -> pd.DataFrame:
+    """Table 3 with the writers that need no model below it, in percent."""
+    published = scores.table3(data.outputs)
+    return pd.concat([published, scores.table3(written_without_a_model()).loc[list(WRITERS)]]).rename_axis(
+        "model"
+    )
+
+
+def leads(outputs: pd.DataFrame, score: str, model: str) -> pd.DataFrame:
+    """How far a model is ahead of each other on their common entries, mean and 95 % interval over papers."""
+    wide = outputs.pivot(index=passages.KEYS, columns="model", values=score)
+    rows = {}
+    for other in (name for name in passages.MODELS if name != model):
+        lead = (wide[model] - wide[other]).dropna()
+        found = agreement.bootstrap(lead, clusters=lead.index.get_level_values("paper_id"), n=1000)
+        rows[other] = dict(zip(("mean", "low", "high"), found, strict=True))
+    return pd.DataFrame(rows).T
+
+
 def model_tests(outputs: pd.DataFrame) -> pd.DataFrame:
     """Lexicality of every pair of models on their common entries: Wilcoxon, Holm, and a cluster bootstrap by paper."""
     wide = outputs.pivot(index=passages.KEYS, columns="model", values="lexicality")
@@ -207,291 +298,3 @@ def jaccard(outputs: pd.DataFrame) -> pd.DataFrame:
             "high": by_model.apply(lambda j: (j >= 0.8).mean()),
         }
     )
-
-
-def alignment_figure(aligned: pd.DataFrame):
-    """Spearman of judge and people per model and rubric, both pairings."""
-    import matplotlib.pyplot as plt
-
-    with figures.style():
-        figure, axes = plt.subplots(1, len(passages.RUBRICS), figsize=(9, 2.4), sharey=True)
-        for axis, rubric in zip(axes, passages.RUBRICS, strict=True):
-            part = aligned[aligned.rubric == rubric].pivot(
-                index="model", columns="pairing", values="spearman"
-            )
-            part = part.loc[list(passages.MODELS)]
-            axis.hlines(part.index, part["position"], part["keys"], color="0.7")
-            axis.plot(
-                part["position"], part.index, "D", mfc="white", color="C1", label="by position, as published"
-            )
-            axis.plot(part["keys"], part.index, "o", color="C0", label="joined on keys")
-            axis.axvline(0, color="0.4", lw=0.8)
-            axis.set(title=rubric, xlim=(-0.3, 0.8), xlabel="Spearman")
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=2)
-    plt.close(figure)
-    return figure
-
-
-def by_paper(frame: pd.DataFrame, by: str, columns) -> pd.DataFrame:
-    """Mean of each column in each group with its 95 % interval, papers drawn as clusters; tidy."""
-    rows = []
-    for name, group in frame.groupby(by, sort=False):
-        for column in columns:
-            value, low, high = agreement.bootstrap(group[column], clusters=group["paper_id"], n=1000)
-            rows.append({by: name, "score": column, "value": value, "low": low, "high": high})
-    return pd.DataFrame(rows)
-
-
-def strips(tidy: pd.DataFrame, rows: list[str], titles: dict[str, str]):
-    """Means with intervals: a narrow panel per score, a line per row.
-
-    Parameters
-    ----------
-    tidy : as `by_paper` returns it; its first column holds `rows`
-    rows : from top to bottom
-    titles : score -> title, in the order of the panels
-    """
-    import matplotlib.pyplot as plt
-
-    with figures.style():
-        size = (1.25 * len(titles) + 1, 0.24 * len(rows) + 0.7)
-        figure, axes = plt.subplots(1, len(titles), figsize=size, sharey=True)
-        for axis, (score, title) in zip(axes, titles.items(), strict=True):
-            part = tidy[tidy["score"] == score].set_index(tidy.columns[0]).loc[rows[::-1]]
-            axis.hlines(part.index, part["low"], part["high"], color="C0", lw=2)
-            axis.plot(part["value"], part.index, "o", color="C0", ms=5)
-            axis.margins(x=0.15, y=0.12)
-            axis.locator_params(axis="x", nbins=3)
-            axis.set_title(title, fontsize=8)
-    plt.close(figure)
-    return figure
-
-
-def rubrics_figure(data: Released):
-    """Figure 3: the judge's mean per model and rubric."""
-    tidy = by_paper(data.judged, "model", passages.RUBRICS)
-    return strips(tidy, list(passages.MODELS), {name: name for name in passages.RUBRICS})
-
-
-def groups_figure(data: Released, by: str):
-    """Figure 4 (`by` is density) or 7 (`by` is venue): automatic scores and the judge's means, models pooled."""
-    papers = data.papers.assign(density=grouped(data.papers["entries"]))[["paper_id", by]]
-    automatic = by_paper(data.outputs.merge(papers, on="paper_id"), by, ("lexicality", "syntax"))
-    judged = by_paper(data.judged.merge(papers, on="paper_id"), by, passages.RUBRICS)
-    rows = list(GROUPS) if by == "density" else list(passages.VENUES)
-    titles = {"lexicality": "Lexicality", "syntax": "Syntax", **{name: name for name in passages.RUBRICS}}
-    return strips(pd.concat([automatic, judged]), rows, titles)
-
-
-def distributions(data: Released) -> pd.DataFrame:
-    """Share of each score 1 to 5 per rubric, by people and by the judge, over the entries that both have scored."""
-    rated = data.judged.merge(data.human, on=["model", *passages.KEYS], suffixes=(" judge", " people"))
-    columns = [f"{rubric} {rater}" for rubric in passages.RUBRICS for rater in ("people", "judge")]
-    counts = rated[columns].apply(lambda column: column.value_counts(normalize=True))
-    return counts.reindex(range(1, 6)).fillna(0.0).T
-
-
-def distributions_figure(data: Released):
-    """Figure 5: how people and the judge spread their scores, as stacked shares."""
-    import matplotlib.pyplot as plt
-
-    shares = distributions(data)[::-1]
-    with figures.style():
-        figure, axis = plt.subplots(figsize=(6, 2.9))
-        left = np.zeros(len(shares))
-        for score, colour in zip(shares, plt.get_cmap("viridis")(np.linspace(0.05, 0.95, 5)), strict=True):
-            axis.barh(shares.index, shares[score], left=left, color=colour, label=f"{score}")
-            left += shares[score].to_numpy()
-        axis.set(xlim=(0, 1), xlabel="share of the entries that both have scored")
-        axis.grid(False)
-        figure.legend(*axis.get_legend_handles_labels(), loc="outside right center", title="score")
-    plt.close(figure)
-    return figure
-
-
-def figures_of(data: Released) -> dict:
-    """Name -> (figure, description) of the paper's Figures 3, 4, 5 and 7."""
-    groups = "with 95 % intervals over papers: Lexicality, Syntax and the five rubrics"
-    return {
-        "passages_rubrics": (
-            rubrics_figure(data),
-            "Mean score of the language-model judge for five models in five panels, one per rubric, with 95 % "
-            "intervals over papers. Validity and Appropriateness are near 4.8, Equivalence is below 3.",
-        ),
-        "passages_density": (
-            groups_figure(data, "density"),
-            f"Mean scores of papers with 2 to 5, 6 to 10, and 11 or more entries {groups}. Intervals of the "
-            "automatic scores overlap; Coverage falls.",
-        ),
-        "passages_distributions": (
-            distributions_figure(data),
-            "Stacked bars: share of the scores 1 to 5 given by people and by the judge for each rubric. "
-            "People give more fives for all rubrics but Appropriateness.",
-        ),
-        "passages_venues": (
-            groups_figure(data, "venue"),
-            f"Mean scores of the papers of ACL, NAACL, NeurIPS, ICLR and ICML {groups}. "
-            "Intervals of Lexicality overlap; Coverage and Equivalence differ.",
-        ),
-    }
-
-
-def ledger(data: Released | None, reason: str) -> pd.DataFrame:
-    """Every cell of Tables 1, 3 and 5 beside ours."""
-    absent = {"*": ("not run", reason)}
-    measured1, measured3, measured5 = ({}, {}, {}) if data is None else _measured(data)
-    printed = "the printed digit"
-    table3 = published("scitext2eq_table3")
-    common = {"row": "{model}", "absent": absent}
-    parts = [
-        compare(
-            PAPER,
-            "Table 1",
-            published("scitext2eq_table1"),
-            measured1,
-            keys=["venue", "quantity"],
-            row="{venue}",
-            column="{quantity}",
-            absent=absent,
-            definition="strings per paper (total average: entries)",
-            tolerance=f"{printed}, rounded twice",
-        ),
-        compare(
-            PAPER,
-            "Table 3",
-            table3,
-            measured3,
-            keys=["model", "metric"],
-            column="{metric}",
-            definition="mean over the released rows of the stored values",
-            tolerance=printed,
-            **common,
-        ),
-        compare(
-            PAPER,
-            "Table 3",
-            table3[table3["sd"] != ""].assign(value=lambda t: t["sd"], metric=lambda t: t["metric"] + " sd"),
-            measured3,
-            keys=["model", "metric"],
-            column="{metric}",
-            definition="population deviation of the printed means",
-            tolerance=f"{printed}, rounded twice",
-            **common,
-        ),
-        compare(
-            PAPER,
-            "Table 5",
-            published("scitext2eq_table5"),
-            measured5,
-            keys=["model", "jaccard_band"],
-            column="{jaccard_band}",
-            definition="all released rows, operator set of latex.yaml",
-            tolerance="two standard errors of the published sample of 100",
-            **common,
-        ),
-    ]
-    return pd.concat(parts, ignore_index=True)[COLUMNS]
-
-
-def _measured(data: Released):
-    def exact(value, slack=0.0):
-        return {"value": value, "low": value - slack, "high": value + slack}
-
-    counted = table1(data.papers)
-    one = {}
-    for venue, row in counted.iterrows():
-        average = row["entries per paper" if venue == "Total" else "strings per paper"]
-        one[venue, "n_papers"] = exact(row["papers"])
-        one[venue, "avg_equations_per_paper"] = exact(average, 0.005)
-        for name, text in (("2-5", "2_to_5"), ("6-10", "6_to_10"), ("11+", "11_or_more")):
-            one[venue, f"papers_with_{text}_equations"] = exact(row[f"strings {name}"])
-    means = scores.table3(data.outputs)
-    three = {}
-    for metric in scores.TABLE3:
-        name = {column: stored for stored, column in STORED.items()}.get(metric, metric)
-        for model in means.index[:-1]:
-            three[model, name] = exact(means.loc[model, metric])
-        three["Overall", f"{name} sd"] = exact(means.loc["sd", metric], 0.005)
-    five = {}
-    for model, row in jaccard(data.outputs).iterrows():
-        label = {"LLaMA3-70B": "LLaMA3.3-70B"}.get(model, model)
-        for band, percent in (
-            ("exact (J = 1.0)", row.exact),
-            ("high (J >= 0.8)", row.high),
-            ("low (J < 0.8)", 100 - row.high),
-        ):
-            five[label, band] = exact(percent, 2 * np.sqrt(percent * (100 - percent) / 100))
-    return one, three, five
-
-
-def claims(data: Released | None, reason: str) -> dict[str, tuple[str, str]]:
-    """Verdicts on the fourteen claims."""
-    ids = [f"ST-{i:02d}" for i in range(1, 15)]
-    if data is None:
-        return dict.fromkeys(ids, ("untestable here", reason))
-    means = scores.table3(data.outputs)
-    models = means.iloc[:-2]
-    judged = data.judged.groupby("model")[list(passages.RUBRICS)].mean()
-    groups, tests, aligned = by_density(data, "entries"), density_tests(data), alignment(data)
-    equivalence = aligned[(aligned.rubric == "Equivalence") & (aligned.pairing == "keys")]["spearman"]
-    kappa = aligned[aligned.pairing == "keys"]["kappa"]
-    rated = data.judged.merge(data.human, on=["model", *passages.KEYS], suffixes=("_judge", "_human"))
-    higher = [r for r in passages.RUBRICS if rated[f"{r}_human"].mean() > rated[f"{r}_judge"].mean()]
-    overlap = jaccard(data.outputs)
-    shown = ["Validity", "Appropriateness"]
-    gap = means.loc["Overall", "lexicality"] - means.loc["Overall", "syntax"]
-    ones = 100 * (data.outputs["ted"] == 1).mean()
-    listed = {name: ", ".join(f"{value:.2f}" for value in groups[name]) for name in groups}
-    rho, venue = tests["rho, entries"], tests["venue p, Holm"]
-    found = {
-        "ST-01": ("holds", f"best {models[list(scores.LEXICAL)].max().max():.1f} %"),
-        "ST-02": (
-            "mixed",
-            f"{gap:.1f} points, but {ones:.0f} % of the distances are 1, nearly all parse failures",
-        ),
-        "ST-03": ("holds", f"standard deviation over models {_span(means.loc['sd'], 1)} points"),
-        "ST-04": (
-            "holds",
-            f"best: {models['lexicality'].idxmax()} and {models['syntax'].idxmax()}, the first by little",
-        ),
-        "ST-05": (
-            "holds",
-            f"{' and '.join(shown)} {_span(judged[shown], 2)}, Equivalence {_span(judged['Equivalence'], 2)}",
-        ),
-        "ST-06": ("holds", f"Coverage {_span(judged['Coverage'], 2)}, Clarity {_span(judged['Clarity'], 2)}"),
-        "ST-07": ("mixed", f"Lexicality {listed['lexicality']}, but Syntax {listed['syntax']}"),
-        "ST-08": (
-            "mixed",
-            f"Equivalence {listed['Equivalence']}; rho {rho['Equivalence']:.2f}, Coverage {rho['Coverage']:.2f}",
-        ),
-        "ST-09": ("holds" if len(higher) == 5 else "mixed", f"people score higher on {', '.join(higher)}"),
-        "ST-10": (
-            "fails",
-            f"on keys Spearman of Equivalence is {_span(equivalence, 2)} in all models, kappa {kappa.median():.2f}",
-        ),
-        "ST-11": (
-            "fails",
-            f"p by Holm: Lexicality {venue['lexicality']:.2f}, Coverage {venue['Coverage']:.4f}, "
-            f"Equivalence {venue['Equivalence']:.3f}",
-        ),
-        "ST-12": (
-            "holds",
-            f"exact {_span(overlap.exact, 0)} %, high {_span(overlap.high, 0)} % over all rows",
-        ),
-        "ST-13": (
-            "mixed",
-            f"{len(data.papers)} papers, {len(data.entries)} entries, {data.papers.strings.sum()} equations",
-        ),
-        "ST-14": ("holds", "Syntax below Lexicality, Equivalence below the other rubrics in every venue"),
-    }
-    means = paper_means(data).groupby("venue")[["lexicality", "syntax", *passages.RUBRICS]].mean()
-    lowest = (means[list(passages.RUBRICS)].idxmin(axis=1) == "Equivalence") & (
-        means.syntax < means.lexicality
-    )
-    if not lowest.all():
-        found["ST-14"] = ("fails", f"not in {', '.join(lowest.index[~lowest])}")
-    return found
-
-
-def _span(values, digits: int) -> str:
-    return f"{np.min(np.asarray(values)):.{digits}f} to {np.max(np.asarray(values)):.{digits}f}"

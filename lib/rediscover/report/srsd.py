@@ -1,6 +1,5 @@
-"""The SRSD study: model selection, pictures of trees, tables, claims and ledger."""
+"""The SRSD study: model selection, tables and tests; modules beside this one have its figures, audits and verdicts."""
 
-import itertools
 import json
 import re
 from decimal import Decimal
@@ -14,12 +13,12 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.tools import add_constant
 
 from ..expressions import parse
-from ..methods import catalogue, method
+from ..methods import method
 from ..metrics import regression, symbolic
-from ..problems import generator, problem, problems
+from ..problems import problem
 from ..problems.srsd import SETS
-from .figures import colour, logarithmic, marker, order, style
-from .ledger import combine, compare, published
+from .figures import order
+from .ledger import published
 from .summaries import interval, summary
 
 CONTROLS = ("oracle", "mean", "zero")
@@ -90,7 +89,7 @@ def validation_error(solution, law, validation) -> float:
     answer = parse(solution[output])
     if not answer.names:
         return np.inf
-    return symbolic.relative_squared_error(
+    return regression.relative_squared_error(
         answer(dict(zip(law.inputs, validation.X.T, strict=True))), validation.y
     )
 
@@ -115,7 +114,7 @@ def census(laws) -> pd.DataFrame:
     return pd.DataFrame(rows).groupby("set", sort=False).sum()
 
 
-# ----------------------------------------------------------------------------------------- one law, drawn
+# ----------------------------------------------------------------------------------------- one law, looked at
 
 
 def answer_of(records, law, method: str) -> str:
@@ -130,94 +129,6 @@ def edits(law, answer: str):
     (truth,) = law.truth.values()
     details = symbolic.ned_details(answer, truth, law.inputs)
     return details, symbolic.edit_script(details.prediction, details.truth)
-
-
-def look(law, answer: str):
-    """One law: its data, and the trees of an answer and of the truth with the edit script between them."""
-    import matplotlib.pyplot as plt
-
-    details, script = edits(law, answer)
-    X, y = law.data()["test"]
-    with style():
-        figure, (data, trees) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(1, 2.4))
-        shade = np.log10(np.abs(X[:, 1])) if X.shape[1] > 1 else None
-        data.scatter(np.abs(X[:, 0]), np.abs(y), c=shade, s=6, lw=0, rasterized=True)
-        for axis in (data.xaxis, data.yaxis):
-            logarithmic(data, axis)
-        (output,) = law.outputs
-        data.set(xlabel=law.inputs[0], ylabel=output)
-        data.set_title(
-            f"{law.id.split('/')[1]}: {output}" + (f", shade: log {law.inputs[1]}" if X.shape[1] > 1 else "")
-        )
-        _draw_script(trees, details, script, law.inputs)
-    return figure
-
-
-LOOKS = {"keep": "#999999", "rename": "#e69f00", "delete": "#d55e00", "insert": "#0072b2"}
-
-
-def _draw_script(ax, details, script, inputs):
-    left, right = _layout(details.prediction), _layout(details.truth)
-    shift = max(x for _, x, _, _ in left) + 2.2
-    for nodes, offset in ((left, 0.0), (right, shift)):
-        for _, x, y, parent in nodes:
-            if parent is not None:
-                ax.plot(
-                    [x + offset, nodes[parent][1] + offset],
-                    [y, nodes[parent][2]],
-                    color="#bbbbbb",
-                    lw=1,
-                    zorder=1,
-                )
-    done = set()
-    for edit in script:
-        for nodes, i, offset in ((left, edit.prediction, 0.0), (right, edit.truth, shift)):
-            if i is None:
-                continue
-            label, x, y, _ = nodes[i]
-            column = re.fullmatch(r"x(\d+)", label)
-            text = inputs[int(column[1])] if column else {"Const": "C"}.get(label, label)
-            known = edit.operation not in done
-            ax.plot(
-                x + offset,
-                y,
-                "o",
-                ms=19,
-                mfc="white",
-                mew=2,
-                mec=LOOKS[edit.operation],
-                label=edit.operation if known else None,
-                zorder=2,
-            )
-            done.add(edit.operation)
-            ax.text(x + offset, y, text, ha="center", va="center", size=7, zorder=3)
-        if None not in (edit.prediction, edit.truth) and edit.operation == "rename":
-            (_, x, y, _), (_, u, v, _) = left[edit.prediction], right[edit.truth]
-            ax.plot([x, u + shift], [y, v], ":", color=LOOKS["rename"], lw=1, zorder=0)
-    ax.set_title(
-        f"answer (left) to truth (right): {details.distance} edits, "
-        f"{len(right)} nodes, distance {details.value:.3f}"
-    )
-    ax.legend(loc="lower left", bbox_to_anchor=(1.0, 0.0), markerscale=0.4)
-    ax.set_axis_off()
-    ax.margins(0.08)
-
-
-def _layout(tree):
-    """(label, x, y, parent) of the nodes in postorder, leaves side by side."""
-    nodes, leaves = [], itertools.count()
-
-    def place(branch, depth):
-        label, *children = branch
-        below = [place(child, depth + 1) for child in children]
-        x = float(np.mean([nodes[i][1] for i in below])) if below else float(next(leaves))
-        nodes.append([label, x, -float(depth), None])
-        for i in below:
-            nodes[i][3] = len(nodes) - 1
-        return len(nodes) - 1
-
-    place(tree, 0)
-    return [tuple(node) for node in nodes]
 
 
 # --------------------------------------------------------------------------------------- Tables 2, 3 and 4
@@ -252,48 +163,6 @@ def tables(scored, out) -> list[str]:
         caption = f"SRSD Table {name[-1]}: {title}"
         texts.append(f"{caption}\n{out.table(frame, f'srsd_{name}', caption=caption)}")
     return texts
-
-
-def by_set(scored):
-    """Tables 2, 3 and 4 as lines over the sets, published methods in grey."""
-    import matplotlib.pyplot as plt
-
-    names = order(set(scored["method"]) - {"oracle"})
-    with style():
-        figure, axes = plt.subplots(1, 3, figsize=(11, 3.4))
-        for ax, (name, (title, score, _)) in zip(axes, METRICS.items(), strict=True):
-            printed = as_printed(name).sort_values("hard")
-            ax.plot(range(3), printed.T, color="#bbbbbb", lw=1, zorder=1)
-            height = -1.0
-            for label, value in printed["hard"].items():
-                height = max(value, height + 0.045)  # labels above each other where lines end together
-                ax.annotate(
-                    label, (2.15, height), size=6, color="#777777", va="center", annotation_clip=False
-                )
-            for i, kind in enumerate(names):
-                part = scored[scored["method"] == kind].groupby("subset")[score]
-                lines = [interval(part.get_group(s)) if s in part.groups else None for s in SETS]
-                where = [k for k, line in enumerate(lines) if line]
-                value, low, high = (
-                    np.array([lines[k][key] for k in where]) for key in ("value", "low", "high")
-                )
-                ax.errorbar(
-                    np.array(where) + 0.025 * (i - len(names) / 2),
-                    value,
-                    np.abs([value - low, high - value]),
-                    marker=marker(kind),
-                    color=colour(kind),
-                    ms=4,
-                    lw=1,
-                    label=kind,
-                )
-            ax.set_xticks(range(3), SETS)
-            ax.set_xlim(-0.2, 2.6)
-            ax.set_ylim(-0.03, 1.03)
-            better = "lower" if "ned" in score else "higher"
-            ax.set_title(f"Table {name[-1]}: {title}\n({better} is better)")
-        axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), title="ours")
-    return figure
 
 
 def yardstick(scored, baseline: str = "power_law") -> pd.DataFrame:
@@ -341,38 +210,6 @@ def noise_table(noise, out) -> str:
     frame.columns = [f"noise {level:g}" for level in frame.columns]
     caption = "SRSD Table S15: edit distance on the Easy set against noise"
     return out.table(frame.rename_axis("method"), "srsd_table_s15", caption=caption)
-
-
-def noise_figure(noise):
-    """Mean edit distance and accuracy on Easy against the noise level."""
-    import matplotlib.pyplot as plt
-
-    titles = {
-        "ned_published": "normalised edit distance\n(lower is better)",
-        "r2_accuracy": "R2 > 0.999 on clean test data\n(higher is better)",
-    }
-    tidy = summary(noise, ["method", "noise"], list(titles))
-    with style():
-        figure, axes = plt.subplots(1, 2, figsize=(7.5, 2.8))
-        for ax, (score, title) in zip(axes, titles.items(), strict=True):
-            part = tidy[tidy["metric"] == score]
-            levels = sorted(part["noise"].unique())
-            for i, name in enumerate(names := order(part["method"])):
-                line = part[part["method"] == name].sort_values("noise")
-                value = line["value"].to_numpy()
-                ax.errorbar(
-                    np.arange(len(line)) + 0.05 * (i - len(names) / 2),
-                    value,
-                    np.abs(line[["low", "high"]].to_numpy().T - value),
-                    marker=marker(name),
-                    color=colour(name),
-                    ms=4,
-                    label=name,
-                )
-            ax.set_xticks(range(len(levels)), [f"{level:g}" for level in levels])
-            ax.set(xlabel="noise level", title=title, ylim=(-0.03, 1.03))
-        axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
 
 
 def ranges(new, original) -> pd.DataFrame:
@@ -439,33 +276,6 @@ def placed(operations: int, decades: float) -> str:
     return "hard"
 
 
-def complexity_map(frame):
-    """Figure 1 by eq. (1) and by the rule of the released code; misplaced laws are named."""
-    import matplotlib.pyplot as plt
-
-    colours = dict(zip(SETS, ("#009e73", "#e69f00", "#d55e00"), strict=True))
-    titles = {"paper": "eq. (1), as printed", "code": "the rule of the released code"}
-    with style():
-        figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True)
-        for ax, (rule, title) in zip(axes, titles.items(), strict=True):
-            for most, widest in BOUNDS.values():
-                ax.plot([0, most - 0.5, most - 0.5], [widest, widest, -1], ":", color="#555555", lw=1)
-            for name, group in frame.groupby("set", sort=False):
-                ax.plot(
-                    group["operations"], group[rule], "o", ms=4, alpha=0.6, color=colours[name], label=name
-                )
-            wrong = frame[frame["set"] != frame[f"set_{rule}"]]
-            ax.plot(wrong["operations"], wrong[rule], "o", ms=9, mfc="none", mec="black")
-            for place, laws in wrong.groupby(["operations", rule]):
-                text = ", ".join(law.split("/")[1] for law in laws.index)
-                side, align = (-8, "right") if place[0] == wrong["operations"].min() else (8, "left")
-                ax.annotate(text, place, (side, -2), textcoords="offset points", size=6, ha=align)
-            ax.set(xlabel="operations in the truth", title=f"{title}: {len(wrong)} misplaced")
-        axes[0].set_ylabel("width of the ranges, decades")
-        axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
-
-
 def regress(scored, frame) -> pd.DataFrame:
     """Edit distance of each method regressed on the law's operations and decades (the code's rule).
 
@@ -521,31 +331,6 @@ def published_agreement() -> pd.Series:
     return pd.Series(
         {s: scipy.stats.spearmanr(accuracy[s], distance[s]).statistic for s in SETS}, name="rho"
     ).rename_axis("set")
-
-
-def fit_against_distance(scored):
-    """Each answer's error against its edit distance, a panel per set."""
-    import matplotlib.pyplot as plt
-
-    sets = [s for s in SETS if s in set(scored["subset"])]
-    with style():
-        figure, axes = plt.subplots(
-            1, len(sets), figsize=(3.4 * len(sets) + 1.2, 3.2), sharey=True, squeeze=False
-        )
-        jitter = generator(0, "fit against distance")
-        for ax, subset in zip(axes[0], sets, strict=True):
-            for name in order(set(scored["method"]) - set(CONTROLS)):
-                part = scored[(scored["method"] == name) & (scored["subset"] == subset)]
-                error = np.clip(1 - part["r2"], 1e-16, 1e2)
-                height = part["ned_published"] + jitter.uniform(-0.012, 0.012, len(part))
-                ax.plot(error, height, marker(name), color=colour(name), ms=4, alpha=0.6, ls="", label=name)
-            ax.axvline(1e-3, color="#555555", lw=1, ls=":")
-            ax.set_xscale("log")
-            ax.set_xticks([1e-16, 1e-12, 1e-8, 1e-4, 1])
-            ax.set(title=subset, xlabel="1 - R2 (clipped)")
-        axes[0][0].set_ylabel("normalised edit distance")
-        axes[0][-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return figure
 
 
 # ---------------------------------------------------------------------------- printed examples and user study
@@ -645,340 +430,3 @@ def pearson_p(r: float, n: float) -> float:
     0.051
     """
     return float(2 * scipy.stats.t.sf(abs(r) * np.sqrt((n - 2) / (1 - r * r)), n - 2))
-
-
-# ----------------------------------------------------------------------------------------- duplicates, SR-10
-
-
-def duplicates(laws) -> pd.DataFrame:
-    """Groups of laws that are the same problem: the same function of inputs with the same ranges.
-
-    Inputs may be renamed. Compared by values at 40 points, and by a constant factor if not by values.
-
-    Parameters
-    ----------
-    laws : list of Law, variant 'fsrd'
-
-    Returns
-    -------
-    DataFrame
-        Index: law; columns: twins (laws with the same function), scaled (up to a constant factor).
-    """
-    groups = {}
-    for law in laws:
-        groups.setdefault(tuple(sorted(map(repr, law.samplers.values()))), []).append(law)
-    rows = {law.id: {"twins": 0, "scaled": 0} for law in laws}
-    for group in groups.values():
-        for a, b in itertools.combinations(group, 2):
-            for kind, scaled in (("twins", False), ("scaled", True)):
-                if same_problem(a, b, scaled=scaled):
-                    rows[a.id][kind] += 1
-                    rows[b.id][kind] += 1
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("law")
-
-
-def same_problem(a, b, *, scaled: bool, points: int = 40) -> bool:
-    """Whether some renaming of inputs with equal ranges makes two laws the same function, or a multiple of it."""
-    rng = generator(0, "duplicates")
-    share = rng.uniform(size=(points, 1))
-
-    def ratio(X, Y):
-        with np.errstate(all="ignore"):
-            return a.evaluate(dict(zip(a.inputs, X.T, strict=True))) / b.evaluate(
-                dict(zip(b.inputs, Y.T, strict=True))
-            )
-
-    def agrees(values):
-        values = values[np.isfinite(values)]
-        if not len(values):
-            return False
-        return np.allclose(values, values[0] if scaled else 1.0, rtol=1e-9, atol=0)
-
-    specs = [list(law.samplers.values()) for law in (a, b)]
-    diagonal = [
-        np.array([low + share[:, 0] * (high - low) for _, low, high in map(tuple, s)]).T for s in specs
-    ]
-    if not agrees(ratio(*diagonal)):  # the same whatever the renaming
-        return False
-    low, high = np.array([spec[1:3] for spec in specs[0]], float).T
-    X = low + rng.uniform(size=(points, len(low))) * (high - low)
-    for order_ in itertools.permutations(range(len(low))):
-        if all(specs[0][i] == specs[1][k] for k, i in enumerate(order_)) and agrees(ratio(X, X[:, order_])):
-            return True
-    return False
-
-
-# --------------------------------------------------------------------------------------------------- audits
-
-
-def released_targets(law, seed: int = 0) -> dict[str, float]:
-    """How the released targets of a law differ from the law.
-
-    Returns
-    -------
-    dict with rows (where they are defined), r2 (of the law, on the released targets), ratio (released to true, median)
-    """
-    X, y = law.data(seed)["test"]
-    released = parse(law.upstream_targets)(dict(zip(law.inputs, X.T, strict=True)))
-    finite = np.isfinite(released)
-    return {
-        "rows": int(finite.sum()),
-        "r2": regression.r2(y[finite], released[finite]),
-        "ratio": float(np.median(released[finite] / y[finite])),
-    }
-
-
-def string_distance(a: str, b: str) -> int:
-    """Edit distance of strings, as the distance of trees without branches."""
-
-    def chain(text):
-        tree = ("end",)
-        for character in reversed(text):
-            tree = (character, tree)
-        return tree
-
-    return symbolic.tree_edit_distance(chain(a), chain(b))
-
-
-# --------------------------------------------------------------------------------------------- claims, ledger
-
-
-def claims(scored, noise, paired, frame, fits, twins, printed, raters) -> dict[str, tuple[str, str]]:
-    """Verdict and finding for each claim of SRSD.
-
-    Parameters
-    ----------
-    scored, noise : scores of the main grid and of the noisy one
-    paired, frame, fits, twins, printed, raters : from `ranges`, `difficulty`, `regress`, `duplicates`, `examples`
-        and `user_study`
-    """
-    found = scored[~scored["method"].isin(CONTROLS)]
-    trivial = yardstick(scored)
-    labels = catalogue("srsd").set_index("label")
-    results = {
-        "SR-01": ("untestable here", _user_study_finding(raters)),
-        "SR-02": ("untestable here", _trivial_finding(trivial, "Table 2", labels)),
-        "SR-03": ("untestable here", _trivial_finding(trivial, "Table 3", labels)),
-        "SR-04": ("untestable here", _trivial_finding(trivial, "Table 4", labels, needs="ST")),
-        "SR-05": _difficulty_claim(found),
-        "SR-06": _rank_claim(found),
-        "SR-09": ("untestable here", "needs the 24,232 pretraining sets, which were not released"),
-    }
-    harder = paired[paired["new"] < paired["original"]]
-    easier = paired[paired["new"] > paired["original"]]
-    sure = harder[harder["p"] < 0.05]
-    results["SR-07"] = (
-        "holds" if len(harder) == len(paired) else "fails" if harder.empty else "mixed",
-        f"fewer laws solved on the new ranges by {len(harder)} of {len(paired)} methods ({len(sure)} with p < 0.05), "
-        f"more by {len(easier)}: "
-        + ", ".join(f"{m} {row.original:.1%} / {row.new:.1%}" for m, row in paired.iterrows()),
-    )
-    levels = noise.groupby(["method", "noise"])["ned_published"].mean().unstack()
-    rises = levels[levels.columns[-1]] - levels[levels.columns[0]]
-    results["SR-08"] = (
-        "holds" if (rises > 0).all() else "fails" if (rises <= 0).all() else "mixed",
-        f"Easy distance at noise {levels.columns[-1]:g} minus that at 0: "
-        + ", ".join(f"{name} {rise:+.3f}" for name, rise in rises.loc[order(rises.index)].items())
-        + "; Symbolic Transformer was not run",
-    )
-    shares = (twins > 0).mean()
-    most = twins.max().tolist()
-    results["SR-10"] = (
-        "holds" if abs(shares["scaled"] - 0.25) < 0.05 else "mixed" if shares["scaled"] else "fails",
-        f"{shares['scaled']:.1%} of {len(twins)} original problems have 1 to {most[1]} twins with the same ranges and "
-        f"the same function up to a constant factor, {shares['twins']:.1%} have 1 to {most[0]} with the very same one",
-    )
-    for claim, law in (("SR-11", "I.12.4"), ("SR-12", "I.14.3")):
-        part = printed[printed["equation_id"] == law]
-        same = np.isclose(part["printed"].astype(float), part["published"], atol=5e-4)
-        results[claim] = (
-            "holds" if same.all() else "fails",
-            f"{same.sum()} of {len(part)} printed distances recomputed: "
-            + ", ".join(f"{row.method} {row.published:.3f}" for row in part.itertuples()),
-        )
-    counts = [len(problems("srsd", subset)) for subset in SETS]
-    rows = {sum(problem(id).sizes) for id in problems("srsd")}
-    results["SR-13"] = (
-        "holds" if counts == [30, 40, 50] and rows == {10_000} else "fails",
-        f"{' / '.join(map(str, counts))} laws; rows per law: {', '.join(map(str, sorted(rows)))}",
-    )
-    wrong = [(frame["set"] != frame[f"set_{rule}"]).sum() for rule in ("paper", "code")]
-    if fits.empty:
-        results["SR-14"] = ("untestable here", f"{len(frame)} laws are too few for a regression")
-    else:
-        up = ((fits["operations"] > 0) & (fits["p_operations"] < 0.05)).sum()
-        wide = ((fits["decades"] > 0) & (fits["p_decades"] < 0.05)).sum()
-        results["SR-14"] = (
-            "holds" if min(up, wide) == len(fits) else "mixed" if max(up, wide) else "fails",
-            f"distance grows with operations for {up} and with decades for {wide} of {len(fits)} methods (p < 0.05); "
-            f"both explain {fits['explained'].min():.0%} to {fits['explained'].max():.0%} of its variance; "
-            f"of {len(frame)} laws eq. (1) misplaces {wrong[0]}, the code's rule {wrong[1]}",
-        )
-    return results
-
-
-def _user_study_finding(raters) -> str:
-    ned, r2 = raters.loc["normalized_edit_distance"], raters.loc["r2_score"]
-    return (
-        f"the ratings are not released; the printed p values follow from r at n = {ned['n_implied']:.0f} and "
-        f"{r2['n_implied']:.0f}, that is {RATINGS} ratings taken as independent; with one value for each of the "
-        f"{RATED} laws p is {ned['p_laws']:.2g} for the edit distance, and the 95 % intervals of r are "
-        f"{ned['low_laws']:.2f} to {ned['high_laws']:.2f} for it and "
-        f"{r2['low_laws']:.2f} to {r2['high_laws']:.2f} for R2"
-    )
-
-
-def _trivial_finding(trivial, table, labels, needs="DSR") -> str:
-    part = trivial.loc[table]
-    pairs = ", ".join(
-        f"{name} {row.value:.3f} against {row.published:.3f} ({row.method})" for name, row in part.iterrows()
-    )
-    why = labels.loc[needs, "reason"]
-    return f"{needs} was not run: {why}; a log-linear fit here against the best published: {pairs}"
-
-
-def _difficulty_claim(found):
-    parts, agree, total = [], 0, 0
-    for _, score, _ in METRICS.values():
-        means = found.groupby(["method", "subset"])[score].mean().unstack()
-        means = means[[s for s in SETS if s in means]]
-        steps = np.diff(means.to_numpy(), axis=1) * (1 if score.startswith("ned") else -1)
-        harder = (steps >= 0).all(axis=1) & (steps.sum(axis=1) > 0)
-        agree, total = agree + harder.sum(), total + len(means)
-        parts.append(f"{score} {harder.sum()} of {len(means)}")
-    verdict = "holds" if agree == total else "fails" if not agree else "mixed"
-    return verdict, "methods for which each set is at least as hard as the one before: " + ", ".join(parts)
-
-
-def _rank_claim(found):
-    rho = agreement(found)["rho"]
-    within = rho.loc["law"].dropna()
-    told = published_agreement()
-    disagree = (within > -0.5).mean() if len(within) else np.nan
-    return (
-        "holds" if disagree > 0.5 else "mixed" if disagree > 0.1 else "fails",
-        f"rank correlation of R2 with distance over methods: median {within.median():+.2f} over {len(within)} laws, "
-        f"weaker than -0.5 on {disagree:.0%} of them; published Tables 2 and 4 over six methods: "
-        + ", ".join(f"{name} {value:+.2f}" for name, value in told.items()),
-    )
-
-
-def ledger(scored, noise, paired, printed, raters) -> pd.DataFrame:
-    """Published Tables 2, 3, 4 and S13 to S17 of SRSD beside ours."""
-    known = catalogue("srsd").set_index("label")
-    label = {row.ours: name for name, row in known.iterrows() if row.ours}
-    absent = {
-        name: ("not run", reason or "no runs in this profile") for name, reason in known["reason"].items()
-    }
-    within = "printed digit within the 95 % bootstrap interval of our mean over laws"
-    tables_ = [
-        compare(
-            "SRSD",
-            f"Table {name[-1]}",
-            published(f"srsd_{name}"),
-            _means(scored, ["subset"], score, label, 1 if name == "table4" else 100),
-            keys=["method", "set"],
-            row="{method}",
-            column="{set}",
-            absent=absent,
-            definition=score,
-            tolerance=within,
-        )
-        for name, (_, score, _) in METRICS.items()
-    ]
-    s15 = published("srsd_table_s15")
-    s15 = s15.assign(noise=s15["noise_level"].astype(float))
-    options = {"row": "{method}", "absent": absent, "tolerance": within}
-    measured = _means(noise, ["noise"], "ned_published", label)
-    tables_.append(
-        compare(
-            "SRSD",
-            "Table S15",
-            s15,
-            measured,
-            keys=["method", "noise"],
-            column="noise {noise_level}",
-            definition="ned_published, training noise gamma * sqrt(mean(y^2))",
-            **options,
-        )
-    )
-    tables_.append(
-        compare(
-            "SRSD",
-            "Table S16",
-            published("srsd_table_s16"),
-            _paired_rates(paired, label),
-            keys=["method", "dataset"],
-            column="{dataset}",
-            definition="solution_rate, same method and budget",
-            **options,
-        )
-    )
-    for name in ("s13", "s14"):
-        rows = published(f"srsd_table_{name}").query("ned != ''").rename(columns={"ned": "value"})
-        ours = {
-            (row.method, row.equation_id): {
-                "value": row.published,
-                "low": row.published,
-                "high": row.published,
-            }
-            for row in printed.itertuples()
-        }
-        tables_.append(
-            compare(
-                "SRSD",
-                f"Table {name.upper()}",
-                rows,
-                ours,
-                keys=["method", "equation_id"],
-                row="{method}",
-                column="{equation_id}",
-                absent={},
-                definition="ned_published of the printed skeleton with constants filled in",
-                tolerance="rounding of the printed digit",
-            )
-        )
-    p = {
-        (metric, "p_value"): {"value": row["p"], "low": row["p_least"], "high": row["p_most"]}
-        for metric, row in raters.iterrows()
-    }
-    tables_.append(
-        compare(
-            "SRSD",
-            "Table S17",
-            published("srsd_table_s17"),
-            p,
-            keys=["metric", "statistic"],
-            row="{metric}",
-            column="{statistic}",
-            absent={"*": ("not comparable", "the ratings are not released")},
-            definition=f"p of the printed r at n = {RATINGS}, two-sided t test",
-            tolerance="p for the r that round to the printed one",
-        )
-    )
-    return combine(tables_)
-
-
-def _means(frame, keys, score, label, factor=1):
-    """Means of a score with intervals, by published method name and `keys`."""
-    measured = {}
-    for key, group in frame[frame["method"].isin(label)].groupby(["method", *keys]):
-        ours = interval(group[score])
-        reason = f"mean over {ours['n_finite']} of {ours['n']} laws; budget and settings differ"
-        measured[label[key[0]], *key[1:]] = {
-            name: factor * ours[name] for name in ("value", "low", "high")
-        } | {"reason": reason}
-    return measured
-
-
-def _paired_rates(paired, label):
-    measured = {}
-    for name in paired.index.intersection(list(label)):
-        for dataset, column in (("FSRD", "original"), ("SRSD", "new")):
-            n = int(paired.loc[name, "laws"])
-            solved = round(paired.loc[name, column] * n)
-            ours = interval(np.repeat([1.0, 0.0], [solved, n - solved]))
-            measured[label[name], dataset] = {k: 100 * ours[k] for k in ("value", "low", "high")} | {
-                "reason": f"{solved} of {n} laws; budget and settings differ"
-            }
-    return measured

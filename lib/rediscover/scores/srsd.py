@@ -18,7 +18,8 @@ import math
 import numpy as np
 
 from ..expressions import ExpressionError, parse
-from ..metrics import regression, symbolic
+from ..metrics import edit_distance, regression, symbolic
+from ..metrics.solution import ROWS
 from ..problems import generator
 
 COMPLEXITIES = ("tree", "count_ops")
@@ -36,7 +37,7 @@ UNREADABLE = {
 }
 
 
-def score(problem, solution, seed: int = 0, *, seconds: float = symbolic.SECONDS) -> dict[str, float]:
+def score(problem, solution, seed: int = 0, *, seconds: float = edit_distance.SECONDS) -> dict[str, float]:
     """All scores of one answer.
 
     Parameters
@@ -68,7 +69,7 @@ def score(problem, solution, seed: int = 0, *, seconds: float = symbolic.SECONDS
     scores = {
         "r2": regression.r2(predicted, test.y),
         "r2_accuracy": regression.r2_accuracy(predicted, test.y),
-        "relative_squared_error": symbolic.relative_squared_error(
+        "relative_squared_error": regression.relative_squared_error(
             answer(columns(validation.X)), validation.y
         ),
     }
@@ -78,7 +79,7 @@ def score(problem, solution, seed: int = 0, *, seconds: float = symbolic.SECONDS
         )
         scores[f"ned_{kind}"] = details.value
         scores[f"ned_{kind}_simplified"] = float(details.status == "ok")
-    fresh = problem.draw(symbolic.ROWS, generator(seed, problem.id, "confirmation"))
+    fresh = problem.draw(ROWS, generator(seed, problem.id, "confirmation"))
     relation = symbolic.relation(answer, truth, columns(fresh.X), seconds)
     scores["solution_rate"] = float(relation.solved)
     scores["solution_indistinguishable"] = float(relation.kind == "indistinguishable")
