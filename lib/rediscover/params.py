@@ -263,13 +263,13 @@ class CausalGraphs(Parameters):
     ----------
     graphs : ids of the graphs; an empty list means all 190, or all whose equations are known.
     series_from : ``released`` (the authors' file) or ``equations`` (integrated here, where they are known).
-    max_variables : larger graphs are refused by the methods that test conditional independence.
+    max_variables : method -> largest graph it is given; for methods whose time grows fast with the variables.
     """
 
     notebook: ClassVar[str] = "32_symbolbench_causal"
     graphs: ProblemIds
     series_from: Literal["released", "equations"]
-    max_variables: Count
+    max_variables: dict[str, Count]
 
 
 class CrossScoring(Parameters):
