@@ -50,7 +50,9 @@ $(BUILD)/%.ipynb: notebooks/%.ipynb params/$(PROFILE)/%.yaml $(LIB) $(READY)
 	$(PY) -m papermill $< $$part -f params/$(PROFILE)/$*.yaml -k python3 --no-progress-bar --log-level ERROR \
 	    && mv $$part $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
 
-# The ledger reads what the other studies wrote, and the audits in their notebooks.
+# Cross-scoring and the ledger read what the other studies wrote, the ledger also the audits in their notebooks.
+$(BUILD)/60_cross_scoring.ipynb: $(filter-out %/60_cross_scoring.ipynb %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
+    $(wildcard $(addprefix tables/,$(addsuffix _scores.csv,surfaces srsd mdbench_odes mdbench_pdes coupled)))
 $(BUILD)/90_ledger.ipynb: $(filter-out %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
     $(wildcard tables/*_ledger.csv tables/*_claims.csv notebooks/*.ipynb)
 

@@ -1,8 +1,8 @@
 """Boolean networks: data, minimisation, methods and scores."""
 
-import gzip
 import itertools
 import json
+import random
 import time
 
 import numpy as np
@@ -10,11 +10,12 @@ import pytest
 
 import rediscover as rd
 from rediscover.expressions import parse
-from rediscover.logic import minimal_rule
-from rediscover.methods.logicgep import express, expressed
-from rediscover.methods.truth_table import TruthTable
+from rediscover.logic import bits, minimal_rule
+from rediscover.methods.logicgep import ARITY, Evolution, LogicGEP, express, expressed
+from rediscover.methods.truth_table import Pairs, TruthTable
 from rediscover.metrics import boolean as metrics
 from rediscover.problems import boolean
+from rediscover.report import published
 from rediscover.scores.boolean import score
 
 COUNTS = {
@@ -185,35 +186,6 @@ class TestMetrics:
         assert np.isnan(metrics.proximity_classes({}, {"a": rule("x")}))
 
 
-class TestReleasedRuns:
-    def test_stored_scores_come_back_exactly(self, shared):
-        folder = shared / "data" / "symbolbench"
-        if not folder.exists():
-            pytest.skip("no released runs")
-        networks = {item["id"]: item for item in json.loads((folder / "bn.json").read_text())["items"]}
-        with gzip.open(folder / "released_outputs.json.gz") as file:
-            runs = [run for run in json.load(file)["items"] if run["task"] == "BN"]
-        checked = 0
-        for run in runs:
-            problem = boolean.load(run["truth"])
-            train = (networks[run["truth"]].get("upstream_transitions") or {}).get("train")
-            if not train:
-                continue
-            before, after = (np.array([[bit == "1" for bit in pair[i]] for pair in train]) for i in (0, 1))
-            for rules, f1, precision, recall, accuracy, _ in run["candidates"][:3]:
-                columns = [problem.inputs.index(node) for node in rules]
-                predicted = metrics.next_states(
-                    {k: rule(v) for k, v in rules.items()}, before, problem.inputs
-                )
-                found = (predicted, after[:, columns])
-                assert metrics.f1_pooled(*found) == pytest.approx(f1, abs=1e-9)
-                assert metrics.precision_pooled(*found) == pytest.approx(precision, abs=1e-9)
-                assert metrics.recall_pooled(*found) == pytest.approx(recall, abs=1e-9)
-                assert metrics.accuracy_pooled(*found) == pytest.approx(accuracy, abs=1e-9)
-                checked += 1
-        assert checked > 60
-
-
 class TestScores:
     def test_the_truth_is_perfect(self):
         for name in boolean.ids()[::8]:
@@ -227,6 +199,15 @@ class TestScores:
         scores = score(problem, {"x3": "x1 &", "x4": "unknown", "x5": "x1"})
         assert scores["rules_equivalent"] == 1 / 8
         assert 0 <= scores["f1_macro_id"] < 1
+
+    def test_no_rules_and_rules_of_unknown_variables_have_a_defined_score(self):
+        problem = rd.problem("boolean/B01")
+        for answer in ({}, {node: "" for node in problem.truth}, {node: "y & z" for node in problem.truth}):
+            scores = score(problem, answer)
+            assert (
+                scores["recall_pooled_id"] == 1.0
+            )  # without a value a node counts as 1, as released; harmonised as wrong
+            assert scores["f1_macro_id"] == 0.0 and scores["rules_equivalent"] == 0.0
 
 
 class Contradictory(boolean.BooleanNetwork):
@@ -254,13 +235,13 @@ class TestMethods:
 
     def test_constant_node(self):
         states = metrics.truth_table_inputs(3)
-        assert TruthTable().rule("abc", states, np.ones(8, dtype=bool)) == "1"
-        assert TruthTable().rule("abc", states[:0], np.ones(0, dtype=bool)) == "0"
+        assert TruthTable().rule("abc", Pairs(states), np.ones(8, dtype=bool)) == "1"
+        assert TruthTable().rule("abc", Pairs(states[:0]), np.ones(0, dtype=bool)) == "0"
 
     def test_more_regulators_than_are_searched_exactly(self):
         states = metrics.truth_table_inputs(4)
         parity = states.sum(axis=1) % 2 == 1
-        found = rule(TruthTable(exact=2).rule("abcd", states, parity))
+        found = rule(TruthTable(exact=2).rule("abcd", Pairs(states), parity))
         assert np.array_equal(found({name: states[:, i] for i, name in enumerate("abcd")}), parity)
 
     def test_gene_is_read_breadth_first(self):
@@ -279,6 +260,59 @@ class TestMethods:
             > rd.score(problem, majority, seed=1)["informedness_pooled_id"]
         )
 
+    @pytest.mark.parametrize("name", ["truth_table", "logicgep", "identity", "majority"])
+    @pytest.mark.parametrize("rows", [0, 1])
+    def test_one_transition_or_none(self, name, rows):
+        class Short(boolean.BooleanNetwork):
+            def data(self, seed=0):
+                X, y = np.array([[1, 0]], dtype=bool)[:rows], np.ones((rows, 1), dtype=bool)
+                split = rd.problems.Split(X, y)
+                return {"train": split, "test": split}
+
+        problem = Short(id="test/short", truth={"x1": "x1"}, inputs=("x1", "x2"))
+        (candidate,) = rd.method(name).solve(problem)
+        scores = score(problem, candidate.solution)
+        if rows:
+            assert scores["accuracy_pooled_id"] == 1.0
+            assert scores["informedness_pooled_id"] == 0.0  # there are no zeros to find
+        else:
+            assert np.isnan(scores["accuracy_pooled_id"]) and rule(candidate.solution["x1"]) is not None
+
+    def test_genes_stay_genes(self):
+        """After any number of operators the tail holds no function, so that every tree is complete."""
+        network = rd.problem("boolean/B23")
+        train = network.data(0)["train"]
+        columns = {name: bits(train.X[:, i]) for i, name in enumerate(network.inputs)}
+        search = Evolution(LogicGEP(), columns, bits(train.y[:, 0]), len(train.y), random.Random(0))
+        genes = [tuple(search.symbol(i) for i in range(search.length)) for _ in range(24)]
+        for _ in range(50):
+            genes = search.vary(genes)
+            assert {len(gene) for gene in genes} == {11}
+            assert not any(symbol in ARITY for gene in genes for symbol in gene[5:])
+
+    def test_fitness_counts_matches_and_regulators(self):
+        search = Evolution(LogicGEP(), {"a": 0b0011, "b": 0b0101}, 0b0001, 4, random.Random(0))
+        tail = ("a",) * 6
+        assert search.fitness(("&", "a", "b", "a", "a", *tail)) == (4, -2)
+        assert search.fitness(("a", "a", "a", "a", "a", *tail)) == (3, -1)
+        assert search.fitness(("!", "a", "a", "a", "a", *tail)) == (1, -1)
+
+    def test_truth_table_beats_the_published_informedness_of_logicgep(self):
+        printed = published("symbolbench_table3").query(
+            "model == 'LogicGep' and metric == 'bookmaker_informedness'"
+        )
+        problems = [boolean.load(name) for name in boolean.ids()]
+        answers = [rd.method("truth_table").solve(problem)[0].solution for problem in problems]
+        for split, part in (("id", "train"), ("ood", "test")):
+            found = []
+            for problem, answer in zip(problems, answers, strict=True):
+                data = problem.data()[part]
+                rules = {node: rule(text) for node, text in answer.items()}
+                found.append(
+                    metrics.informedness_pooled(metrics.next_states(rules, data.X, problem.inputs), data.y)
+                )
+            assert 100 * np.mean(found) > float(printed.set_index("split").loc[split, "value"]) + 5
+
     def test_truth_table_is_better_and_faster_than_logicgep(self):
         problems = [boolean.load(name) for name in boolean.ids()[::13]]
         informedness, seconds = {}, {}
@@ -289,7 +323,8 @@ class TestMethods:
             scores = [rd.score(problem, answer) for problem, answer in zip(problems, found, strict=True)]
             informedness[name] = np.mean([s["informedness_pooled_ood"] for s in scores])
         assert informedness["truth_table"] > informedness["logicgep"]
-        assert seconds["truth_table"] < seconds["logicgep"] / 5
+        # `make bench` has the ratio, without the noise
+        assert seconds["truth_table"] < seconds["logicgep"] / 20
 
     def test_identity_keeps_values(self):
         problem = rd.problem("boolean/B01")

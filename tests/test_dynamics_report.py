@@ -132,8 +132,11 @@ def test_a_published_test_is_run_where_both_methods_are_here():
     assert row["n_pairs"] == 6 and row["W_claim"] == 21 and row["maximum"] == 42
     assert "EQL" in tests.loc["SINDy vs EQL", "reason"]
     ledger = study.test_ledger(tests).set_index("row")
-    assert ledger.loc["WSINDy vs Operon", "verdict"] == "differs"  # 1/64 is not below the published 1e-4
-    assert (ledger["verdict"] == "not run").sum() == 4
+    assert ledger.loc["WSINDy vs Operon", "measured"].tolist() == [21, pytest.approx(1 / 64)]  # W and p
+    assert (
+        ledger.loc["WSINDy vs Operon", "verdict"] == "differs"
+    ).all()  # 1/64 is not below the published 1e-4
+    assert (ledger["verdict"] == "not run").sum() == 8
 
 
 def test_runtimes_are_ratios_to_pdefind():

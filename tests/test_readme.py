@@ -1,4 +1,4 @@
-"""The README is true: its commands run, its code works, its generated parts are those of tables/."""
+"""The README and the documents are true: its commands run, its code works, its generated parts are those of tables/."""
 
 import os
 import re
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from rediscover.report import readme
 
@@ -44,16 +45,6 @@ def test_python_example_runs():
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
-    "line", [line for block in blocks("sh") for line in block.splitlines() if "rediscover " in line]
-)
-def test_shell_examples_run(line, tmp_path):
-    words = shlex.split(line.split("  #")[0])
-    command = [sys.executable, "-m", *words]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0 and done.stdout, done.stderr
-
-
 def test_the_method_shown_is_a_whole_method(tmp_path):
     """The example is put where it says, in a copy of the package, and found there."""
     (example,) = [block for block in blocks("python") if "class Median" in block]
@@ -82,3 +73,114 @@ def test_make_without_a_goal_is_help_and_mistakes_are_named():
     assert wrong.returncode and "no study is called 99_none" in wrong.stderr
     wrong = make("all", "PROFILE=slow")
     assert wrong.returncode and "no profile is called slow" in wrong.stderr
+
+
+def commands():
+    """Every command of the README and the documents: in sh blocks, indented, and between backticks."""
+    found = {}
+    for document, text in DOCS.items():
+        plain = re.sub(r"```python.*?```", "", text, flags=re.S)
+        lines = [
+            line for block in re.findall(r"```sh\n(.*?)```", plain, flags=re.S) for line in block.splitlines()
+        ]
+        lines += re.findall(r"^    (\S.*)$", re.sub(r"```.*?```", "", plain, flags=re.S), flags=re.M)
+        lines += re.findall(r"`((?:rediscover|make|taskset|pip|conda) [^`\n]+)`", plain)
+        found |= {line.split("  #")[0].strip().rstrip("&").strip(): document for line in lines}
+    return found
+
+
+COMMANDS = commands()
+NOT_HERE = (
+    "conda",
+    "pip",
+    ".venv/bin/pip",
+    ".venv/bin/dask",
+    ".venv/bin/python",
+)  # another environment, or a cluster
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_command_of_every_document_runs(line, tmp_path):
+    """make runs dry, everything else as it stands; what needs another environment is known by its program."""
+    words = [word for word in shlex.split(line) if not re.match(r"[A-Z]+=\S", word)]
+    words = words[3:] if words[0] == "taskset" else words
+    if words[0] in NOT_HERE:
+        return
+    known = {
+        "make": ["make", "-n", f"PY={sys.executable}"],
+        "rediscover": [sys.executable, "-m", "rediscover"],
+    }
+    assert words[0] in known, f"{COMMANDS[line]}: no test knows how to run {line!r}"
+    settings = (
+        [word for word in shlex.split(line) if re.match(r"[A-Z_]+=\S", word)] if words[0] == "make" else []
+    )
+    done = subprocess.run(
+        [*known[words[0]], *words[1:], *settings],
+        capture_output=True,
+        text=True,
+        cwd=ROOT if words[0] == "make" else tmp_path,
+        env=os.environ | {"REDISCOVER_ROOT": str(ROOT)},
+    )
+    assert done.returncode == 0 and done.stdout, done.stderr
+
+
+def test_commands_are_found_everywhere():
+    assert {str(document) for document in DOCS} == {str(document) for document in COMMANDS.values()}
+    assert len(COMMANDS) > 30
+
+
+def test_what_is_not_run_here_is_declared():
+    """Extras that a document installs exist, and the programs of the cluster guide come with the lock."""
+    known = (ROOT / "pyproject.toml").read_text()
+    for extra in {name for text in DOCS.values() for name in re.findall(r"(?:rediscover|\.)\[(\w+)\]", text)}:
+        assert f"\n{extra} = [" in known
+    assert "\ndask==" in (ROOT / "requirements.lock").read_text()
+
+
+@pytest.fixture(scope="module")
+def extended(tmp_path_factory):
+    """A copy of the package with the files of docs/extend.md where it says they go."""
+    package = tmp_path_factory.mktemp("extended") / "rediscover"
+    subprocess.run(["cp", "-r", str(ROOT / "lib" / "rediscover"), str(package)], check=True)
+    text = (ROOT / "docs" / "extend.md").read_text()
+    metric, line, problem, scores = re.findall(r"```python\n(.*?)```", text, flags=re.S)
+    paths = re.findall(r"`lib/rediscover/((?:metrics|problems|scores)/\w+\.py)`", text)
+    assert paths == ["metrics/robust.py", "scores/srsd.py", "problems/toys.py", "scores/toys.py"]
+    for path, example in zip((paths[0], *paths[2:]), (metric, problem, scores), strict=True):
+        (package / path).write_text(example)
+    module = package / paths[1]
+    changed = re.sub(r"(from \.\.metrics import .*)", r"\1, robust", module.read_text(), count=1)
+    changed = changed.replace("    scores = {\n", f"    scores = {{\n{line}", 1)
+    module.write_text(changed)
+    return package.parent
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from rediscover.metrics import robust; import doctest; assert doctest.testmod(robust) == (0, 1)",
+        "s = rd.score(rd.problem('srsd/I.12.1'), '0'); assert s['median_relative_error'] == 1;"
+        "assert rd.scores.worst('median_relative_error') == float('inf')",
+        "p = rd.problem('toys/pendulum'); assert rd.problems('toys') == ['toys/pendulum'];"
+        "s = rd.score(p, rd.method('power_law').solve(p)); assert s['solution_rate'] == 1, s;"
+        "assert rd.score(p, rd.method('mean').solve(p))['solution_rate'] == 0",
+    ],
+    ids=["the metric", "its scores", "the problem"],
+)
+def test_what_the_documents_add_works(extended, code):
+    done = subprocess.run(
+        [sys.executable, "-c", f"import rediscover as rd, rediscover.scores; {code}; print(rd.__file__)"],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(extended)},
+        cwd=extended,
+    )
+    assert done.returncode == 0, done.stderr
+    assert str(extended) in done.stdout
+
+
+def test_the_citation_file_is_readable():
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert cited["version"] == re.search(r'version = "(.*)"', (ROOT / "pyproject.toml").read_text())[1]
+    assert cited["license"] == "MIT" and len(cited["references"]) == 5
+    assert all(entry["title"] and entry["authors"] for entry in cited["references"])

@@ -5,7 +5,9 @@ import pytest
 
 import rediscover as rd
 from rediscover import report, runs, scores
+from rediscover.expressions import parse
 from rediscover.report import boolean as study
+from rediscover.report import boolean_released
 
 NETWORKS = ("boolean/B23", "boolean/B42")
 
@@ -50,7 +52,13 @@ def test_ledger_holds_every_printed_cell_and_calls_no_part_reproduced(scored):
     assert set(ledger["verdict"]) == {"not comparable", "not run"}  # two of 65 networks
 
 
-def test_ledger_of_all_networks_compares_with_the_range_over_seeds(scored, monkeypatch):
+def test_next_run_is_students_prediction_interval():
+    found = study.next_run([88.0, 89.0, 90.0])  # s = 1, t(0.975, 2) = 4.3027
+    assert found["value"] == 89.0 and found["high"] - 89 == pytest.approx(4.302653 * (4 / 3) ** 0.5)
+    assert study.next_run([5.0]) == {"value": 5.0, "low": 5.0, "high": 5.0}
+
+
+def test_ledger_of_all_networks_compares_with_one_run_more(scored, monkeypatch):
     monkeypatch.setattr(study, "NETWORKS", len(NETWORKS))
     ours = study.ledger(scored, scored)
     assert set(ours["verdict"]) <= {"reproduced", "differs", "not run"} and ours["measured"].notna().any()
@@ -66,7 +74,65 @@ def test_complexity_of_table_7_is_per_rule(scored):
 
 
 def test_claims_of_the_study_each_get_a_line(scored):
-    verdicts = report.claims("SymbolBench", study.claims(scored), study.CLAIMS)
+    verdicts = report.claims("SymbolBench", study.claims(scored, scored), study.CLAIMS)
     assert tuple(verdicts.index) == study.CLAIMS and verdicts.loc["SY-03", "verdict"] == "untestable here"
     with pytest.raises(KeyError, match="SY-14"):
         report.claims("SymbolBench", {}, ["SY-14"])
+
+
+def test_claim_of_logicgep_holds_only_where_the_interval_is_above_the_models(scored, monkeypatch):
+    monkeypatch.setattr(study, "NETWORKS", len(NETWORKS))
+    assert study.claims(scored, scored)["SY-03"][0] == "holds"
+    idle = scored[scored["method"] == "identity"].assign(method="logicgep")
+    worse = pd.concat([scored[scored["method"] != "logicgep"], idle])
+    assert study.claims(worse, scored)["SY-03"][0] == "fails"
+
+
+def test_headline_counts_models_on_both_sides(scored):
+    table = study.headline(scored)
+    assert (table["models"] == 10).all() and (table["low"] <= table["value"]).all()
+    best = table.loc[("truth_table", "BI id")]
+    assert best[["value", "best model", "models below", "models above"]].tolist() == [100, 30.3, 10, 0]
+
+
+def test_sizes_are_those_of_the_networks():
+    figure = study.sizes()
+    heights = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in figure.axes[0].patches}
+    assert sum(heights.values()) == 65 and heights[7] == 5
+
+
+@pytest.fixture(scope="module")
+def released(shared):
+    found = boolean_released.runs(shared.parent)
+    if found is None:
+        pytest.skip("no released runs beside the repository")
+    return found
+
+
+def test_released_runs_are_none_where_they_are_not(tmp_path):
+    assert boolean_released.runs(tmp_path) is None
+
+
+def test_stored_scores_come_back(released):
+    assert len(released) == 40
+    found = boolean_released.derived(released, candidates=5)
+    assert found["candidates"] == 200 and found["largest difference"] < 1e-9  # stored with ten digits
+
+
+def test_figure_3_comes_back(released):
+    table = boolean_released.figure3(released)
+    for name in ("without", "with reasoning"):
+        assert table.loc[(name, "derived")].round(3).tolist() == table.loc[(name, "drawn")].tolist()
+
+
+def test_answers_that_are_skipped_or_for_inputs(released):
+    table = boolean_released.answers(released)
+    assert (table[["skipped", "for inputs"]] > 0).sum().tolist() == [16, 23]
+    assert table["f1 of regulated"].mean() < table["f1"].mean() - 0.1
+
+
+@pytest.mark.parametrize(
+    "text, hit", [("x1 & x2", False), ("!x1 & x2", True), ("!(x1 & x2)", False), ("!x1", True)]
+)
+def test_rules_with_a_negated_variable_are_skipped(text, hit):
+    assert boolean_released.skipped(parse(text, logic=True)) == hit

@@ -3,6 +3,8 @@
 import functools
 import operator
 
+import numpy as np
+
 LARGEST = 8  # inputs of a table that is minimised in one piece; larger ones are split on an input first
 
 
@@ -65,18 +67,32 @@ def _split(names, ones, unknown) -> str:
 
 
 def _primes(minterms: set[int], width: int) -> set[tuple[int, int]]:
-    """Prime implicants as (value, mask of the free inputs)."""
-    primes, cubes, bits = set(), {(term, 0) for term in minterms}, [1 << i for i in range(width)]
-    while cubes:
-        merged, used = set(), set()
-        for value, free in cubes:
-            for bit in bits:
-                if not (value | free) & bit and (partner := (value | bit, free)) in cubes:
-                    merged.add((value, free | bit))
-                    used.update(((value, free), partner))
-        primes |= cubes - used
-        cubes = merged
+    """Prime implicants as (value, mask of the free inputs).
+
+    Cubes with the same free inputs are one integer with a bit for each value. To free one input more is to join
+    each cube with its partner; what finds no partner on any input is prime.
+    """
+    primes, joined = set(), {0: sum(1 << term for term in minterms)}
+    for free in range(1 << width):
+        cubes = left = joined.get(free, 0)
+        if not cubes:
+            continue
+        for bit, without in _inputs(width):
+            if not free & bit:
+                both = cubes & (cubes >> bit) & without
+                joined[free | bit] = both
+                left &= ~(both | both << bit)
+        while left:
+            primes.add(((left & -left).bit_length() - 1, free))
+            left &= left - 1
     return primes
+
+
+@functools.cache
+def _inputs(width: int) -> list[tuple[int, int]]:
+    """For each input its bit in a row number, and the rows without it as the bits of an integer."""
+    rows = range(1 << width)
+    return [(1 << i, sum(1 << row for row in rows if not row >> i & 1)) for i in range(width)]
 
 
 def _cover(primes, ones) -> list[tuple[int, int]]:
@@ -111,3 +127,12 @@ def _product(names, cube) -> str:
         name if value & bit else f"!{name}" for name, bit in zip(names, bits, strict=True) if not free & bit
     ]
     return " & ".join(literals)
+
+
+def bits(column) -> int:
+    """A column of Booleans as one integer, its first value as the lowest bit.
+
+    >>> bits([True, True, False, True])
+    11
+    """
+    return int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")

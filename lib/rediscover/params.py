@@ -267,13 +267,27 @@ class CausalGraphs(Parameters):
     ----------
     graphs : ids of the graphs; an empty list means all 190, or all whose equations are known.
     series_from : ``released`` (the authors' file) or ``equations`` (integrated here, where they are known).
-    max_variables : larger graphs are refused by the methods that test conditional independence.
+    max_variables : method -> largest graph it is given; for methods whose time grows fast with the variables.
     """
 
     notebook: ClassVar[str] = "32_symbolbench_causal"
     graphs: ProblemIds
     series_from: Literal["released", "equations"]
-    max_variables: Count
+    max_variables: dict[str, Count]
+
+
+class CrossScoring(Parameters):
+    """60_cross_scoring.
+
+    Attributes
+    ----------
+    problems : ids, of any study whose problems are regression tables with expressions as truth.
+    max_rows : training rows that a genetic search works on.
+    """
+
+    notebook: ClassVar[str] = "60_cross_scoring"
+    problems: Annotated[ProblemIds, Field(min_length=1)]
+    max_rows: Count
 
 
 def models() -> dict[str, type[Profile]]:

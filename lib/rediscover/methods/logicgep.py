@@ -1,10 +1,10 @@
 """Gene expression programming for Boolean rules: the baseline that SymbolBench calls LogicGep."""
 
+import random
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
+from ..logic import bits
 from ..problems import Transitions
 from . import Candidate, Method, Unsupported, generator
 
@@ -18,8 +18,9 @@ class LogicGEP(Method):
 
     Fitness is lexicographic: matched transitions, then few regulators. Each generation keeps the elite,
     selects the rest by tournaments, and applies point mutation, inversion, both transpositions and both
-    crossovers, each with `rate`. The defaults are those of Table 3; Table 7 has population 15, generations
-    15, elites 3.
+    crossovers, each with `rate`; pieces and points are drawn as the package geppy draws them, on which the
+    paper's LogicGep is built. The defaults are those of Table 3; Table 7 has population 15, generations 15,
+    elites 3.
 
     Attributes
     ----------
@@ -44,11 +45,11 @@ class LogicGEP(Method):
         if not isinstance(problem, Transitions):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         train = problem.data(seed)["train"]
-        columns = {name: _bits(train.X[:, i]) for i, name in enumerate(problem.inputs)}
+        columns = {name: bits(train.X[:, i]) for i, name in enumerate(problem.inputs)}
         rules, evaluations = {}, 0
         for i, node in enumerate(problem.outputs):
-            rng = generator(seed, problem.id, self.name, node)
-            gene = Evolution(self, columns, _bits(train.y[:, i]), len(train.y), rng).run()
+            rng = random.Random(int(generator(seed, problem.id, self.name, node).integers(2**63)))
+            gene = Evolution(self, columns, bits(train.y[:, i]), len(train.y), rng).run()
             rules[node] = express(gene)
             evaluations += self.population * (self.generations + 1)
         return [Candidate(rules, evaluations=evaluations)]
@@ -57,10 +58,8 @@ class LogicGEP(Method):
 class Evolution:
     """The search for the rule of one node. A column of data is an integer with one bit per transition."""
 
-    def __init__(
-        self, settings: LogicGEP, columns: dict[str, int], target: int, n: int, rng: np.random.Generator
-    ):
-        self.settings, self.columns, self.target, self.rng = settings, columns, target, rng
+    def __init__(self, settings: LogicGEP, columns: dict[str, int], target: int, n: int, rng: random.Random):
+        self.settings, self.columns, self.target, self.random = settings, columns, target, rng.random
         self.terminals, self.n, self.every = tuple(columns), n, (1 << n) - 1
         self.length = 2 * settings.head + 1
         self.known: dict[tuple, tuple[int, int]] = {}
@@ -70,76 +69,96 @@ class Evolution:
         size, elites = self.settings.population, self.settings.elites
         genes = [tuple(self.symbol(i) for i in range(self.length)) for _ in range(size)]
         for _ in range(self.settings.generations):
-            ranked = sorted(genes, key=self.fitness, reverse=True)
-            chosen = self.rng.integers(0, size, size=(size - elites, self.settings.tournament)).min(axis=1)
-            genes = ranked[:elites] + self.vary([ranked[i] for i in chosen])
+            # of equals the first that was drawn wins, so that no place in the population is favoured
+            chosen = [
+                max((genes[self.below(size)] for _ in range(self.settings.tournament)), key=self.fitness)
+                for _ in range(size - elites)
+            ]
+            genes = sorted(genes, key=self.fitness, reverse=True)[:elites] + self.vary(chosen)
         return max(genes, key=self.fitness)
 
-    def fitness(self, gene) -> tuple[int, int]:
-        if gene not in self.known:
-            used = expressed(gene)
-            values: list[int] = []
-            stack = [self.columns.get(symbol, 0) for symbol in used]
-            end = len(used)
-            for i in range(len(used) - 1, -1, -1):  # children stand behind their parents, in order
-                arity = ARITY.get(used[i], 0)
-                values = stack[end - arity : end]
-                end -= arity
-                if arity:
-                    stack[i] = self.apply(used[i], values)
-            wrong = ((stack[0] ^ self.target) & self.every).bit_count()
-            self.known[gene] = (self.n - wrong, -len(set(used) - set(FUNCTIONS)))
-        return self.known[gene]
+    def below(self, n: int) -> int:
+        """A random number from 0 to n - 1."""
+        return int(n * self.random())
 
-    def apply(self, function: str, values: list[int]) -> int:
-        if function == "!":
-            return ~values[0]
-        return values[0] & values[1] if function == "&" else values[0] | values[1]
+    def fitness(self, gene) -> tuple[int, int]:
+        """Matched transitions, and the number of regulators with a minus; more is better."""
+        found = self.known.get(gene)
+        if found is None:
+            used = expressed(gene)
+            wrong = (self.values(used) ^ self.target) & self.every
+            found = self.known[gene] = (self.n - wrong.bit_count(), -len(set(used) - set(FUNCTIONS)))
+        return found
+
+    def values(self, used) -> int:
+        """The column that an expressed gene predicts."""
+        stack, end = [self.columns.get(symbol, 0) for symbol in used], len(used)
+        for i in range(len(used) - 1, -1, -1):  # children stand behind their parents, in order
+            symbol = used[i]
+            if symbol == "!":
+                end -= 1
+                stack[i] = ~stack[end]
+            elif symbol in ARITY:
+                end -= 2
+                a, b = stack[end], stack[end + 1]
+                stack[i] = a & b if symbol == "&" else a | b
+        return stack[0]
 
     def symbol(self, position: int) -> str:
         """A random symbol for a place: in the head a function as often as a terminal."""
-        if position < self.settings.head and self.rng.random() < 0.5:
-            return FUNCTIONS[self.rng.integers(len(FUNCTIONS))]
-        return self.terminals[self.rng.integers(len(self.terminals))]
+        function = position < self.settings.head and self.random() < 0.5
+        symbols = FUNCTIONS if function else self.terminals
+        return symbols[self.below(len(symbols))]
 
     def vary(self, genes: list[tuple]) -> list[tuple]:
         genes = [list(gene) for gene in genes]
         for gene in genes:
             for operator in (self.mutate, self.invert, self.transpose, self.transpose_to_root):
-                if self.rng.random() < self.settings.rate:
+                if self.random() < self.settings.rate:
                     operator(gene)
         for a, b in zip(genes[::2], genes[1::2], strict=False):
-            for points in (1, 2):
-                if self.rng.random() < self.settings.rate:
-                    cuts = sorted(self.rng.integers(1, self.length, size=points))
-                    start, end = cuts[0], cuts[1] if points == 2 else self.length
-                    a[start:end], b[start:end] = b[start:end], a[start:end]
+            if self.random() < self.settings.rate:
+                self.swap(a, b, 0, self.below(self.length))
+            if self.random() < self.settings.rate:
+                self.swap(a, b, *sorted((self.below(self.length), self.below(self.length))))
         return [tuple(gene) for gene in genes]
 
+    def swap(self, a: list, b: list, first: int, last: int):
+        """Crossover: exchange the symbols from `first` to `last`."""
+        a[first : last + 1], b[first : last + 1] = b[first : last + 1], a[first : last + 1]
+
+    def piece(self, length: int, shortest: int, longest: int) -> slice:
+        """A random piece of a sequence: first its length is drawn, then its place."""
+        size = shortest + self.below(longest - shortest + 1)
+        start = self.below(length - size + 1)
+        return slice(start, start + size)
+
     def mutate(self, gene: list):
-        """Two symbols of a gene on average."""
-        for i in np.flatnonzero(self.rng.random(self.length) < 2 / self.length):
-            gene[i] = self.symbol(i)
+        """Change two symbols on average."""
+        for i in range(self.length):
+            if self.random() < 2 / self.length:
+                gene[i] = self.symbol(i)
 
     def invert(self, gene: list):
-        start, end = sorted(self.rng.integers(0, self.settings.head + 1, size=2))
-        gene[start:end] = gene[start:end][::-1]
+        """Reverse a piece of the head, of two symbols or more."""
+        chosen = self.piece(self.settings.head, 2, self.settings.head)
+        gene[chosen] = gene[chosen][::-1]
 
     def transpose(self, gene: list):
-        """Insert a piece of the gene into the head behind the root."""
+        """Copy a piece of the gene into the head, behind the root; the end of the head is lost."""
         head = self.settings.head
-        self.insert(gene, int(self.rng.integers(self.length)), int(self.rng.integers(1, head)))
+        copied = gene[self.piece(self.length, 1, head - 1)]
+        place = 1 + self.below(head - len(copied))
+        gene[:head] = (gene[:place] + copied + gene[place:head])[:head]
 
     def transpose_to_root(self, gene: list):
-        """Move a piece of the head that begins with a function to the root."""
-        starts = [i for i in range(self.settings.head) if gene[i] in ARITY]
-        if starts:
-            self.insert(gene, starts[self.rng.integers(len(starts))], 0)
-
-    def insert(self, gene: list, start: int, target: int):
+        """Copy a piece that begins with a function of the head, of two symbols or more, to the root."""
         head = self.settings.head
-        piece = gene[start : start + int(self.rng.integers(1, head + 1))]
-        gene[:head] = (gene[:target] + piece + gene[target:head])[:head]
+        starts = [i for i in range(head) if gene[i] in ARITY]
+        if starts:
+            start = starts[self.below(len(starts))]
+            copied = gene[start : start + 2 + self.below(head - 1)]
+            gene[:head] = (copied + gene[:head])[:head]
 
 
 def expressed(gene) -> tuple[str, ...]:
@@ -170,8 +189,3 @@ def express(gene) -> str:
         if arity:
             texts[i] = f"!{children[0]}" if arity == 1 else f"({children[0]} {used[i]} {children[1]})"
     return texts[0]
-
-
-def _bits(column: np.ndarray) -> int:
-    """A column of Booleans as one integer, the first transition as its lowest bit."""
-    return int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little")

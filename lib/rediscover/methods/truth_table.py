@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..logic import minimal_rule
+from ..logic import bits, minimal_rule
 from ..problems import Transitions
 from . import Candidate, Method, Unsupported
 
@@ -44,20 +44,20 @@ class TruthTable(Method):
         states, which = np.unique(train.X, axis=0, return_inverse=True)
         votes = np.zeros((len(states), train.y.shape[1]))
         np.add.at(votes, which, np.where(train.y, 1, -1))
+        pairs = Pairs(states)
         rules = {
-            node: self.rule(problem.inputs, states, vote > 0)
+            node: self.rule(problem.inputs, pairs, vote > 0)
             for node, vote in zip(problem.outputs, votes.T, strict=True)
         }
         return [Candidate(rules, complexity=sum(map(literals, rules.values())))]
 
-    def rule(self, names, states: np.ndarray, after: np.ndarray) -> str:
-        """A rule for one node from distinct states, shape (n, n_names), and its next values, shape (n,),
-        bool."""
+    def rule(self, names, pairs: "Pairs", after: np.ndarray) -> str:
+        """A rule for one node from the pairs of n distinct states and its next values, shape (n,), bool."""
         best = None
-        for chosen in self.regulators(states, after):
-            rows = states[:, chosen] @ (1 << np.arange(len(chosen))[::-1])
-            ones, zeros = set(rows[after].tolist()), set(rows[~after].tolist())
-            unseen = set(range(1 << len(chosen))) - ones - zeros
+        for chosen in self.regulators(pairs, after):
+            rows = pairs.states[:, chosen] @ (1 << np.arange(len(chosen))[::-1])
+            ones = set(rows[after].tolist())
+            unseen = set(range(1 << len(chosen))).difference(rows.tolist())
             rule = minimal_rule([names[i] for i in chosen], ones, unseen)
             if best is None or literals(rule) < literals(best):
                 best = rule
@@ -65,28 +65,20 @@ class TruthTable(Method):
                 break
         return best
 
-    def regulators(self, states: np.ndarray, after: np.ndarray) -> list[list[int]]:
+    def regulators(self, pairs: "Pairs", after: np.ndarray) -> list[list[int]]:
         """Smallest sets of columns in which every state with next value 1 differs from every one with 0."""
-        differences = (states[after][:, None] ^ states[~after][None]).reshape(-1, states.shape[1])
-        differences = differences[np.argsort(differences.sum(axis=1), kind="stable")]
-        told = [
-            int.from_bytes(column.tobytes(), "big") for column in np.packbits(differences[::-1], axis=0).T
-        ]
-        pad = -len(differences) % 8
-        told = [column >> pad for column in told]  # bit j: column tells the pair of states j apart
-        everything = (1 << len(differences)) - 1
+        told, everything = pairs.told, pairs.apart(after)
         found: set[frozenset] = set()
 
         def search(left: int, size: int, chosen: frozenset):
             if not left:
                 found.add(chosen)
             elif size and len(found) < self.compared:
-                pair = (
-                    left & -left
-                ).bit_length() - 1  # few columns tell it apart, one of them must be chosen
-                for i in np.flatnonzero(differences[pair]).tolist():
-                    if size > 1 or not left & ~told[i]:
-                        search(left & ~told[i], size - 1, chosen | {i})
+                # few nodes tell the first pair that is left apart, and one of them must be chosen
+                for i in pairs.nodes((left & -left).bit_length() - 1):
+                    rest = left & ~told[i]
+                    if size > 1 or not rest:
+                        search(rest, size - 1, chosen | {i})
 
         for size in range(self.exact + 1):
             search(everything, size, frozenset())
@@ -97,6 +89,34 @@ class TruthTable(Method):
             chosen.append(max(range(len(told)), key=lambda i: (told[i] & left).bit_count()))
             left &= ~told[chosen[-1]]
         return [sorted(chosen)]
+
+
+class Pairs:
+    """All pairs of n distinct states, shape (n, n_nodes), those that differ in the fewest nodes first.
+
+    Attributes
+    ----------
+    told : for each node the pairs that it tells apart, as the bits of an integer.
+    """
+
+    def __init__(self, states: np.ndarray):
+        self.states = states
+        first, second = np.triu_indices(len(states), 1)
+        differ = states[first] ^ states[second]
+        order = np.argsort(differ.sum(axis=1), kind="stable")
+        self.first, self.second, self.differ = first[order], second[order], differ[order]
+        self.told = [bits(column) for column in self.differ.T]
+        self.known: dict[int, list[int]] = {}
+
+    def apart(self, after: np.ndarray) -> int:
+        """The pairs whose next values, shape (n,), differ."""
+        return bits(after[self.first] ^ after[self.second])
+
+    def nodes(self, pair: int) -> list[int]:
+        """The nodes that tell a pair apart."""
+        if pair not in self.known:
+            self.known[pair] = np.flatnonzero(self.differ[pair]).tolist()
+        return self.known[pair]
 
 
 def literals(rule: str) -> int:

@@ -122,14 +122,12 @@ def dependent_tree(expression) -> tuple:
     >>> dependent_tree(parse("2*x**3")), dependent_tree(parse("2*x + 3"))
     (('Pow', ('x',), ('1',)), ('Mul', ('1',), ('x',)))
     """
-    import sympy
-
     formula = expression.sympy()
     variables = formula.free_symbols
 
     def tree(node):
-        # The pieces and conditions of a Piecewise are no formulas: they keep all that they have.
-        dependent = node.as_independent(*variables)[1] if isinstance(node, sympy.Expr) else node
+        # a condition (of a protected division, say) is no sum or product with parts to leave out
+        dependent = node.as_independent(*variables)[1] if hasattr(node, "as_independent") else node
         if not dependent.args:
             return (str(dependent),)
         return (type(dependent).__name__, *map(tree, dependent.args))

@@ -31,12 +31,14 @@ class CausalSeries(Series):
     ----------
     truth : child -> tuple of (parent, lag); every variable is among its own parents.
     states : the model's names of ``inputs``, in the same order.
+    domain : field of the model, '' for ODEBench, which has none.
     equations : id of the system (study ``cde``) that the graph belongs to, where its equations are known,
         else ''.
     series_from : 'released' or 'equations'
     """
 
     states: tuple[str, ...] = ()
+    domain: str = ""
     equations: str = ""
     series_from: str = "released"
 
@@ -106,10 +108,31 @@ def plain_array(path) -> np.ndarray:
 
 
 @functools.cache
+def _released() -> list[dict]:
+    return np.ravel(plain_array(released.fetch(*RECORDS))).tolist()
+
+
+@functools.cache
 def _records() -> list[np.ndarray]:
     """The released series, in the order of the released file."""
-    records = plain_array(released.fetch(*RECORDS))
-    return [np.asarray(record["data"], dtype=float) for record in np.ravel(records).tolist()]
+    return [np.asarray(record["data"], dtype=float) for record in _released()]
+
+
+def released_contexts() -> dict[str, tuple[tuple[str, ...], str | None]]:
+    """Graph -> names of the variables and domain, as the released prompts show them to a language model.
+
+    Raises
+    ------
+    released.ReleasedError
+        If the released file is neither here nor can be had.
+    """
+    contexts = {}
+    for name, record in zip(_graphs(), _released(), strict=True):
+        shown = record["variable_names"]  # "x_0: E, x_1: P", or {"x_0": "E in component main (mM)"}
+        entries = shown.split(",") if isinstance(shown, str) else shown.values()
+        names = (text.rpartition(": ")[2].partition(" in component")[0].strip() for text in entries)
+        contexts[f"causal/{name}"] = (tuple(names), record["domain"])
+    return contexts
 
 
 @functools.cache
@@ -150,6 +173,7 @@ def load(name: str) -> CausalSeries:
         },
         inputs=variables,
         states=tuple(map(str, entry["states"])),
+        domain=entry.get("domain", ""),
         equations=entry.get("simulated", ""),
         subset=_subset(entry),
         flags=tuple(flag for flag, holds in flags.items() if holds),

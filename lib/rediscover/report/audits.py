@@ -1,7 +1,8 @@
 """The index of all audits: what the notebooks show to be wrong in a published pipeline, found by its marks.
 
 An audit is a code cell with the tag ``audit`` after a markdown cell with a paragraph ``**N. What.** text`` (without N,
-the audits count themselves).
+the audits count themselves). The paragraph says what is published and what the released code or data do; the output of
+the cell shows the number that this changes.
 """
 
 import itertools
@@ -11,11 +12,17 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 
+SILENT = "nothing in the committed notebook: it reads released files that are not bundled (quick profile)"
 _MARK = re.compile(r"^\*\*(?:(\d+)\.\s+)?(.+?)\.?\*\*\s*(.+)", flags=re.S | re.M)
 
 
 def audits(folder: Path) -> pd.DataFrame:
-    """Every audit of the notebooks in `folder`: notebook, number, title, text, and the cell that shows it.
+    """Every audit of the notebooks in `folder`.
+
+    Returns
+    -------
+    DataFrame
+        notebook, number, title, text, shows (what the cell printed) and cell (its execution count)
 
     Raises
     ------
@@ -27,14 +34,20 @@ def audits(folder: Path) -> pd.DataFrame:
         marked = pairs(nbformat.read(path, as_version=4))
         for number, (before, cell) in enumerate(marked, 1):
             entry = {"notebook": path.stem, "number": number} | _title(path, before, number)
-            found.append(entry | {"cell": cell.execution_count})
-    return pd.DataFrame(found, columns=["notebook", "number", "title", "text", "cell"])
+            found.append(entry | {"shows": _printed(cell), "cell": cell.execution_count})
+    return pd.DataFrame(found, columns=["notebook", "number", "title", "text", "shows", "cell"])
 
 
 def pairs(notebook) -> list[tuple]:
     """(the cell that says what, the cell that shows it) of each audit."""
     steps = itertools.pairwise(notebook.cells)
     return [(before, cell) for before, cell in steps if "audit" in cell.metadata.get("tags", [])]
+
+
+def _printed(cell) -> str:
+    """What a cell printed, pictures left out; or that it prints nothing in the committed notebook."""
+    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
+    return "\n".join(text.rstrip() for text in texts if text and not text.startswith("<")) or SILENT
 
 
 def _title(path, cell, expected):

@@ -18,6 +18,13 @@ METHOD_STYLE = {
     "pysr_log_scaled": ("#e5bcd3", "v"),
     "sindy": ("#009e73", "P"),
     "published": ("#f0e442", "h"),
+    "self_edges": ("#777777", "s"),
+    "complete_graph": ("#444444", "s"),
+    "granger": ("#88ccee", "o"),
+    "var_lasso": ("#332288", "o"),
+    "pcmci": ("#882255", "D"),
+    "lpcmci": ("#999933", "D"),
+    "jpcmci_plus": ("#44aa99", "D"),
 }
 DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error is rounding
 _OTHERS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499")

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import sys
 import tempfile
 import textwrap
 from contextlib import contextmanager
@@ -105,14 +106,19 @@ class Output:
         return _wrapped(shown) + notes
 
     def figure(self, figure, name: str, *, alt: str) -> None:
-        """Write a matplotlib figure as PDF and PNG, without dates, and its description for those who cannot see it."""
-        from matplotlib import rc_context
+        """Write a matplotlib figure as PDF and PNG, without dates, with its description; in a notebook, show it too."""
+        from matplotlib import pyplot, rc_context
 
         for suffix, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 160})):
             with _replacing(self.figures / f"{name}.{suffix}") as path, rc_context({"pdf.fonttype": 42}):
                 figure.savefig(path, format=suffix, bbox_inches="tight", **options)
             self._record(self.figures / f"{name}.{suffix}")
         self._write(self.figures / f"{name}.txt", alt + "\n")
+        pyplot.close(figure)  # shown once, below, and not by the notebook's own habits
+        if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
+            from IPython.display import Image, display
+
+            display(Image(filename=self.figures / f"{name}.png", width=figure.get_figwidth() * 100, alt=alt))
 
     def provenance(self) -> None:
         """Write what made these files: profile, parameters, versions, and the SHA-256 of each file."""

@@ -28,7 +28,6 @@ def alignment_figure(aligned: pd.DataFrame):
             axis.axvline(0, color="0.4", lw=0.8)
             axis.set(title=rubric, xlim=(-0.3, 0.8), xlabel="Spearman")
         figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=2)
-    plt.close(figure)
     return figure
 
 
@@ -67,7 +66,6 @@ def strips(tidy: pd.DataFrame, rows: list[str], titles: dict[str, str], xlabel: 
             axis.set_title(title, fontsize=8)
         axes[0].set_ylabel(ylabel)
         figure.supxlabel(f"{xlabel}, mean and 95 % interval over papers", fontsize=9)
-    plt.close(figure)
     return figure
 
 
@@ -111,7 +109,6 @@ def distributions_figure(data: Released):
         axis.set(xlim=(0, 1), xlabel="share of the entries that both have scored")
         axis.grid(False)
         figure.legend(*axis.get_legend_handles_labels(), loc="outside right center", title="score")
-    plt.close(figure)
     return figure
 
 

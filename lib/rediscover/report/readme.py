@@ -13,7 +13,27 @@ from .output import number
 
 def results(tables: Path) -> str:
     """What came out, study by study."""
-    return "\n\n".join((surfaces(tables), laws(tables)))
+    return "\n\n".join((verdicts(tables), surfaces(tables), laws(tables), everywhere(tables)))
+
+
+def verdicts(tables: Path) -> str:
+    """How many published numbers and claims have which verdict."""
+    cells, claims = (
+        pd.read_csv(tables / f"{name}_papers.csv", index_col="paper") for name in ("ledger", "claims")
+    )
+    whole = pd.concat([cells, cells.sum().to_frame("all").T]).join(
+        pd.concat([claims, claims.sum().to_frame("all").T])
+    )
+    whole.columns = [f"claims: {name}" if name in claims else name for name in whole]
+    table = _markdown(whole.rename_axis("paper").reset_index())
+    return f"**Verdicts** on published numbers and claims (notebook 90):\n\n{table}"
+
+
+def everywhere(tables: Path) -> str:
+    """Generic methods on every study of equations."""
+    frame = pd.read_csv(tables / "cross_everywhere.csv", dtype=str, keep_default_na=False)
+    title = "**One wrapper, every study** (notebook 60): recovered, and median NMSE by the variance"
+    return f"{title} (`*`: on a few problems only):\n\n{_markdown(frame)}"
 
 
 def surfaces(tables: Path) -> str:

@@ -183,7 +183,9 @@ def _ledger():
     ledger["measured"] = ledger["measured"].where(ours.isna(), ours.map(number))
     return {
         "ledger": ledger[columns],
-        "claims": claims[["paper", "claim_id", "claim", "published", "verdict", "finding"]],
+        "claims": claims[
+            ["paper", "claim_id", "claim", "published", "verdict", "finding", "notebook", "section"]
+        ],
         "papers": list(ledger["paper"].unique()),
         "methods": sorted(filter(None, ledger["method"].unique()), key=str.lower),
         "verdicts": VERDICTS,

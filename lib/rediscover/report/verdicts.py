@@ -5,6 +5,7 @@ standard deviation two). The studies write ``tables/*_ledger.csv`` and ``tables/
 is added here with the reason, so that nothing is left out silently.
 """
 
+import functools
 import importlib.resources
 import json
 from pathlib import Path
@@ -32,6 +33,38 @@ def tables() -> pd.DataFrame:
     """The published tables: file -> paper, table, study, cells (format strings), describes (or NaN)."""
     text = (importlib.resources.files("rediscover") / "published" / "tables.yaml").read_text()
     return pd.DataFrame.from_dict(yaml.safe_load(text), orient="index")
+
+
+@functools.cache
+def _rules() -> dict[str, dict]:
+    """What verdicts.yaml says: why numbers count as the same, and where claims are shown."""
+    return yaml.safe_load(
+        (importlib.resources.files(__package__) / "verdicts.yaml").read_text(encoding="utf-8")
+    )
+
+
+def justification(tolerance: str) -> str:
+    """Why a rule of the ledger counts two numbers as the same; empty if no reason is on file.
+
+    Examples
+    --------
+    >>> justification("exact")
+    'a count or a size, in which nothing is random or rounded'
+    """
+    return next((why for part, why in _rules()["tolerances"].items() if part in tolerance), "")
+
+
+def section(claim: str, notebook: str) -> str:
+    """Heading of the notebook's section in which the statistic of a claim is shown; empty if there is none.
+
+    Examples
+    --------
+    >>> section("SR-14", "20_srsd_edit_distance"), section("SR-01", "20_srsd_edit_distance")
+    ('How hard is a law?', 'Verdicts')
+    """
+    headings = _rules()["sections"].get(notebook, {})
+    named = [heading for heading, ids in headings.items() if claim in ids and ids != "rest"]
+    return next(iter(named + [heading for heading, ids in headings.items() if ids == "rest"]), "")
 
 
 def cells() -> pd.DataFrame:
@@ -125,7 +158,7 @@ def ledger(folder: Path, studies: list[str]) -> pd.DataFrame:
 
 
 def claims(folder: Path, studies: list[str]) -> pd.DataFrame:
-    """Every claim of the five papers with its verdict, the finding behind it and the notebook that shows it."""
+    """Every claim of the five papers with its verdict, the finding behind it, and notebook and section that show it."""
     whole = published("claims").rename(columns={"study": "paper"}).set_index("claim_id")
     whole = whole[["paper", "claim", "direction_or_number", "where_in_paper"]]
     whole = whole.rename(columns={"direction_or_number": "published"})
@@ -153,6 +186,7 @@ def claims(folder: Path, studies: list[str]) -> pd.DataFrame:
             else f"not treated in {', '.join(names)}"
         )
         whole.loc[id, ["verdict", "finding", "notebook"]] = "untestable here", why, ""
+    whole["section"] = [section(id, notebook) for id, notebook in whole["notebook"].items()]
     return whole.reset_index()
 
 
@@ -197,10 +231,11 @@ def reasons(whole: pd.DataFrame, most: int) -> pd.DataFrame:
 
 
 def tolerances(whole: pd.DataFrame) -> pd.DataFrame:
-    """What counted as the same, and for how many cells it was asked."""
+    """What counted as the same, for how many cells it was asked, and why it is the right rule."""
     asked = whole[whole["verdict"].isin(("reproduced", "differs"))]
     frame = asked.groupby(["paper", "tolerance"], sort=False)["verdict"].value_counts().unstack(fill_value=0)
-    return frame.reindex(columns=VERDICTS[:2], fill_value=0).rename_axis(columns=None)
+    frame = frame.reindex(columns=VERDICTS[:2], fill_value=0).rename_axis(columns=None)
+    return frame.assign(because=[justification(rule) for rule in frame.index.get_level_values("tolerance")])
 
 
 def chart(whole: pd.DataFrame):
