@@ -58,10 +58,13 @@ def test_next_run_is_students_prediction_interval():
     assert study.next_run([5.0]) == {"value": 5.0, "low": 5.0, "high": 5.0}
 
 
-def test_ledger_of_all_networks_compares_with_one_run_more(scored, monkeypatch):
+def test_ledger_of_all_networks_compares_with_the_range_of_the_seeds(scored, monkeypatch):
     monkeypatch.setattr(study, "NETWORKS", len(NETWORKS))
     ours = study.ledger(scored, scored)
     assert set(ours["verdict"]) <= {"reproduced", "differs", "not run"} and ours["measured"].notna().any()
+    gep = scored[scored["method"] == "logicgep"].groupby("seed")["informedness_pooled_ood"].mean() * 100
+    cell = ours.query("table == 'Table 3' and column == 'ood bookmaker_informedness' and row == 'LogicGep'")
+    assert (cell["low"].item(), cell["high"].item()) == pytest.approx((gep.min(), gep.max()))
 
 
 def test_complexity_of_table_7_is_per_rule(scored):

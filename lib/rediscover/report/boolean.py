@@ -330,8 +330,8 @@ def claims(scored, small) -> dict[str, tuple[str, str]]:
 def ledger(scored, small) -> pd.DataFrame:
     """Published Tables 3 and 7 beside ours.
 
-    A printed value is one run, so it is reproduced where it lies within `next_run` of ours, which draw transitions and
-    search anew; the reason of each entry names the bare range.
+    A printed value is one run, and is reproduced where it lies within the range of ours, which draw transitions and
+    search anew. The reason of each entry says where `next_run` expects one run more.
 
     Parameters
     ----------
@@ -348,8 +348,10 @@ def ledger(scored, small) -> pd.DataFrame:
         measured = {}
         for split, measure in seeds[0]:
             values = [cells[split, measure] for cells in seeds]
-            entry = next_run(values)
-            entry["reason"] = f"{len(seeds)} seeds from {min(values):.4g} to {max(values):.4g}, {n} networks"
+            more = next_run(values)
+            expected = f"one run more from {more['low']:.4g} to {more['high']:.4g}"
+            entry = {"value": more["value"], "low": min(values), "high": max(values)}
+            entry["reason"] = f"{len(seeds)} seeds; {expected}, {n} networks"
             if n < NETWORKS:
                 entry |= {"verdict": "not comparable", "reason": f"{n} of {NETWORKS} networks"}
             for where in SPLITS if name == "Table 7" and not split else (split,):
@@ -366,7 +368,7 @@ def ledger(scored, small) -> pd.DataFrame:
                 column="{split} {metric}",
                 absent={"*": ("not run", "needs a language model")},
                 definition="as released, transitions simulated anew",
-                tolerance="printed digit within the 95 % prediction interval of one run more",
+                tolerance="printed digit within the range over seeds",
             )
         )
     return combine(tables)
@@ -375,9 +377,9 @@ def ledger(scored, small) -> pd.DataFrame:
 def logicgep_rows(ledger) -> pd.DataFrame:
     """LogicGep's entries of the ledger: printed, ours, interval, and the range of the seeds."""
     part = ledger[ledger["row"] == "LogicGep"].copy()
-    part["seeds"] = part["reason"].str.extract(r"from (.*),")[0]
+    part["one run more"] = part["reason"].str.extract(r"from (.*),")[0]
     part["cell"] = part["table"].str.replace("Table ", "T") + " " + part["column"]
-    return part.set_index("cell")[["published", "measured", "low", "high", "seeds", "verdict"]]
+    return part.set_index("cell")[["published", "measured", "low", "high", "one run more", "verdict"]]
 
 
 def rules(id: str) -> int:
