@@ -13,7 +13,9 @@ from .output import number
 
 def results(tables: Path) -> str:
     """What came out, study by study."""
-    return "\n\n".join((verdicts(tables), surfaces(tables), laws(tables), everywhere(tables)))
+    return "\n\n".join(
+        part(tables) for part in (verdicts, surfaces, laws, dynamics, references, judges, everywhere)
+    )
 
 
 def verdicts(tables: Path) -> str:
@@ -68,6 +70,90 @@ def laws(tables: Path) -> str:
         rows[-1]["best published"] = best
     title = "**Physical laws** (120; notebook 20), a log-linear fit beside the best published method:"
     return f"{title}\n\n{_markdown(pd.DataFrame(rows))}"
+
+
+def dynamics(tables: Path) -> str:
+    """Clean cells and check marks of MDBench that came back."""
+    parts = [
+        pd.read_csv(tables / f"mdbench_{kind}_matches.csv").assign(table=table)
+        for kind, table in (("odes", "A5 and A6"), ("pdes", "3"))
+    ]
+    frame = pd.concat(parts)
+    frame = pd.DataFrame(
+        {
+            "method": frame["method"],
+            "table": frame["table"],
+            "same power of ten and complexity": [f"{r.same} of {r.cells}" for r in frame.itertuples()],
+            "check marks found again": [f"{r.again} of {r.marks}" for r in frame.itertuples()],
+        }
+    )
+    title = "**Differential equations** (notebooks 40 and 41), published cells on clean data that came back"
+    return f"{title}:\n\n{_markdown(frame)}"
+
+
+def judges(tables: Path) -> str:
+    """Agreement of the language model's judge with people, by both ways of pairing."""
+    frame = pd.read_csv(tables / "passages_alignment.csv")
+    wide = frame.pivot_table(
+        index="rubric", columns="pairing", values="spearman", aggfunc=["min", "max"], sort=False
+    )
+    table = pd.DataFrame(
+        {
+            "rubric": wide.index,
+            **{
+                name: [
+                    f"{low:.2f} to {high:.2f}"
+                    for low, high in zip(wide["min", key], wide["max", key], strict=True)
+                ]
+                for name, key in (
+                    ("paired by position, as published", "position"),
+                    ("joined on keys", "keys"),
+                )
+            },
+        }
+    )
+    title = "**Text to equation** (notebook 50), Spearman's correlation of the judge with people, over five models"
+    return f"{title}:\n\n{_markdown(table)}"
+
+
+def references(tables: Path) -> str:
+    """References that learn little or nothing, beside the best printed language model."""
+    affine, networks, graphs = (
+        pd.read_csv(tables / f"{name}.csv")
+        for name in ("coupled_headline", "boolean_headline", "causal_trivial")
+    )
+    where = {"id": "in distribution", "ood": "out of distribution"}
+    rows = [
+        (
+            f"coupled equations, {line.states} states: SR2, {where[line.split]}",
+            "affine fit",
+            line.SR2,
+            line,
+            line.printed,
+        )
+        for line in affine.itertuples()
+    ]
+    rows += [
+        (f"Boolean networks: informedness, {where[split]}", line.method, line.value, line, line._6)
+        for split in where
+        for line in networks[networks["measure"] == f"BI {split}"].itertuples()
+    ]
+    printed = graphs["F1 pairs"][graphs["method"] == "best language model, printed"].item()
+    rows += [
+        ("causal graphs: F1 by the rule for language models", line.method, line._2, line, printed)
+        for line in graphs[graphs["low"].notna()].itertuples()
+    ]
+    table = [
+        {
+            "task and measure, percent": task,
+            "reference": name,
+            "here [95 %]": f"{value:.1f} [{line.low:.1f}, {line.high:.1f}]",
+            "best language model, printed": f"{best:.1f}",
+        }
+        for task, name, value, line, best in rows
+    ]
+    title = "**SymbolBench** (notebooks 30 to 32), references beside the best printed language model"
+    return f"{title}:\n\n{_markdown(pd.DataFrame(table))}"
 
 
 def methods(tables: Path) -> str:
