@@ -125,7 +125,7 @@ def references(tables: Path) -> str:
     where = {"id": "in distribution", "ood": "out of distribution"}
     rows = [
         (
-            f"coupled equations, {line.states} states: SR2, {where[line.split]}",
+            f"coupled equations, {line.states} state{'s' * (line.states > 1)}: SR2, {where[line.split]}",
             "affine fit",
             line.SR2,
             line,
