@@ -50,6 +50,7 @@ class Output:
         self.params = params
         self.tables, self.figures = params.folder / "tables", params.folder / "figures"
         self.emitted: dict[str, str] = {}
+        self.stated = False
         for folder in (self.tables, self.figures):
             folder.mkdir(parents=True, exist_ok=True)
             if not os.access(folder, os.W_OK):
@@ -121,7 +122,11 @@ class Output:
             display(Image(filename=self.figures / f"{name}.png", width=figure.get_figwidth() * 100, alt=alt))
 
     def provenance(self) -> None:
-        """Write what made these files: profile, parameters, versions, and the SHA-256 of each file."""
+        """Write what made these files: profile, parameters, versions, and the SHA-256 of each file.
+
+        Files that are written later, by audits, are added then.
+        """
+        self.stated = True
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
         record = {
             "study": self.params.notebook,
@@ -149,6 +154,8 @@ class Output:
     def _record(self, path):
         relative = path.relative_to(self.params.folder).as_posix()
         self.emitted[relative] = hashlib.sha256(path.read_bytes()).hexdigest()
+        if self.stated:
+            self.provenance()
 
 
 def _wrapped(shown) -> str:
