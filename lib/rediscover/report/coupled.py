@@ -12,7 +12,7 @@ from ..problems import problem, problems
 from ..problems.cde import simulate
 from .coupled_released import figure3, refinement
 from .figures import colour, intervals, marker, style
-from .ledger import combine, compare, published
+from .ledger import claim_verdict, combine, compare, published
 from .output import CONTROLS
 from .summaries import interval
 
@@ -431,7 +431,7 @@ def _against_baselines(part) -> tuple[str, str]:
         texts.append(
             f"{dim}: {line['printed']:.1f} against {line['SR2']:.1f} [{line['low']:.1f}, {line['high']:.1f}] ({top})"
         )
-    return _verdict([*wins, *ahead]), (
+    return claim_verdict([*wins, *ahead]), (
         f"as printed the best language model is ahead of the three baselines in {sum(ahead)} of {len(ahead)} "
         "dimensions; the best printed language model against the best method run here, SR2 ID by dimension: "
         f"{'; '.join(texts)}; ahead of its interval in {sum(wins)} of {len(wins)}"
@@ -468,7 +468,7 @@ def _beyond(part) -> tuple[str, str]:
     cells = [row(group) for _, group in part.groupby(["method", "subset"])]
     falls = [cell["ood", "sr2"] < cell["id", "sr2"] for cell in cells]
     found = f"SR2 is lower out of distribution in {sum(falls)} of {len(falls)} cells of method and dimension"
-    return _verdict(falls), found
+    return claim_verdict(falls), found
 
 
 def _signs(before: str, after: str) -> str:
@@ -496,7 +496,7 @@ def _correlated() -> tuple[str, str]:
         f"{c.replace('_', ' ')} |r| < {WEAK} in {r['sum']} of {r['size']} dimensions"
         for c, r in weak.iterrows()
     ]
-    return _verdict(found.abs() < WEAK), (
+    return claim_verdict(found.abs() < WEAK), (
         f"recomputed from the printed Table 2, {' and '.join(texts)}; the printed values with context come back within "
         f"{gap['with_context']:.3f}, those without are off by up to {gap['without_context']:.2f}"
     )
@@ -508,15 +508,11 @@ def _refined(released) -> tuple[str, str]:
     points = figure3(released)["SR2"].unstack("reasoning").dropna()
     rises = points["with"] > points["without"]
     signs = [found["improved"] > 0.5, found["complexity"] > 0.5, bool(rises.all())]
-    return _verdict(signs), (
+    return claim_verdict(signs), (
         f"in {found['runs']} released runs the best R2 rose after the first epoch in {found['improved']:.0%} (median "
         f"gain {found['gain']:.3f}), and the answer got more complex in {found['complexity']:.0%} of these; longer "
         f"reasoning raises SR2 for {rises.sum()} of {len(rises)} models of Figure 3"
     )
-
-
-def _verdict(signs) -> str:
-    return "holds" if all(signs) else "fails" if not any(signs) else "mixed"
 
 
 WEAK = 0.5  # a correlation below it explains less than a quarter of the variance

@@ -14,7 +14,7 @@ from ..params import read, root
 from ..problems import problem, problems
 from ..problems.pdes import coarser
 from .figures import colour, order, style
-from .ledger import combine, compare, published
+from .ledger import claim_verdict, combine, compare, published
 
 LINEAR = ("sindy", "esindy", "pdefind", "bayesian", "wsindy", "ewsindy")  # of the paper; sindy_cross is ours
 GENETIC = ("gplearn", "operon", "pysr")
@@ -625,10 +625,6 @@ def claims(odes: pd.DataFrame, pdes: pd.DataFrame, tests: pd.DataFrame) -> dict[
     return results
 
 
-def _verdict(*points: bool) -> str:
-    return "holds" if all(points) else "mixed" if any(points) else "fails"
-
-
 def _kind(scored: pd.DataFrame) -> pd.Series:
     kinds = dict.fromkeys(LINEAR, "linear") | dict.fromkeys(GENETIC, "genetic")
     return scored["method"].map(kinds)
@@ -665,7 +661,7 @@ def _lowest(odes, pdes):
         for title, table in (("PDEs", p), ("ODEs", o))
         for n in ("clean", "noisy")
     ]
-    return _verdict(*points), "median NMSE, linear against genetic programming. " + "; ".join(shown)
+    return claim_verdict(points), "median NMSE, linear against genetic programming. " + "; ".join(shown)
 
 
 def _ratios(scored: pd.DataFrame, level: float | None = None) -> pd.DataFrame:
@@ -688,7 +684,7 @@ def _robust(odes, pdes):
         points.append(by["linear"] < by["genetic"])
         shown.append(f"{title} {by['linear']:+.2f} against {by['genetic']:+.2f}")
     text = "median log10 of the error with noise over the clean one, linear against genetic programming: "
-    return _verdict(*points), text + "; ".join(shown)
+    return claim_verdict(points), text + "; ".join(shown)
 
 
 def _growing(odes, pdes):
@@ -700,7 +696,7 @@ def _growing(odes, pdes):
         by = change.groupby(_kind(change))["change"].mean().reindex(["linear", "genetic"])
         points += [by["linear"] < 0, by["genetic"] > 0]
         shown.append(f"{title}, {worst:g} dB: linear {by['linear']:+.1f} nodes, genetic {by['genetic']:+.1f}")
-    return _verdict(*points), "mean change of complexity from clean. " + "; ".join(shown)
+    return claim_verdict(points), "mean change of complexity from clean. " + "; ".join(shown)
 
 
 def _sensitive(odes, pdes):
@@ -715,7 +711,7 @@ def _sensitive(odes, pdes):
         for k, r in both.items()
     ]
     text = "log10 of the error at 40 dB over the clean one: "
-    return _verdict(both["PDEs"].mean() > both["ODEs"].mean()), text + "; ".join(shown)
+    return claim_verdict([both["PDEs"].mean() > both["ODEs"].mean()]), text + "; ".join(shown)
 
 
 def _none_found(odes):
@@ -733,7 +729,7 @@ def _variables(pdes):
         return "untestable here", "needs systems with one and with several variables"
     one, many = (f"{row['sum']:.0f} of {row['size']:.0f} cells" for _, row in counts.iterrows())
     rate = counts["sum"] / counts["size"]
-    return _verdict(rate[True] > rate[False]), f"one variable {one}, several variables {many}"
+    return claim_verdict([rate[True] > rate[False]]), f"one variable {one}, several variables {many}"
 
 
 def _heats(pdes, value: str) -> pd.DataFrame:
@@ -758,7 +754,7 @@ def _heat_error(pdes):
     shown = "; ".join(
         f"{m} " + ", ".join(f"{d} {v:.1g}" for d, v in row.dropna().items()) for m, row in wide.iterrows()
     )
-    return _verdict(*grows), f"error grows for {sum(grows)} of {len(grows)} methods: {shown}"
+    return claim_verdict(grows), f"error grows for {sum(grows)} of {len(grows)} methods: {shown}"
 
 
 def _heat_time(pdes):
@@ -777,7 +773,7 @@ def _heat_time(pdes):
         f"{d} linear {ratio['linear'][d]:.0f}x, genetic {ratio['genetic'][d]:.0f}x" for d in dims
     )
     return (
-        _verdict(*(ratio["linear"][d] > ratio["genetic"][d] for d in dims)),
+        claim_verdict(ratio["linear"][d] > ratio["genetic"][d] for d in dims),
         f"median time over that in 1D: {shown}; Operon sees a draw of the rows here, so its time cannot grow",
     )
 
@@ -799,4 +795,4 @@ def _hidden(pdes):
     )
     if forced.empty:
         return "untestable here", "needs Heat (Laser) or RD (Cylinder), which this profile leaves out"
-    return _verdict(not forced["identified"].any(), len(low) > 0, law > truth), text
+    return claim_verdict([not forced["identified"].any(), len(low) > 0, law > truth]), text

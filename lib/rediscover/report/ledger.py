@@ -124,6 +124,18 @@ def verdict(value: str, low: float, high: float) -> str:
     return "reproduced" if printed + half >= low and printed - half <= high else "differs"
 
 
+def claim_verdict(conditions: Iterable[bool]) -> str:
+    """``holds`` if every condition of a claim is met, ``fails`` if none is, else ``mixed``.
+
+    Examples
+    --------
+    >>> claim_verdict([True, True]), claim_verdict([True, False]), claim_verdict([False])
+    ('holds', 'mixed', 'fails')
+    """
+    met = [bool(condition) for condition in conditions]
+    return "holds" if all(met) else "mixed" if any(met) else "fails"
+
+
 def claims(
     study: str, results: Mapping[str, tuple[str, str]], part: Iterable[str] | None = None
 ) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from ..metrics import agreement
 from ..problems import passages
 from ..scores import passages as scores
 from . import passages as study
-from .ledger import COLUMNS, compare, published, verdict
+from .ledger import COLUMNS, claim_verdict, compare, published, verdict
 
 PAPER = "SciText2Eq"
 PRINTED = "the printed digit"
@@ -313,12 +313,7 @@ def claims(data: study.Released | None, reason: str) -> dict[str, tuple[str, str
     means = scores.table3(data.outputs)
     found = _on_metrics(data, means) | _on_rubrics(data) | _on_density(data) | _on_agreement(data)
     found |= _on_venues(data) | _on_counts(data)
-    return {id: (_verdict(conditions), finding) for id, (conditions, finding) in sorted(found.items())}
-
-
-def _verdict(conditions) -> str:
-    held = [bool(condition) for condition in conditions]
-    return "holds" if all(held) else "mixed" if any(held) else "fails"
+    return {id: (claim_verdict(conditions), finding) for id, (conditions, finding) in sorted(found.items())}
 
 
 def _on_metrics(data, means) -> dict:

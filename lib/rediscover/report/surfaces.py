@@ -16,7 +16,7 @@ from ..problems import problem, problems
 from ..problems.surfaces import categories, ids
 from ..scores import metric
 from .figures import against, intervals, order, style
-from .ledger import combine, compare, published
+from .ledger import claim_verdict, combine, compare, published
 from .output import CONTROLS
 from .summaries import interval, summary
 
@@ -471,7 +471,7 @@ def claims(scored, noise, refit, fails) -> dict[str, tuple[str, str]]:
         for c in medians.columns
     ]
     results["SB-03"] = (
-        "holds" if all(nearer) else "fails" if not any(nearer) else "mixed",
+        claim_verdict(nearer),
         f"on clouds scaled by the diagonal, implicit is nearer in {sum(nearer)} of {len(nearer)} medians",
     )
     explicit = found[found["subset"] == "explicit"].groupby("method")["nmse_release"]
