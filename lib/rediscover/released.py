@@ -8,7 +8,9 @@ out.
 
 import difflib
 import functools
+import gzip
 import hashlib
+import json
 import os
 import warnings
 from pathlib import Path
@@ -20,6 +22,9 @@ import yaml
 REGISTRY = Path(__file__).with_suffix(".yaml")
 RAW = "https://raw.githubusercontent.com"
 MIRROR = "REDISCOVER_MIRROR"
+PACK = Path(
+    "shared", "data", "symbolbench", "released_outputs.json.gz"
+)  # SymbolBench's model runs, re-encoded
 
 
 class ReleasedError(OSError):
@@ -173,3 +178,20 @@ def _download(url: str, target: Path, sha256: str) -> Path:
             f"or set {MIRROR} to a folder laid out as owner/repository/commit/path"
         ) from error
     return target
+
+
+def model_runs(task: str, folder: Path | None = None) -> list[dict] | None:
+    """SymbolBench's released model runs on a task, or None where the file of them is not beside the repository.
+
+    Parameters
+    ----------
+    task : ``DE``, ``BN`` or ``SCM``
+    folder : where `PACK` is; by default the folder above the repository.
+    """
+    from .params import root
+
+    path = (folder or root().parent) / PACK
+    if not path.is_file():
+        return None
+    with gzip.open(path) as file:
+        return [run for run in json.load(file)["items"] if run["task"] == task]

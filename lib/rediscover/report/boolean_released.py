@@ -1,6 +1,5 @@
 """What SymbolBench's released runs on Boolean networks say: Figure 3, stored scores derived again, skipped rules."""
 
-import gzip
 import json
 from pathlib import Path
 
@@ -11,9 +10,9 @@ from ..expressions import parse
 from ..metrics import boolean as metrics
 from ..params import root
 from ..problems import boolean
+from ..released import PACK, model_runs
 from .summaries import interval
 
-PACK = Path("shared", "data", "symbolbench")
 FIGURE3B = {  # precision, recall, accuracy, F1 of Qwen3-0.6B, without and with reasoning, as drawn
     False: (0.613, 0.822, 0.718, 0.696),
     True: (0.629, 0.807, 0.733, 0.700),
@@ -26,19 +25,18 @@ def runs(folder: Path | None = None) -> list[dict] | None:
 
     Parameters
     ----------
-    folder : where `PACK` is; by default the folder above the repository.
+    folder : as for `model_runs`
 
     Returns
     -------
     list of dict with thinking, truth (id of the network), candidates (rules, F1, precision, recall, accuracy,
     complexity; best first), and train: the transitions they were scored on, two bool arrays of states
     """
-    path = (folder or root().parent) / PACK
-    if not (path / "released_outputs.json.gz").is_file():
+    found = model_runs("BN", folder)
+    if found is None:
         return None
-    with gzip.open(path / "released_outputs.json.gz") as file:
-        found = [run for run in json.load(file)["items"] if run["task"] == "BN"]
-    networks = {item["id"]: item for item in json.loads((path / "bn.json").read_text())["items"]}
+    data = (folder or root().parent) / PACK.with_name("bn.json")
+    networks = {item["id"]: item for item in json.loads(data.read_text())["items"]}
     for run in found:
         transitions = networks[run["truth"]]["upstream_transitions"]["train"]
         run["train"] = [np.array([[bit == "1" for bit in pair[i]] for pair in transitions]) for i in (0, 1)]

@@ -1,8 +1,6 @@
 """What SymbolBench's released runs on coupled equations say: Figure 3, and scores derived again."""
 
-import gzip
 import importlib.resources
-import json
 import re
 from pathlib import Path
 
@@ -12,10 +10,8 @@ import yaml
 
 from ..expressions import parse
 from ..metrics.trajectories import r2_trajectories
-from ..params import root
 from ..problems import cde
-
-PACK = Path("shared", "data", "symbolbench", "released_outputs.json.gz")
+from ..released import model_runs
 
 
 def runs(folder: Path | None = None) -> list[dict] | None:
@@ -23,19 +19,15 @@ def runs(folder: Path | None = None) -> list[dict] | None:
 
     Parameters
     ----------
-    folder : where `PACK` is; by default the folder above the repository.
+    folder : as for `model_runs`
 
     Returns
     -------
     list of dict with model, setting, truth, upstream_idx, candidates (skeletons, equations, R2, complexity; best
     first), best_curve ([epoch, best R2, its complexity] at each change)
     """
-    path = (folder or root().parent) / PACK
-    if not path.is_file():
-        return None
-    with gzip.open(path) as file:
-        items = json.load(file)["items"]
-    return [run for run in items if run["task"] == "DE" and run["noise"] == 0]
+    found = model_runs("DE", folder)
+    return found and [run for run in found if run["noise"] == 0]
 
 
 def derive(run: dict) -> float:
