@@ -123,34 +123,25 @@ def references(tables: Path) -> str:
         for name in ("coupled_headline", "boolean_headline", "causal_trivial")
     )
     where = {"id": "in distribution", "ood": "out of distribution"}
-    rows = [
-        (
-            f"coupled equations, {line.states} state{'s' * (line.states > 1)}: SR2, {where[line.split]}",
-            "affine fit",
-            line.SR2,
-            line,
-            line.printed,
-        )
-        for line in affine.itertuples()
-    ]
-    rows += [
-        (f"Boolean networks: informedness, {where[split]}", line.method, line.value, line, line._6)
-        for split in where
-        for line in networks[networks["measure"] == f"BI {split}"].itertuples()
+    affine = affine.rename(columns={"SR2": "value"}).assign(reference="affine fit")
+    states = affine["states"].map(lambda n: f"{n} state" if n == 1 else f"{n} states")
+    parts = [affine.assign(task="coupled equations, " + states + ": SR2, " + affine["split"].map(where))]
+    networks = networks.rename(columns={"method": "reference", "best model": "printed"})
+    parts += [
+        networks[networks["measure"] == f"BI {split}"].assign(task=f"Boolean networks: informedness, {name}")
+        for split, name in where.items()
     ]
     printed = graphs["F1 pairs"][graphs["method"] == "best language model, printed"].item()
-    rows += [
-        ("causal graphs: F1 by the rule for language models", line.method, line._2, line, printed)
-        for line in graphs[graphs["low"].notna()].itertuples()
-    ]
+    graphs = graphs[graphs["low"].notna()].rename(columns={"method": "reference", "F1 pairs": "value"})
+    parts += [graphs.assign(task="causal graphs: F1 by the rule for language models", printed=printed)]
     table = [
         {
-            "task and measure, percent": task,
-            "reference": name,
-            "here [95 %]": f"{value:.1f} [{line.low:.1f}, {line.high:.1f}]",
-            "best language model, printed": f"{best:.1f}",
+            "task and measure, percent": line.task,
+            "reference": line.reference,
+            "here [95 %]": f"{line.value:.1f} [{line.low:.1f}, {line.high:.1f}]",
+            "best language model, printed": f"{line.printed:.1f}",
         }
-        for task, name, value, line, best in rows
+        for line in pd.concat(parts).itertuples()
     ]
     title = "**SymbolBench** (notebooks 30 to 32), references beside the best printed language model"
     return f"{title}:\n\n{_markdown(pd.DataFrame(table))}"
