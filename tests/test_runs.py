@@ -149,6 +149,18 @@ def test_a_method_that_allocates_without_end_is_a_row_and_the_sweep_goes_on():
     assert 300 < frame["peak_mb"][0] < 600
 
 
+def test_workers_that_die_all_at_once_are_all_reported():
+    pool = executors.Local(1, [])
+    try:
+        for _ in range(20):
+            workers = [pool._start() for _ in range(12)]
+            for worker in workers:
+                os.kill(worker.pid, signal.SIGKILL)
+            assert {pool._stop(worker) for worker in workers} == {"the worker was killed by SIGKILL"}
+    finally:
+        pool.close()
+
+
 def test_a_run_does_not_pay_for_the_one_before(tmp_path):
     frame = grid([line()], [Bad("die_later"), Logged(str(tmp_path / "log"), pause=0.3)], workers=1)
     assert list(frame["status"]) == ["ok", "ok"]

@@ -11,6 +11,7 @@ import json
 import os
 import pickle
 import re
+import select
 import signal
 import socket
 import struct
@@ -34,36 +35,47 @@ def serve(fd: int, modules: list[str]):
     for name in (*PRELOAD, *modules):
         with suppress(Exception):  # whoever needs the module will meet the error, and say so in a row
             importlib.import_module(name)
+    # A death wakes the loop through a socket. Reaping within a handler would be interrupted by the next death.
+    deaths, bell = socket.socketpair()
+    bell.setblocking(False)
+    signal.set_wakeup_fd(bell.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # without any handler the bell stays silent
     alive = set()
-
-    def reap(*_):
-        while alive:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if not pid:
-                return
-            alive.discard(pid)
-            _kill_group(pid)
-            with suppress(OSError):
-                control.sendall(NOTICE.pack(pid, status))
-
-    signal.signal(signal.SIGCHLD, reap)
     while True:
+        ready, _, _ = select.select([control, deaths], [], [])
+        if deaths in ready:
+            deaths.recv(4096)
+            alive -= _reap(alive, control)
+        if control not in ready:
+            continue
         message, fds, _, _ = socket.recv_fds(control, 1, 1)
         if not message:
-            for pid in list(alive):
+            for pid in alive:
                 _kill_group(pid)
             os._exit(0)
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # until the new worker is on the list
         pid = os.fork()
         if not pid:
-            control.close()
+            signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        else:
-            alive.add(pid)
-            os.close(fds[0])
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
-        if not pid:
+            for end in (control, deaths, bell):
+                end.close()
             _work(fds[0])
+        alive.add(pid)
+        os.close(fds[0])
+
+
+def _reap(alive: set[int], control) -> set[int]:
+    """Report the workers that have ended, and kill what they have left running."""
+    ended = set()
+    while ended != alive:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if not pid:
+            break
+        ended.add(pid)
+        _kill_group(pid)
+        with suppress(OSError):
+            control.sendall(NOTICE.pack(pid, status))
+    return ended
 
 
 def _kill_group(pid):
