@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from rediscover import killable
 from rediscover.expressions import Expression, ExpressionError, from_sympy, parse, refit, simplify
-from rediscover.expressions.numerics import DERIVATIVES
+from rediscover.expressions.numerics import DERIVATIVES, Program
 from rediscover.expressions.syntax import ARITY, CHARACTERS, DEPTH, NESTING, NODES, UNARY
 
 # ---------------------------------------- reading and writing
@@ -191,6 +191,27 @@ def test_text_round_trips_exactly(tree):
         warnings.simplefilter("error")
         result = expression(values)
     assert result.dtype == np.float64 and result.shape == ((2,) if values else ())
+
+
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.recursive(leaves, grow, max_leaves=12), st.lists(st.floats(), min_size=3, max_size=3))
+def test_a_program_at_a_point_gives_the_bits_of_a_program_on_arrays(tree, numbers):
+    program, point = Program([tree]), dict(zip(("x", "y1", "E_f"), numbers, strict=True))
+    (one,) = program.at(point)
+    (many,) = program({name: np.array([value]) for name, value in point.items()})
+    assert np.float64(one).tobytes() == np.float64(np.ravel(many)[0]).tobytes() or (one != one and many != many)
+
+
+@pytest.mark.parametrize("text", ["1/x", "x/y1", "0/x", "1/(1 + 1/x)", "-1/x", "x*1e308*1e308 - x"])
+@pytest.mark.parametrize("x", [0.0, -0.0, 1.0, math.inf, math.nan])
+def test_a_program_at_a_point_divides_as_ieee_does(text, x):
+    program = Program([parse(text).tree])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (one,) = program.at({"x": x, "y1": -0.0})
+        (many,) = program({"x": np.array([x]), "y1": np.array([-0.0])})
+    np.testing.assert_array_equal(np.array([one]).view(np.uint64), many.view(np.uint64))
 
 
 HOSTILE = [

@@ -101,11 +101,14 @@ class _Shooting:
         """Trajectories, shape (n_sets, n_windows, window, n_states)."""
         constants = dict(zip(self.labels, sets.T[:, :, None], strict=True))
         x = np.repeat(self.start[None], len(sets), axis=0)
-        shape, h, path = x.shape[:-1], self.step / SUBSTEPS, []
+        h, path = self.step / SUBSTEPS, []
 
         def rates(x):
-            parts = self.program(constants | dict(zip(self.names, np.moveaxis(x, -1, 0), strict=True)))
-            return np.stack([np.broadcast_to(part, shape) for part in parts], axis=-1)
+            states = {name: x[..., i] for i, name in enumerate(self.names)}
+            slopes = np.empty_like(x)
+            for i, part in enumerate(self.program(constants | states)):
+                slopes[..., i] = part
+            return slopes
 
         with np.errstate(all="ignore"):
             for _ in range(self.window):

@@ -197,10 +197,11 @@ class _Matching:
     def solve(self, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients for given inner constants, and the residuals in units of the spread of the state."""
         named = self.values | dict(zip(self.inner, inner, strict=True))
+        parts = self.program(named)
+        table = np.empty((len(parts), len(self.x)))
+        for row, part in zip(table, parts, strict=True):
+            row[:] = part
         with np.errstate(all="ignore"):
-            table = np.array(
-                [np.broadcast_to(part, self.x.shape) for part in self.program(named)], dtype=float
-            )
             *columns, fixed = table @ self.integral.T
         if not np.all(np.isfinite(table)):
             return np.zeros(len(columns)), np.full(self.x.shape, PENALTY)

@@ -256,6 +256,10 @@ class Expression:
         SymPy evaluates as usual (``x + x`` becomes ``2*x``); constant parts beyond
         double precision are oo or nan.
         """
+        return self._sympy
+
+    @cached_property
+    def _sympy(self):
         return algebra.to_sympy(self.tree)
 
     def latex(self) -> str:

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import operator
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -61,6 +62,20 @@ DERIVATIVES = {
 RULES = {UFUNCS[label]: Parser(text, [*"abpq"], False).tree() for label, text in DERIVATIVES.items()}
 POWER = Parser("b*a**(b - 1)*p", [*"abpq"], False).tree()
 EXPONENTIAL = Parser("a**b*log(a)*q", [*"abpq"], False).tree()
+
+
+def _quotient(a: float, b: float) -> float:
+    return a / b if b else np.divide(a, b)
+
+
+# What Python computes to the same bits as numpy, ten times as fast, where operands are numbers.
+SCALAR = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.negative: operator.neg,
+}
+SCALAR[np.divide] = _quotient
 LARGEST_PRODUCT = 6  # integer powers up to this are computed as products
 
 
@@ -210,11 +225,22 @@ class Program:
 
     def __call__(self, columns: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         """One array (or number, where nothing varies) per tree, then per variable and tree its derivative."""
+        return self._run(self.calls, columns)
+
+    def at(self, point: Mapping[str, float]) -> list[float]:
+        """The same at one point, given as Python's numbers: to the bit what a call gives, but several times as fast."""
+        return self._run(self.scalar_calls, point)
+
+    @functools.cached_property
+    def scalar_calls(self) -> list[tuple]:
+        return [(SCALAR.get(function, function), *registers) for function, *registers in self.calls]
+
+    def _run(self, calls: list[tuple], values: Mapping) -> list:
         registers = self.start.copy()
         for name, i in self.inputs:
-            registers[i] = columns[name]
+            registers[i] = values[name]
         with np.errstate(all="ignore"):
-            for function, target, a, b, c in self.calls:
+            for function, target, a, b, c in calls:
                 if b < 0:
                     registers[target] = function(registers[a])
                 elif c < 0:

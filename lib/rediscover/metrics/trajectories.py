@@ -1,6 +1,7 @@
 """How well a system of differential equations was found: its trajectories, and the trees of its right-hand
 sides."""
 
+import functools
 from collections.abc import Mapping
 
 import numpy as np
@@ -113,6 +114,7 @@ def proximity_dependent(prediction: Mapping, truth: Mapping) -> float:
     )
 
 
+@functools.lru_cache(maxsize=1024)  # one truth is compared with many answers
 def dependent_tree(expression) -> tuple:
     """Tree of the dependent parts of an expression, as nested tuples (label, child, ...).
 

@@ -6,6 +6,7 @@ Ids are those of the benchmark: ``S001`` to ``S063`` and ``P...``; the subset is
 """
 
 import functools
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -70,8 +71,8 @@ def simulate(
     def rates(_, state):
         nonlocal left
         left -= 1
-        value = np.array(program(dict(zip(names, state, strict=True))), dtype=float)
-        if left < 0 or not np.all(np.isfinite(value)):
+        value = program.at(dict(zip(names, state.tolist(), strict=True)))
+        if left < 0 or not all(map(math.isfinite, value)):
             raise ArithmeticError
         return value
 
