@@ -28,7 +28,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test generate bench lab refresh cost readme clean distclean lock
+.PHONY: help all smoke site paper test generate bench lab refresh cost whole readme clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -86,6 +86,9 @@ refresh: $(READY) ## execute the committed notebooks again in place (smoke profi
 
 cost: $(READY) ## measure time and memory of the smoke and quick profiles, from scratch, into tables/cost.csv
 	$(PY) -m rediscover.report.cost
+
+whole: $(READY) ## what a clone must stand, half an hour: no network, ten interruptions, a second run
+	$(PY) -m pytest -m whole tests/test_whole.py
 
 readme: $(READY) ## make the generated parts of README.md again
 	$(PY) -m rediscover.report.readme

@@ -17,6 +17,12 @@ def test_bootstrap_is_the_known_interval_of_a_mean():
     assert (low, high) == pytest.approx((estimate - half, estimate + half), abs=0.02)
 
 
+@pytest.mark.parametrize("size", [1, 7, 156, 1000])
+def test_bootstrap_of_a_mean_at_once_has_the_bits_of_one_after_the_other(size):
+    values = np.random.default_rng(size).normal(size=size)
+    assert agreement.bootstrap(values) == agreement.bootstrap(values, lambda drawn: np.mean(drawn))
+
+
 def test_bootstrap_of_clusters_is_wider_and_repeats():
     paper = np.repeat(np.arange(40), 10)
     values = np.random.default_rng(1).normal(size=40)[paper]

@@ -142,11 +142,12 @@ class TestRecord:
 
     def test_leaving_out_the_slowest_starts_with_the_whole_row(self, kept):
         cuts = study.time_limit(kept)
-        if cuts.empty:
-            pytest.skip("the record holds no answer of LPCMCI")
         whole = study.row(kept[kept["method"] == "lpcmci"], total=study.GRAPHS)
         assert cuts.loc[0, "f1"] == pytest.approx(whole["f1"], rel=1e-12)  # another order of addition
         assert cuts["scored"].diff().dropna().eq(-1).all()
+
+    def test_the_printed_row_of_lpcmci_is_that_of_a_machine_which_stopped_two_graphs_more(self, kept):
+        assert study.stopped(kept) == ["C033, C169"]
 
 
 def test_ledger_without_a_record_says_not_run():

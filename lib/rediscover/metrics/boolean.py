@@ -6,6 +6,7 @@ pooled measures count it as 1, as the released code does; the harmonised ones co
 quotients are 0, as released.
 """
 
+import functools
 from collections.abc import Mapping
 from itertools import product
 
@@ -160,15 +161,19 @@ def proximity_classes(prediction: Mapping, truth: Mapping) -> float:
     1.0
     """
     distances = [
-        tree_edit_distance(_class_tree(prediction[node].sympy()), _class_tree(rule.sympy()))
+        tree_edit_distance(_class_tree(prediction[node]), _class_tree(rule))
         for node, rule in truth.items()
         if node in prediction
     ]
     return float(np.mean(distances)) if distances else np.nan
 
 
-def _class_tree(node) -> tuple:
-    return (type(node).__name__, *map(_class_tree, node.args))
+@functools.lru_cache(maxsize=4096)  # one truth is compared with many answers
+def _class_tree(rule) -> tuple:
+    def tree(node):
+        return (type(node).__name__, *map(tree, node.args))
+
+    return tree(rule.sympy())
 
 
 def truth_table_inputs(n: int) -> np.ndarray:

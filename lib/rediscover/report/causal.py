@@ -3,6 +3,7 @@
 import contextlib
 import importlib.metadata
 import io
+import itertools
 import json
 import warnings
 
@@ -185,7 +186,7 @@ def keep(records, out) -> None:
         return  # without tigramite there is nothing to keep, and what is kept stays
     ran = {"tigramite": importlib.metadata.version("tigramite"), "numpy": np.__version__, "blas": _kernels()}
     frame = part[["problem", "method", "status", "reason"]].assign(**ran)
-    frame["limit_seconds"] = part["seconds"].round(1).astype(str)  # as text: `runs` puts times elsewhere
+    frame["took_seconds"] = part["seconds"].round(1).astype(str)  # as text: `runs` puts times elsewhere
     frame["parents"] = [_numbers(text) for text in part["solution"]]
     out.runs(frame, RECORDED)
 
@@ -224,7 +225,7 @@ def recorded() -> pd.DataFrame:
         graph = problem(line["problem"])
         entry = {name: line[name] for name in ("problem", "method", "status", "reason")}
         entry |= {
-            "seconds": float(line["limit_seconds"]),
+            "seconds": float(line["took_seconds"]),
             "scoring": "" if line["parents"] else "nothing to score",
         }
         if line["parents"]:
@@ -266,6 +267,25 @@ def time_limit(kept) -> pd.DataFrame:
         )
         rows.append({"left out": slowest, "scored": len(answered) - slowest} | cells | {"as printed": agree})
     return pd.DataFrame(rows).set_index("left out")
+
+
+def stopped(kept, most: int = 2) -> list[str]:
+    """The sets of up to `most` of the slowest recorded graphs without which LPCMCI's row is the printed one.
+
+    Returns
+    -------
+    list of str
+        Such as ``"C001, C002"``; a set is in it if all nine cells round to the print.
+    """
+    group = kept[(kept["method"] == "lpcmci") & (kept["scoring"] == "")]
+    slow = group.nlargest(SLOWEST, "seconds")["problem"]
+    printed, found = _printed("LPCMCI"), []
+    for n in range(most + 1):
+        for names in itertools.combinations(sorted(slow), n):
+            cells = row(group[~group["problem"].isin(names)], total=GRAPHS)
+            if all(verdict(printed[m], cells[m], cells[m]) == "reproduced" for m in MEASURES):
+                found.append(", ".join(name.removeprefix("causal/") for name in names))
+    return found
 
 
 def _printed(label: str) -> dict[str, str]:
@@ -480,7 +500,9 @@ def ledger(kept) -> pd.DataFrame:
         if part.empty:
             continue
         reason = f"{(part['scoring'] == '').sum()} of {len(part)} recorded graphs answered"
-        cuts = time_limit(kept)
+        if name == "lpcmci":
+            cuts = time_limit(kept)
+            reason += "".join(f"; the printed row without {names}" for names in stopped(kept))
         for measure, value in row(part, total=GRAPHS).items():
             entry = {"value": value, "low": value, "high": value, "reason": reason}
             if len(part) < GRAPHS:

@@ -21,13 +21,14 @@ from .srsd import SEARCHES, difficulty
 
 DRAWS = 2000
 BOUNDS = (0.025, 0.975)
+ACCURATE = 0.9  # R2 of a trajectory from the second initial state: SymbolBench's ACC out of distribution
 FIELD = {"split": "space", "stencil": "direct"}  # how MDBench's generic methods see a field
 SOURCES = {  # study -> table of its scores, what counts as recovered there, the error shown, rows
     "surfaces": ("surfaces_scores", "symbolic_accuracy", "nmse_variance", ""),
     "srsd": ("srsd_scores", "solution_rate", "nmse_variance", ""),
     "odes": ("mdbench_odes_scores", "identified", "nmse_per_output", "noise == 0"),
     "pdes": ("mdbench_pdes_scores", "identified", "nmse_per_output", "noise == 0"),
-    "cde": ("coupled_scores", "identified", "nmse_per_output", ""),
+    "cde": ("coupled_scores", "accurate_ood", "nmse_variance", ""),
 }
 
 
@@ -299,6 +300,9 @@ def everywhere(scored: pd.DataFrame, folder: Path, names: list[str]) -> pd.DataF
         if (path := folder / f"{file}.csv").exists():
             whole = pd.read_csv(path)
             whole = whole.query(rule) if rule else whole
+            if "r2_trajectories_ood" in whole:
+                r2 = whole["r2_trajectories_ood"].fillna(-np.inf)
+                whole = whole.assign(r2=r2, accurate_ood=r2 >= ACCURATE)
             if "r2" in whole:
                 whole = whole.assign(nmse_variance=1 - whole["r2"])
             tables.insert(0, ("study", whole, error))

@@ -83,7 +83,9 @@ def logarithmic(ax, axis) -> None:
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=None, linear=()):
+def intervals(
+    tidy, *, row: str, panel: str, label: dict[str, str], reference=None, linear=(), columns: int | None = None
+):
     """Estimates with intervals: one panel per value of `panel`, one line per method.
 
     Parameters
@@ -92,6 +94,7 @@ def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=No
     label : panel -> title with unit and direction, in the order of the panels
     reference : mapping (row, panel) -> published value, drawn as hollow diamonds
     linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
+    columns : panels in a row of the figure, by default all
 
     Returns
     -------
@@ -102,10 +105,11 @@ def intervals(tidy, *, row: str, panel: str, label: dict[str, str], reference=No
 
     names = order(tidy[row])[::-1]
     with style():
-        figure, axes = plt.subplots(
-            1, len(label), figsize=(2.6 * len(label) + 1, 0.28 * len(names) + 1.2), sharey=True, squeeze=False
-        )
-        for ax, (name, title) in zip(axes[0], label.items(), strict=True):
+        across = columns or len(label)
+        down = -(-len(label) // across)
+        size = (2.6 * across + 1, (0.28 * len(names) + 1.2) * down)
+        figure, axes = plt.subplots(down, across, figsize=size, sharey=True, squeeze=False)
+        for ax, (name, title) in zip(axes.flat, label.items(), strict=True):
             log = name not in linear
             part = tidy[tidy[panel] == name].set_index(row).reindex(names)
             finite = part[["value", "low", "high"]].to_numpy(float)

@@ -111,15 +111,15 @@ def by_set(scored):
 
     names = order(set(scored["method"]) - {"oracle"})
     with style():
-        figure, axes = plt.subplots(1, 3, figsize=(11, 3.4))
-        for ax, (name, (title, score, _)) in zip(axes, METRICS.items(), strict=True):
+        figure, ((*axes,), (third, rest)) = plt.subplots(2, 2, figsize=(7.6, 6.2))
+        for ax, (name, (title, score, _)) in zip([*axes, third], METRICS.items(), strict=True):
             printed = as_printed(name).sort_values("hard")
             ax.plot(range(3), printed.T, color="#bbbbbb", lw=1, zorder=1)
             height = -1.0
             for label, value in printed["hard"].items():
-                height = max(value, height + 0.045)  # labels above each other where lines end together
+                height = max(value, height + 0.05)  # labels above each other where lines end together
                 ax.annotate(
-                    label, (2.15, height), size=6, color="#777777", va="center", annotation_clip=False
+                    label, (2.15, height), size=7, color="#777777", va="center", annotation_clip=False
                 )
             for i, kind in enumerate(names):
                 part = scored[scored["method"] == kind].groupby("subset")[score]
@@ -143,7 +143,8 @@ def by_set(scored):
             ax.set_ylim(-0.03, 1.03)
             better = "lower" if "ned" in score else "higher"
             ax.set_title(f"Table {name[-1]}: {title}\n({better} is better)")
-        axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), title="ours")
+        rest.axis("off")
+        rest.legend(*third.get_legend_handles_labels(), loc="center", title="ours (grey: published)")
     return figure
 
 

@@ -133,8 +133,9 @@ def overview(scored):
         "hausdorff_relative": "Hausdorff / diagonal,\nmedian (lower is better)",
     }
     tidy = pd.concat([accuracy, medians])
+    linear = ["symbolic_accuracy"]
     return intervals(
-        tidy, row="method", panel="metric", label=panels, reference=reference, linear=["symbolic_accuracy"]
+        tidy, row="method", panel="metric", label=panels, reference=reference, linear=linear, columns=2
     )
 
 

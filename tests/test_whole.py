@@ -1,0 +1,106 @@
+"""The whole artifact from a clone of what is committed: half an hour's work, done by `make whole` alone.
+
+`PROFILE` in the environment chooses the profile, smoke unless it is set.
+"""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.whole
+ROOT = Path(__file__).parents[1]
+PROFILE = os.environ.get("PROFILE", "smoke")
+INTERRUPTIONS = 10
+
+
+def clone(folder: Path) -> Path:
+    if not (ROOT / ".git").exists():
+        pytest.skip("there is no repository to clone")
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder / "clone")], check=True)
+    return folder / "clone"
+
+
+def make(root: Path, before=(), **variables) -> subprocess.Popen:
+    """``make all`` in a clone, with the packages of this Python, the clone's own library, and an empty cache."""
+    cache = root.parent / "cache"
+    environment = os.environ | {"PYTHONPATH": str(root / "lib"), "XDG_CACHE_HOME": str(cache)} | variables
+    environment.pop("REDISCOVER_ROOT", None)
+    command = [*before, "make", "--no-print-directory", "all", f"PROFILE={PROFILE}", f"PY={sys.executable}"]
+    return subprocess.Popen(
+        command,
+        cwd=root,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def finish(process):
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors[-3000:]
+
+
+def results(root: Path) -> dict[str, bytes]:
+    folder = root / "build" / "smoke" if PROFILE == "smoke" else root
+    return {
+        f"{kind}/{path.name}": path.read_bytes()
+        for kind in ("tables", "figures")
+        for path in sorted((folder / kind).iterdir())
+    }
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """An uninterrupted run, and how many seconds it took."""
+    root = clone(tmp_path_factory.mktemp("whole"))
+    started = time.monotonic()
+    finish(make(root))
+    return root, time.monotonic() - started
+
+
+def test_a_second_time_nothing_is_done(whole):
+    started = time.monotonic()
+    finish(make(whole[0]))
+    assert time.monotonic() - started < 3
+
+
+def test_interrupted_ten_times_and_resumed_ends_with_the_same_bytes(whole, tmp_path):
+    root, rng, longest = clone(tmp_path), random.Random(20), whole[1] / INTERRUPTIONS
+    for k in range(INTERRUPTIONS):
+        process = make(root)
+        time.sleep(rng.uniform(0.05, 1) * longest)
+        assert process.poll() is None, (
+            f"ended before interruption {k + 1}: {process.communicate()[1][-3000:]}"
+        )
+        os.killpg(process.pid, signal.SIGKILL if k % 2 else signal.SIGINT)  # pulled plugs and Ctrl-C
+        process.communicate()
+    finish(make(root))
+    expected, found = results(whole[0]), results(root)
+    assert len(expected) > 100 and found.keys() == expected.keys()
+    assert [name for name in expected if found[name] != expected[name]] == []
+
+
+def test_without_a_network_every_study_still_runs(tmp_path):
+    alone = ["unshare", "--map-root-user", "--net"]
+    if not (shutil.which("unshare") and shutil.which("ip")) or subprocess.run([*alone, "true"]).returncode:
+        pytest.skip("this system cannot take the network away from a process")
+    root = clone(tmp_path)
+    kernels = [
+        "sh",
+        "-c",
+        'ip link set lo up && exec "$@"',
+        "sh",
+    ]  # notebooks talk to their kernels over loopback
+    finish(make(root, [*alone, *kernels], REDISCOVER_MIRROR=""))
+    assert {f"{path.stem}.ipynb" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} == {
+        path.name for path in (root / "build" / PROFILE).glob("*.ipynb")
+    }
