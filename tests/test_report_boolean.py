@@ -62,9 +62,28 @@ def test_ledger_of_all_networks_compares_with_the_range_of_the_seeds(scored, mon
     monkeypatch.setattr(study, "NETWORKS", len(NETWORKS))
     ours = study.ledger(scored, scored)
     assert set(ours["verdict"]) <= {"reproduced", "differs", "not run"} and ours["measured"].notna().any()
-    gep = scored[scored["method"] == "logicgep"].groupby("seed")["informedness_pooled_ood"].mean() * 100
-    cell = ours.query("table == 'Table 3' and column == 'ood bookmaker_informedness' and row == 'LogicGep'")
-    assert (cell["low"].item(), cell["high"].item()) == pytest.approx((gep.min(), gep.max()))
+    gep = scored[scored["method"] == "logicgep"]
+    seeds = 100 * gep.groupby("seed")["informedness_pooled_ood"].mean()
+    cells = ours.query("column == 'ood bookmaker_informedness' and row == 'LogicGep'").set_index("table")
+    assert tuple(cells.loc["Table 7", ["low", "high"]]) == pytest.approx((seeds.min(), seeds.max()))
+    shown = study.logicgep_rows(ours).loc["T3 ood bookmaker_informedness", "seeds"]
+    assert shown == f"{seeds.min():.4g} to {seeds.max():.4g}"
+    left = [
+        100 * part.loc[part["problem"] != network, "informedness_pooled_ood"].mean()
+        for _, part in gep.groupby("seed")
+        for network in NETWORKS
+    ]
+    assert tuple(cells.loc["Table 3", ["low", "high"]]) == pytest.approx((min(left), max(left)))
+
+
+def test_a_network_without_a_result_leaves_the_means_and_stays_in_the_levels(scored):
+    measures = {name: 0.0 for name in scored.select_dtypes("number")}
+    two = pd.DataFrame([measures | {"problem": "a"}, measures | {"problem": "b"}])
+    two["f1_pooled_id"], two["informedness_pooled_id"] = [0.9, 0.4], [0.6, 0.2]
+    without_a, without_b = study.without_one(two)
+    assert without_a["id", "acc_0.5"] == 0 and without_b["id", "acc_0.5"] == 50
+    assert without_a["id", "bookmaker_informedness"] == pytest.approx(20)
+    assert without_b["id", "bookmaker_informedness"] == pytest.approx(60)
 
 
 def test_complexity_of_table_7_is_per_rule(scored):
