@@ -12,9 +12,11 @@ def main(arguments=None) -> int:
     """Run a command; errors are one line on standard error and exit status 2."""
     options = _parser().parse_args(arguments)
     try:
-        return options.run(options) or 0
+        status = options.run(options) or 0
+        sys.stdout.flush()  # a reader that has gone is met here, not when Python ends
+        return status
     except BrokenPipeError:
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is for nobody
         return 0
     except KeyboardInterrupt:
         print("rediscover: interrupted; finished runs are kept", file=sys.stderr)

@@ -401,7 +401,7 @@ def _measured(seeds: list[dict], possible: list[dict], networks: int) -> dict[tu
 
 
 def logicgep_rows(ledger) -> pd.DataFrame:
-    """LogicGep's entries of the ledger: printed, ours, the range that decides, those of the seeds and of one run more."""
+    """LogicGep's entries of the ledger: printed, ours, the range that decides, those of seeds and of one run more."""
     part = ledger[ledger["row"] == "LogicGep"].copy()
     for column, pattern in (("seeds", r"seeds (.*?);"), ("one run more", r"one run more (.*?);")):
         part[column] = part["reason"].str.extract(pattern)[0]
