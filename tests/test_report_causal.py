@@ -99,7 +99,8 @@ class TestRecord:
             ]
         )
         monkeypatch.setattr(study, "root", lambda: tmp_path)
-        assert study.recorded().empty
+        nothing = study.recorded()
+        assert nothing.empty and study.time_limit(nothing).empty and study.stopped(nothing) == []
         (tmp_path / "tables").mkdir()
         out = Shown()
         study.keep(records, out)

@@ -41,7 +41,13 @@ def make(root: Path, before=(), **variables) -> subprocess.Popen:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=listen,
     )
+
+
+def listen():
+    """To interrupts, also where these tests were started in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def finish(process):

@@ -219,7 +219,7 @@ def recorded() -> pd.DataFrame:
     """
     path = root() / "tables" / f"{RECORDED}.csv"
     if not path.exists():
-        return pd.DataFrame(columns=["problem", "method", "scoring"])
+        return pd.DataFrame(columns=["problem", "method", "scoring", "seconds"])
     rows = []
     for line in pd.read_csv(path, keep_default_na=False).to_dict("records"):
         graph = problem(line["problem"])
@@ -278,9 +278,9 @@ def stopped(kept, most: int = 2) -> list[str]:
         Such as ``"C001, C002"``; a set is in it if all nine cells round to the print.
     """
     group = kept[(kept["method"] == "lpcmci") & (kept["scoring"] == "")]
-    slow = group.nlargest(SLOWEST, "seconds")["problem"]
+    slow = group.sort_values("seconds", ascending=False, kind="stable")["problem"][:SLOWEST]
     printed, found = _printed("LPCMCI"), []
-    for n in range(most + 1):
+    for n in range(most + 1 if len(group) else 0):
         for names in itertools.combinations(sorted(slow), n):
             cells = row(group[~group["problem"].isin(names)], total=GRAPHS)
             if all(verdict(printed[m], cells[m], cells[m]) == "reproduced" for m in MEASURES):
