@@ -80,9 +80,11 @@ bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
 lab: $(READY) ## open JupyterLab on the notebooks
 	$(PY) -m jupyterlab notebooks
 
+# How a cell's prints were cut into outputs is chance, so they are joined.
 refresh: $(READY) ## execute the committed notebooks again in place (smoke profile)
 	REDISCOVER_PROGRESS=off $(PY) -m jupyter nbconvert --to notebook --inplace --execute \
 	    --ExecutePreprocessor.record_timing=False notebooks/[0-9]*.ipynb
+	$(PY) -m jupyter nbconvert --log-level WARN --coalesce-streams notebooks/[0-9]*.ipynb
 
 cost: $(READY) ## measure time and memory of the smoke and quick profiles, from scratch, into tables/cost.csv
 	$(PY) -m rediscover.report.cost

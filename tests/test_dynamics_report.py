@@ -6,6 +6,8 @@ import pytest
 
 from rediscover import report
 from rediscover.report import dynamics as study
+from rediscover.report import dynamics_figures as pictures
+from rediscover.report import dynamics_verdicts as verdicts
 
 
 def scored(**columns):
@@ -118,7 +120,7 @@ def both_studies():
 def test_every_claim_has_a_verdict_and_numbers_follow_the_scores():
     odes, pdes = both_studies()
     tests = study.published_tests(odes, pdes)
-    results = report.claims("MDBench", study.claims(odes, pdes, tests))
+    results = report.claims("MDBench", verdicts.claims(odes, pdes, tests))
     assert len(results) == 15
     verdict = results["verdict"]
     assert verdict["MD-10"] == "holds" and "3.00 ± 0.00" in results.loc["MD-10", "finding"]
@@ -197,6 +199,6 @@ def test_strips_have_two_panels_per_method_and_a_point_per_finite_score():
         for i, error in ((1, 0.1), (2, np.inf), (3, 2.0))
         for name in ("sindy", "operon", "oracle")
     ]
-    axes = study.strips(scored(rows=rows)).axes
+    axes = pictures.strips(scored(rows=rows)).axes
     assert [ax.get_ylabel() for ax in axes[::2]] == ["operon", "sindy"]
     assert axes[0].lines[0].get_xdata().tolist() == [1, 3] and len(axes[1].lines[0].get_xdata()) == 3

@@ -10,6 +10,7 @@ import rediscover as rd
 from rediscover import report
 from rediscover.report import boolean, causal, coupled_released
 from rediscover.report import coupled as study
+from rediscover.report import coupled_verdicts as verdicts
 
 
 def scored(id_, ood, method="least_squares", dim="1", **columns):
@@ -45,9 +46,9 @@ def test_headline_compares_with_the_printed_maximum():
 def test_correlations_come_back_with_context_only():
     r = study.correlations().set_index(["condition", "dim"])["r"].round(3)
     assert r["with_context"].tolist() == [0.094, 0.727, 0.163, -0.178]
-    verdicts = study.ledger().query("table == 'Tables 5 and 9'").groupby("row")["verdict"].unique()
-    assert list(verdicts["with_context"]) == ["reproduced"]
-    assert list(verdicts["without_context"]) == ["differs"]
+    found = study.ledger().query("table == 'Tables 5 and 9'").groupby("row")["verdict"].unique()
+    assert list(found["with_context"]) == ["reproduced"]
+    assert list(found["without_context"]) == ["differs"]
 
 
 def test_ledger_holds_every_printed_cell():
@@ -77,20 +78,20 @@ def test_table_6_is_reproduced_within_the_range_over_seeds(monkeypatch):
 
 def test_every_claim_of_the_paper_belongs_to_one_notebook():
     table = report.published("claims").query("study == 'SymbolBench'")
-    assert sorted(study.CLAIMS + boolean.CLAIMS + causal.CLAIMS) == sorted(table["claim_id"])
+    assert sorted(verdicts.CLAIMS + boolean.CLAIMS + causal.CLAIMS) == sorted(table["claim_id"])
 
 
 def test_claims_on_all_systems_follow_the_scores(monkeypatch):
     frame = pd.concat([scored([0.9], [0.5]), scored([0.8], [0.6], dim="2"), scored([1.0], [1.0], "oracle")])
-    monkeypatch.setattr(study, "SYSTEMS", 2)
-    got = study.claims(frame)
-    assert set(got) == set(study.CLAIMS)
+    monkeypatch.setattr(verdicts, "SYSTEMS", 2)
+    got = verdicts.claims(frame)
+    assert set(got) == set(verdicts.CLAIMS)
     assert got["SY-06"][0] == "holds"  # in both cells
     assert got["SY-05"][0] == "mixed"  # falls in distribution, rises out of it
     assert got["SY-01"][0] == "holds"  # 99.0 and 90.9 are above 90 and 80
     assert got["SY-11"][0] == "untestable here"
-    monkeypatch.setattr(study, "SYSTEMS", 3)
-    assert study.claims(frame)["SY-06"][0] == "untestable here"
+    monkeypatch.setattr(verdicts, "SYSTEMS", 3)
+    assert verdicts.claims(frame)["SY-06"][0] == "untestable here"
 
 
 def test_refinement_counts_rises_and_complexity():

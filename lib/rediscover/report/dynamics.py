@@ -1,4 +1,4 @@
-"""The studies of ordinary and partial differential equations: their runs, tables, pictures and audits."""
+"""The studies of ordinary and partial differential equations: their runs, tables and ledgers."""
 
 import dataclasses
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from ..metrics.agreement import paired_wilcoxon
 from ..params import read, root
 from ..problems import problem, problems
 from ..problems.pdes import coarser
-from .figures import colour, order, style
-from .ledger import claim_verdict, combine, compare, published
+from .figures import order
+from .ledger import combine, compare, published
 
 LINEAR = ("sindy", "esindy", "pdefind", "bayesian", "wsindy", "ewsindy")  # of the paper; sindy_cross is ours
 GENETIC = ("gplearn", "operon", "pysr")
@@ -319,19 +319,19 @@ def published_tests(odes: pd.DataFrame, pdes: pd.DataFrame) -> pd.DataFrame:
         row = {"claim": test.claim, "W": line.w, "p": line.p, "maximum": maximum}
         row |= {"one_sided": one, "two_sided": two}
         names = [known.loc[label, "ours"] for label in (test.lower, test.higher)]
-        if absent := _absent(scored, (test.lower, test.higher)):
-            row["reason"] = absent
+        if reason := missing(scored, (test.lower, test.higher)):
+            row["reason"] = reason
         else:
             row |= compared(scored, *names, test.score, test.levels, log="log" in line.quantity).to_dict()
         rows[line.comparison] = row
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("comparison")
 
 
-def _absent(scored: pd.DataFrame, labels) -> str:
+def missing(scored: pd.DataFrame, labels) -> str:
     """Why methods have no scores, or nothing."""
     known = catalogue("mdbench").drop_duplicates("label").set_index("label")
-    missing = [label for label in labels if known.loc[label, "ours"] not in set(scored["method"])]
-    return "; ".join(f"{label}: {known.loc[label, 'reason'] or 'not in this profile'}" for label in missing)
+    names = [label for label in labels if known.loc[label, "ours"] not in set(scored["method"])]
+    return "; ".join(f"{label}: {known.loc[label, 'reason'] or 'not in this profile'}" for label in names)
 
 
 def test_ledger(tests: pd.DataFrame) -> pd.DataFrame:
@@ -399,6 +399,12 @@ def runtimes(scored: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["dataset", "method", "published", "ours"])
 
 
+def alike(pdes) -> pd.DataFrame:
+    """Without the runs of a method whose settings are not those that it has on Heat (Solar) 1D."""
+    line = pdes[pdes["problem"] == "pdes/heat_1d"].drop_duplicates("method").set_index("method")["settings"]
+    return pdes[pdes["settings"] == pdes["method"].map(line)]
+
+
 def growth(scored: pd.DataFrame) -> pd.DataFrame:
     """Time on Heat (Solar) in 2 and 3 dimensions over that in 1, published and ours (NaN where it was not run, or with
     other settings).
@@ -416,7 +422,7 @@ def growth(scored: pd.DataFrame) -> pd.DataFrame:
             strict=True,
         )
     )
-    mine = _seconds(_alike(scored))
+    mine = _seconds(alike(scored))
     rows = {}
     for name in printed["method"].unique():
         rows[name] = {
@@ -454,130 +460,6 @@ def runtime_ledger() -> pd.DataFrame:
     )
 
 
-def portraits(ids):
-    """Phase portraits of ODE systems (state against time in one dimension), noisy points over the clean curve."""
-    import matplotlib.pyplot as plt
-
-    with style():
-        figure, axes = plt.subplots(1, len(ids), figsize=(3.0 * len(ids), 2.4))
-        for ax, id in zip(np.atleast_1d(axes), ids, strict=True):
-            clean, noisy = problem(id).trajectory(), problem(id, snr=20).trajectory()
-            for data, look in (
-                (noisy, {"marker": ".", "ls": "", "ms": 3, "color": "#999999"}),
-                (clean, {"lw": 1.4}),
-            ):
-                x, y = (data.t, data.u[:, 0]) if data.u.shape[1] == 1 else data.u[:, :2].T
-                ax.plot(x, y, **look)
-            one = clean.u.shape[1] == 1
-            ax.set(title=label(id), xlabel="t" if one else "x0", ylabel="x0" if one else "x1")
-    return figure
-
-
-def fields(ids):
-    """Space-time pictures of the first state: x against t, through the middle of other axes."""
-    import matplotlib.pyplot as plt
-
-    with style():
-        figure, axes = plt.subplots(1, len(ids), figsize=(3.0 * len(ids), 2.4))
-        for ax, id in zip(np.atleast_1d(axes), ids, strict=True):
-            samples = problem(id).samples()
-            u = samples.u[..., 0]
-            while u.ndim > 2:
-                u = u[:, u.shape[1] // 2]
-            x = next(iter(samples.axes.values()))
-            mesh = ax.pcolormesh(samples.t, x, u, shading="auto", rasterized=True)
-            figure.colorbar(mesh, ax=ax, label="u")
-            ax.set(title=label(id), xlabel="t", ylabel="x")
-            ax.grid(False)
-    return figure
-
-
-def decibels(level: float) -> str:
-    return "clean" if np.isinf(level) else f"{level:g} dB"
-
-
-def boxes(scored: pd.DataFrame):
-    """Figure 2: error (log) and complexity (log) per method and noise level."""
-    import matplotlib.pyplot as plt
-
-    levels = sorted(scored["snr"].unique(), reverse=True)
-    names = [name for name in order(scored["method"]) if name not in ("oracle", "mean", "zero")]
-    shades = 1 - 0.75 * np.arange(len(levels)) / max(len(levels), 1)
-    with style():
-        figure, axes = plt.subplots(
-            1, 2, figsize=(7, 0.8 + 0.18 * len(names) * (len(levels) + 1)), sharey=True
-        )
-        for ax, score, title in zip(
-            axes, ("nmse_power", "complexity_mdbench"), ("NMSE", "complexity"), strict=True
-        ):
-            for i, name in enumerate(names):
-                for j, level in enumerate(levels):
-                    values = scored[(scored["method"] == name) & (scored["snr"] == level)][score]
-                    values = values[np.isfinite(values) & (values > 0)]
-                    at = i * (len(levels) + 1) + j
-                    faces = {"facecolor": colour(name), "alpha": shades[j]}
-                    if len(values):
-                        ax.boxplot(
-                            values,
-                            positions=[at],
-                            orientation="horizontal",
-                            widths=0.7,
-                            patch_artist=True,
-                            boxprops=faces,
-                            medianprops={"color": "black"},
-                            flierprops={"ms": 2},
-                            manage_ticks=False,
-                        )
-            ax.set(xscale="log", xlabel=title)
-        axes[0].set_yticks([i * (len(levels) + 1) + (len(levels) - 1) / 2 for i in range(len(names))], names)
-        axes[0].invert_yaxis()
-        keys = [plt.Rectangle((0, 0), 1, 1, facecolor="black", alpha=shade) for shade in shades]
-        figure.legend(
-            keys, [decibels(level) for level in levels], loc="outside lower center", ncols=len(levels)
-        )
-    return figure
-
-
-def strips(scored: pd.DataFrame):
-    """Figures A12 to A15: error and complexity on every problem, a row per method, coloured by noise."""
-    import matplotlib.pyplot as plt
-
-    levels = sorted(scored["snr"].unique(), reverse=True)
-    names = [name for name in order(scored["method"]) if name not in ("oracle", "mean", "zero")]
-    ids = list(dict.fromkeys(scored["problem"]))
-    place = {id: i + 1 for i, id in enumerate(ids)}
-    with style():
-        figure, axes = plt.subplots(
-            len(names), 2, figsize=(9, 0.9 * len(names) + 1.2), sharex=True, sharey="col", squeeze=False
-        )
-        shades = plt.get_cmap("magma")(np.linspace(0.1, 0.85, len(levels)))
-        for row, name in zip(axes, names, strict=True):
-            for ax, score in zip(row, ("nmse_power", "complexity_mdbench"), strict=True):
-                for level, shade in zip(levels, shades, strict=True):
-                    part = scored[(scored["method"] == name) & (scored["snr"] == level)]
-                    part = part[np.isfinite(part[score]) & (part[score] > 0)]
-                    ax.plot(
-                        part["problem"].map(place),
-                        part[score].clip(1e-12, 1e12),
-                        ".",
-                        c=shade,
-                        ms=4,
-                        label=decibels(level),
-                    )
-                ax.set_yscale("log")
-            row[0].set_ylabel(name)
-        for ax, title in zip(axes[0], ("NMSE", "complexity"), strict=True):
-            ax.set_title(title)
-        for ax in axes[-1]:
-            if len(ids) > 20:
-                ax.set_xlabel("number of the system")
-            else:
-                ax.set_xticks(range(1, len(ids) + 1), [label(id) for id in ids], rotation=45, ha="right")
-        handles = axes[0, 0].get_legend_handles_labels()
-        figure.legend(*handles, loc="outside lower center", ncols=len(levels))
-    return figure
-
-
 def by_dimension(scored: pd.DataFrame) -> pd.DataFrame:
     """Figure A11 without its machine: median seconds of a search over those of the same method in one dimension."""
     searched = scored[~scored["method"].isin(("oracle", "mean", "zero"))]
@@ -598,201 +480,3 @@ def floors(names, views=(("time", "shared"), ("space", "direct"), ("space", "rep
             for split, stencil in views
         }
     return pd.DataFrame(rows).T
-
-
-# Claims
-
-
-def claims(odes: pd.DataFrame, pdes: pd.DataFrame, tests: pd.DataFrame) -> dict[str, tuple[str, str]]:
-    """Verdict and finding for each claim of MDBench.
-
-    Parameters
-    ----------
-    odes, pdes : from `run`
-    tests : from `published_tests`
-    """
-    results = {row["claim"]: _test_claim(row) for _, row in tests.iterrows()}
-    results["MD-01"] = _lowest(odes, pdes)
-    results["MD-02"] = _robust(odes, pdes)
-    results["MD-08"] = "untestable here", _absent(odes, ["ODEFormer"])
-    results["MD-09"] = _growing(odes, pdes)
-    results["MD-10"] = _sensitive(odes, pdes)
-    results["MD-11"] = _none_found(odes)
-    results["MD-12"] = _variables(pdes)
-    results["MD-13"] = _heat_error(pdes)
-    results["MD-14"] = _heat_time(pdes)
-    results["MD-15"] = _hidden(pdes)
-    return results
-
-
-def _kind(scored: pd.DataFrame) -> pd.Series:
-    kinds = dict.fromkeys(LINEAR, "linear") | dict.fromkeys(GENETIC, "genetic")
-    return scored["method"].map(kinds)
-
-
-def _test_claim(row) -> tuple[str, str]:
-    if not pd.isna(row.get("reason", np.nan)):
-        counts = f"one-sided {row['one_sided']}, two-sided {row['two_sided']}, of {row['maximum']}"
-        return "untestable here", f"{row['reason']}; pairs that the published W and p allow: {counts}"
-    if not row["n_pairs"]:
-        return "untestable here", "no pair of finite errors in this profile"
-    finding = (
-        f"{row['n_pairs']:.0f} pairs, {row['n_zeros']:.0f} equal: W {row['W_claim']:g} as claimed, "
-        f"{row['W_against']:g} against, one-sided p {row['p_one_sided']:.1g}, effect {-row['effect']:+.2f}; "
-        f"the published W allows {row['one_sided']} pairs"
-    )
-    verdict = "holds" if row["p_one_sided"] < 0.05 else "mixed" if row["effect"] < 0 else "fails"
-    return verdict, finding
-
-
-def _medians(scored: pd.DataFrame, score: str) -> dict[tuple[str, str], float]:
-    """(kind, 'clean' or 'noisy') -> median score over cells; NaN where there is none."""
-    level = np.where(np.isinf(scored["snr"]), "clean", "noisy")
-    found = scored.groupby([_kind(scored), level])[score].median()
-    return {(k, n): found.get((k, n), np.nan) for k in ("linear", "genetic") for n in ("clean", "noisy")}
-
-
-def _lowest(odes, pdes):
-    o, p = _medians(odes, "nmse_power"), _medians(pdes, "nmse_power")
-    points = [p["linear", n] < p["genetic", n] for n in ("clean", "noisy")]
-    points += [o["genetic", n] < o["linear", n] for n in ("clean", "noisy")]
-    shown = [
-        f"{title} {n}: {table['linear', n]:.2g} against {table['genetic', n]:.2g}"
-        for title, table in (("PDEs", p), ("ODEs", o))
-        for n in ("clean", "noisy")
-    ]
-    return claim_verdict(points), "median NMSE, linear against genetic programming. " + "; ".join(shown)
-
-
-def _ratios(scored: pd.DataFrame, level: float | None = None) -> pd.DataFrame:
-    """log10 of the error with noise over the clean one, per (problem, method, level)."""
-    wide = scored.pivot_table(index=["problem", "method"], columns="snr", values="nmse_power")
-    wide = wide.drop(columns=[c for c in wide if level not in (None, c) and np.isfinite(c)])
-    if np.inf not in wide or wide.shape[1] < 2:
-        return pd.DataFrame({"problem": [], "method": [], "ratio": []})
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log10(wide.drop(columns=np.inf).div(wide[np.inf], axis=0))
-    tidy = logs.replace([np.inf, -np.inf], np.nan).stack().dropna().rename("ratio")
-    return tidy.reset_index()
-
-
-def _robust(odes, pdes):
-    points, shown = [], []
-    for title, scored in (("ODEs", odes), ("PDEs", pdes)):
-        ratios = _ratios(scored)
-        by = ratios.groupby(_kind(ratios))["ratio"].median().reindex(["linear", "genetic"])
-        points.append(by["linear"] < by["genetic"])
-        shown.append(f"{title} {by['linear']:+.2f} against {by['genetic']:+.2f}")
-    text = "median log10 of the error with noise over the clean one, linear against genetic programming: "
-    return claim_verdict(points), text + "; ".join(shown)
-
-
-def _growing(odes, pdes):
-    points, shown = [], []
-    for title, scored in (("ODEs", odes), ("PDEs", pdes)):
-        worst = scored["snr"].min()
-        wide = scored.pivot_table(index=["problem", "method"], columns="snr", values="complexity_mdbench")
-        change = (wide[worst] - wide[np.inf]).dropna().rename("change").reset_index()
-        by = change.groupby(_kind(change))["change"].mean().reindex(["linear", "genetic"])
-        points += [by["linear"] < 0, by["genetic"] > 0]
-        shown.append(f"{title}, {worst:g} dB: linear {by['linear']:+.1f} nodes, genetic {by['genetic']:+.1f}")
-    return claim_verdict(points), "mean change of complexity from clean. " + "; ".join(shown)
-
-
-def _sensitive(odes, pdes):
-    six = _ratios(pdes[pdes["problem"].isin(SIX)], 40.0)
-    both = {"PDEs": six[_kind(six).notna()]["ratio"]}
-    all_odes = _ratios(odes, 40.0)
-    both["ODEs"] = all_odes[_kind(all_odes).notna()]["ratio"]
-    if not all(len(ratio) for ratio in both.values()):
-        return "untestable here", "needs 40 dB for both kinds of systems"
-    shown = [
-        f"{k} {r.mean():.2f} ± {r.std():.2f} ({np.log(10) * r.mean():.2f} in base e), {len(r)} pairs"
-        for k, r in both.items()
-    ]
-    text = "log10 of the error at 40 dB over the clean one: "
-    return claim_verdict([both["PDEs"].mean() > both["ODEs"].mean()]), text + "; ".join(shown)
-
-
-def _none_found(odes):
-    clean = odes[np.isinf(odes["snr"]) & _kind(odes).notna()]
-    counts = clean.groupby("method")["identified"].agg(["sum", "size"])
-    shown = ", ".join(f"{m} {row['sum']:.0f} of {row['size']:.0f}" for m, row in counts.iterrows())
-    return "untestable here", f"others identify {shown}; {_absent(odes, ['EQL', 'End2end'])}"
-
-
-def _variables(pdes):
-    clean = pdes[np.isinf(pdes["snr"]) & _kind(pdes).notna()]
-    single = clean["problem"].map(lambda id: len(problem(id).outputs) == 1)
-    counts = clean.groupby(single)["identified"].agg(["sum", "size"]).reindex([True, False], fill_value=0)
-    if not counts["size"].all():
-        return "untestable here", "needs systems with one and with several variables"
-    one, many = (f"{row['sum']:.0f} of {row['size']:.0f} cells" for _, row in counts.iterrows())
-    rate = counts["sum"] / counts["size"]
-    return claim_verdict([rate[True] > rate[False]]), f"one variable {one}, several variables {many}"
-
-
-def _heats(pdes, value: str) -> pd.DataFrame:
-    answered = np.isfinite(pdes["nmse_power"])
-    clean = pdes[np.isinf(pdes["snr"]) & _kind(pdes).notna() & answered]
-    wide = clean.pivot_table(index="method", columns="problem", values=value)
-    wide = wide.reindex(columns=[f"pdes/heat_{d}d" for d in (1, 2, 3)]).set_axis(["1D", "2D", "3D"], axis=1)
-    return wide[wide["1D"].notna() & wide[["2D", "3D"]].notna().any(axis=1)]
-
-
-def _alike(pdes) -> pd.DataFrame:
-    """Without the runs of a method whose settings are not those that it has on Heat (Solar) 1D."""
-    line = pdes[pdes["problem"] == "pdes/heat_1d"].drop_duplicates("method").set_index("method")["settings"]
-    return pdes[pdes["settings"] == pdes["method"].map(line)]
-
-
-def _heat_error(pdes):
-    wide = _heats(pdes, "nmse_power")
-    if wide.empty:
-        return "untestable here", "needs Heat (Solar) in 2D or 3D, which this profile leaves out"
-    grows = [row.dropna().is_monotonic_increasing for _, row in wide.iterrows()]
-    shown = "; ".join(
-        f"{m} " + ", ".join(f"{d} {v:.1g}" for d, v in row.dropna().items()) for m, row in wide.iterrows()
-    )
-    return claim_verdict(grows), f"error grows for {sum(grows)} of {len(grows)} methods: {shown}"
-
-
-def _heat_time(pdes):
-    wide = _heats(_alike(pdes), "seconds")
-    kinds = {
-        k: wide[[m in names for m in wide.index]] for k, names in (("linear", LINEAR), ("genetic", GENETIC))
-    }
-    if any(part.empty for part in kinds.values()):
-        return (
-            "untestable here",
-            "needs Heat (Solar) in 2D or 3D, with the library of 1D, for both kinds of methods",
-        )
-    ratio = {k: part[["2D", "3D"]].div(part["1D"], axis=0).median() for k, part in kinds.items()}
-    dims = [d for d in ("2D", "3D") if all(np.isfinite(r[d]) for r in ratio.values())]
-    shown = "; ".join(
-        f"{d} linear {ratio['linear'][d]:.0f}x, genetic {ratio['genetic'][d]:.0f}x" for d in dims
-    )
-    return (
-        claim_verdict(ratio["linear"][d] > ratio["genetic"][d] for d in dims),
-        f"median time over that in 1D: {shown}; Operon sees a draw of the rows here, so its time cannot grow",
-    )
-
-
-def _hidden(pdes):
-    clean = pdes[np.isinf(pdes["snr"]) & _kind(pdes).notna()]
-    forced = clean[clean["problem"].isin(["pdes/laser", "pdes/rd_cylinder"])]
-    low = clean[(clean["nmse_power"] <= 1e-2) & (clean["identified"] == 0)]
-    channel = problem("pdes/ns_channel", split="space", stencil="direct")
-    law, truth = (
-        scores.score(channel, answer)["nmse_power"]
-        for answer in ({"u0": "8 + u0_yy", "u1": "0"}, dict(channel.truth))
-    )
-    laser = forced.loc[forced["problem"] == "pdes/laser", "nmse_power"]
-    text = (
-        f"{len(low)} of {len(clean)} cells have NMSE up to 0.01 without the equations; none of {len(forced)} "
-        f"forced cells is found, least error on Heat (Laser) {laser.min():.2g}; but 8 + u_yy on NS (Channel), "
-        f"called wrong, scores {law:.1g} where the full equations score {truth:.1g}"
-    )
-    if forced.empty:
-        return "untestable here", "needs Heat (Laser) or RD (Cylinder), which this profile leaves out"
-    return claim_verdict([not forced["identified"].any(), len(low) > 0, law > truth]), text
