@@ -36,24 +36,34 @@ def places(tmp_path_factory):
 def start(root, name):
     words = ["-m", "papermill", f"notebooks/{STUDY}.ipynb", f"{name}.ipynb", "-f", f"params/{STUDY}.yaml"]
     environment = os.environ | {"REDISCOVER_ROOT": str(root), "REDISCOVER_PROGRESS": "off"}
+    return begin([sys.executable, *words, "-k", "python3", "--no-progress-bar"], root, environment)
+
+
+def begin(command, root, environment) -> subprocess.Popen:
+    """A process in a group of its own, so that it can be killed with all that it starts."""
     return subprocess.Popen(
-        [sys.executable, *words, "-k", "python3", "--no-progress-bar"],
+        command,
         cwd=root,
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=listen,
     )
 
 
-def finish(process):
-    _, errors = process.communicate(timeout=300)
+def listen():
+    """To interrupts, also where these tests were started in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def finish(process, seconds=300):
+    _, errors = process.communicate(timeout=seconds)
     assert process.returncode == 0, errors[-3000:]
 
 
-def files(root):
-    folder = root / "build" / "smoke"
+def files(folder):
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for kind in ("tables", "figures")
@@ -77,7 +87,7 @@ def test_two_at_once_and_one_that_was_killed(places):
     process.communicate()
     finish(start(killed, "b"))
 
-    expected, found = files(at_once), files(killed)
+    expected, found = files(at_once / "build" / "smoke"), files(killed / "build" / "smoke")
     assert "tables/surfaces_runs.csv" in expected and "figures/surfaces_overview.pdf" in expected
     assert found.keys() == expected.keys()
     assert [name for name in expected if found[name] != expected[name]] == []

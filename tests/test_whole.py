@@ -1,4 +1,4 @@
-"""The whole artifact from a clone of what is committed: half an hour's work, done by `make whole` alone.
+"""The whole artifact from a clone of what is committed: a quarter of an hour's work, done by `make whole` alone.
 
 `PROFILE` in the environment chooses the profile, smoke unless it is set.
 """
@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from test_reproducible import begin, files, finish
 
 pytestmark = pytest.mark.whole
 ROOT = Path(__file__).parents[1]
@@ -33,35 +35,11 @@ def make(root: Path, before=(), **variables) -> subprocess.Popen:
     environment = os.environ | {"PYTHONPATH": str(root / "lib"), "XDG_CACHE_HOME": str(cache)} | variables
     environment.pop("REDISCOVER_ROOT", None)
     command = [*before, "make", "--no-print-directory", "all", f"PROFILE={PROFILE}", f"PY={sys.executable}"]
-    return subprocess.Popen(
-        command,
-        cwd=root,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=listen,
-    )
-
-
-def listen():
-    """To interrupts, also where these tests were started in the background."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def finish(process):
-    _, errors = process.communicate()
-    assert process.returncode == 0, errors[-3000:]
+    return begin(command, root, environment)
 
 
 def results(root: Path) -> dict[str, bytes]:
-    folder = root / "build" / "smoke" if PROFILE == "smoke" else root
-    return {
-        f"{kind}/{path.name}": path.read_bytes()
-        for kind in ("tables", "figures")
-        for path in sorted((folder / kind).iterdir())
-    }
+    return files(root / "build" / "smoke" if PROFILE == "smoke" else root)
 
 
 @pytest.fixture(scope="module")
@@ -69,13 +47,13 @@ def whole(tmp_path_factory):
     """An uninterrupted run, and how many seconds it took."""
     root = clone(tmp_path_factory.mktemp("whole"))
     started = time.monotonic()
-    finish(make(root))
+    finish(make(root), seconds=None)
     return root, time.monotonic() - started
 
 
 def test_a_second_time_nothing_is_done(whole):
     started = time.monotonic()
-    finish(make(whole[0]))
+    finish(make(whole[0]), seconds=None)
     assert time.monotonic() - started < 3
 
 
@@ -89,7 +67,7 @@ def test_interrupted_ten_times_and_resumed_ends_with_the_same_bytes(whole, tmp_p
         )
         os.killpg(process.pid, signal.SIGKILL if k % 2 else signal.SIGINT)  # pulled plugs and Ctrl-C
         process.communicate()
-    finish(make(root))
+    finish(make(root), seconds=None)
     expected, found = results(whole[0]), results(root)
     assert len(expected) > 100 and found.keys() == expected.keys()
     assert [name for name in expected if found[name] != expected[name]] == []
@@ -106,7 +84,7 @@ def test_without_a_network_every_study_still_runs(tmp_path):
         'ip link set lo up && exec "$@"',
         "sh",
     ]  # notebooks talk to their kernels over loopback
-    finish(make(root, [*alone, *kernels], REDISCOVER_MIRROR=""))
+    finish(make(root, [*alone, *kernels], REDISCOVER_MIRROR=""), seconds=None)
     assert {f"{path.stem}.ipynb" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} == {
         path.name for path in (root / "build" / PROFILE).glob("*.ipynb")
     }

@@ -74,8 +74,8 @@ SCALAR = {
     np.subtract: operator.sub,
     np.multiply: operator.mul,
     np.negative: operator.neg,
+    np.divide: _quotient,
 }
-SCALAR[np.divide] = _quotient
 LARGEST_PRODUCT = 6  # integer powers up to this are computed as products
 
 

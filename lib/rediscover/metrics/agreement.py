@@ -69,7 +69,7 @@ def bootstrap(
         raise ValueError("bootstrap: no values")
     rng = np.random.default_rng(seed)
     if clusters is None and statistic is np.mean and values.ndim == 1:
-        drawn = _means_of_draws(values, n, rng)
+        drawn = means_of_draws(values, n, rng)
     elif clusters is None:
         drawn = [statistic(values[rng.integers(len(values), size=len(values))]) for _ in range(n)]
     else:
@@ -84,7 +84,7 @@ def bootstrap(
     return float(statistic(values)), float(low), float(high)
 
 
-def _means_of_draws(values: np.ndarray, n: int, rng) -> np.ndarray:
+def means_of_draws(values: np.ndarray, n: int, rng) -> np.ndarray:
     """The means of `n` draws, to the bit those of one after the other, 3 to 45 times as fast (552 to 35 values)."""
     some = max(1, DRAWN // len(values))
     sizes = [min(some, n - first) for first in range(0, n, some)]

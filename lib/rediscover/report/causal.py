@@ -254,18 +254,14 @@ def same(records, kept) -> pd.DataFrame:
 
 def time_limit(kept) -> pd.DataFrame:
     """The row of LPCMCI if the slowest 0, 1, 2, ... graphs had met a limit, and how many cells round to the print."""
-    group = kept[kept["method"] == "lpcmci"]
-    answered = group[group["scoring"] == ""].sort_values("seconds", ascending=False, kind="stable")
-    printed = _printed("LPCMCI")
-    rows = []
+    answered = _slowest_first(kept)
     if answered.empty:
         return pd.DataFrame(columns=MEASURES)
+    rows = []
     for slowest in range(min(SLOWEST, len(answered)) + 1):
         cells = row(answered.iloc[slowest:], total=GRAPHS)
-        agree = sum(
-            verdict(printed[measure], cells[measure], cells[measure]) == "reproduced" for measure in MEASURES
-        )
-        rows.append({"left out": slowest, "scored": len(answered) - slowest} | cells | {"as printed": agree})
+        rows.append({"left out": slowest, "scored": len(answered) - slowest} | cells)
+        rows[-1]["as printed"] = _as_printed(cells)
     return pd.DataFrame(rows).set_index("left out")
 
 
@@ -277,15 +273,27 @@ def stopped(kept, most: int = 2) -> list[str]:
     list of str
         Such as ``"C001, C002"``; a set is in it if all nine cells round to the print.
     """
-    group = kept[(kept["method"] == "lpcmci") & (kept["scoring"] == "")]
-    slow = group.sort_values("seconds", ascending=False, kind="stable")["problem"][:SLOWEST]
-    printed, found = _printed("LPCMCI"), []
-    for n in range(most + 1 if len(group) else 0):
-        for names in itertools.combinations(sorted(slow), n):
-            cells = row(group[~group["problem"].isin(names)], total=GRAPHS)
-            if all(verdict(printed[m], cells[m], cells[m]) == "reproduced" for m in MEASURES):
-                found.append(", ".join(name.removeprefix("causal/") for name in names))
+    answered = _slowest_first(kept)
+    if answered.empty:
+        return []
+    slow, found = sorted(answered["problem"][:SLOWEST]), []
+    for names in itertools.chain(*(itertools.combinations(slow, n) for n in range(most + 1))):
+        cells = row(answered[~answered["problem"].isin(names)], total=GRAPHS)
+        if _as_printed(cells) == len(MEASURES):
+            found.append(", ".join(name.removeprefix("causal/") for name in names))
     return found
+
+
+def _slowest_first(kept) -> pd.DataFrame:
+    """LPCMCI's recorded answers."""
+    answered = kept[(kept["method"] == "lpcmci") & (kept["scoring"] == "")]
+    return answered.sort_values("seconds", ascending=False, kind="stable")
+
+
+def _as_printed(cells) -> int:
+    """How many cells of a row of LPCMCI round to the print."""
+    printed = _printed("LPCMCI")
+    return sum(verdict(printed[name], cells[name], cells[name]) == "reproduced" for name in MEASURES)
 
 
 def _printed(label: str) -> dict[str, str]:

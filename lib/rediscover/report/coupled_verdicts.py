@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..metrics.agreement import means_of_draws
 from .coupled import MEASURES, SPLITS, best_printed, correlations, headline, printed, row, shares
 from .coupled_released import figure3, refinement
 from .ledger import claim_verdict, published
@@ -80,7 +81,7 @@ def _with_dimension(part) -> tuple[str, str]:
 def _difference(a, b, draws: int = 2000) -> tuple[float, float]:
     """95 % bootstrap interval of mean(b) - mean(a)."""
     rng = np.random.default_rng(0)
-    means = [x[rng.integers(len(x), size=(draws, len(x)))].mean(axis=1) for x in (a, b)]
+    means = [means_of_draws(x, draws, rng) for x in (a, b)]
     return tuple(np.quantile(means[1] - means[0], (0.025, 0.975)))
 
 
