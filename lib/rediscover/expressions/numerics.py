@@ -133,7 +133,7 @@ class Program:
         n = self.steps[exponent]
         if n == 0.5:
             return self.apply(np.sqrt, base)
-        if type(n) is not float or n == 0 or abs(n) > LARGEST_PRODUCT or n != int(n):
+        if type(n) is not float or n == 0 or not abs(n) <= LARGEST_PRODUCT or n != int(n):  # NaN too
             return self.apply(np.power, base, exponent)
         if n < 0:
             base = self.apply(np.divide, self.constant(1.0), base)
