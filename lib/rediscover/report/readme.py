@@ -35,7 +35,8 @@ def everywhere(tables: Path) -> str:
     """Generic methods on every study of equations."""
     frame = pd.read_csv(tables / "cross_everywhere.csv", dtype=str, keep_default_na=False)
     title = "**One wrapper, every study** (notebook 60): recovered, and median NMSE by the variance"
-    return f"{title} (`*`: on a few problems only):\n\n{_markdown(frame)}"
+    notes = "`*`: on a few problems only; cde: by the trajectory from a second initial state, as SymbolBench counts"
+    return f"{title} ({notes}):\n\n{_markdown(frame)}"
 
 
 def surfaces(tables: Path) -> str:
