@@ -94,8 +94,9 @@ class Program:
         self.numbers: dict[tuple, int] = {}  # what is computed -> its number
         self.steps: list = []  # by number: a constant, a variable's name, or (function, operands)
         self.results = [fold(tree, self.emit) for tree in trees]
+        values = len(self.steps)  # what follows are derivatives, which are not differentiated again
         for variable in variables:
-            self.results += self.differentiate(self.results[: len(trees)], variable)
+            self.results += self.differentiate(self.results[: len(trees)], values, variable)
         self.assign()
 
     def emit(self, label, operands: list[int]) -> int:
@@ -146,11 +147,11 @@ class Program:
         square = self.apply(np.multiply, half, half)
         return self.apply(np.multiply, square, base) if n % 2 else square
 
-    def differentiate(self, results: list[int], variable: str) -> list[int]:
-        """Forward mode: the derivative of every step, in their order."""
+    def differentiate(self, results: list[int], count: int, variable: str) -> list[int]:
+        """Forward mode: the derivatives of the first `count` steps, in their order."""
         zero = self.constant(0.0)
         slopes = {}
-        for i in range(len(self.steps)):
+        for i in range(count):
             step = self.steps[i]
             if type(step) is not tuple:
                 slopes[i] = self.constant(1.0) if step == variable else zero
