@@ -1,5 +1,6 @@
 """Reading, writing, evaluating, differentiating, refitting and simplifying expressions."""
 
+import functools
 import math
 import os
 import pickle
@@ -8,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -200,7 +202,9 @@ def test_a_program_at_a_point_gives_the_bits_of_a_program_on_arrays(tree, number
     program, point = Program([tree]), dict(zip(("x", "y1", "E_f"), numbers, strict=True))
     (one,) = program.at(point)
     (many,) = program({name: np.array([value]) for name, value in point.items()})
-    assert np.float64(one).tobytes() == np.float64(np.ravel(many)[0]).tobytes() or (one != one and many != many)
+    assert np.float64(one).tobytes() == np.float64(np.ravel(many)[0]).tobytes() or (
+        one != one and many != many
+    )
 
 
 @pytest.mark.parametrize("text", ["1/x", "x/y1", "0/x", "1/(1 + 1/x)", "-1/x", "x*1e308*1e308 - x"])
@@ -501,6 +505,13 @@ def test_simplify_returns_with_a_status():
     assert simplify(parse("x + x"), 30) == (parse("2*x"), "simplified")
 
 
+def test_derivatives_are_not_differentiated_again():
+    names = [f"c{i}" for i in range(9)]
+    deep = functools.reduce(lambda text, name: f"sin({text})*{name}", names, "x")
+    plain, derived = (len(Program([parse(deep).tree], v).steps) for v in ((), names))
+    assert derived < plain * (1 + len(names))  # 13,142 where derivatives are differentiated too
+
+
 # ---------------------------------------- killable calls
 
 
@@ -519,6 +530,33 @@ def test_killable_calls_return_raise_and_end():
     with pytest.raises(TypeError, match="cannot pickle"):
         killable.call("builtins:open", os.devnull, seconds=5)
     assert killable.call("operator:add", 2, 3, seconds=5) == 5
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be bound to a core here")
+def test_the_limit_of_a_killable_call_is_computing_time():
+    loop = ("while time.process_time() < end: pass", "import time; end = time.process_time() + 0.8")
+    cores = os.sched_getaffinity(0)
+    killable.stop()  # the next child inherits the core
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as rival:
+        try:
+            for pid in (0, rival.pid):
+                os.sched_setaffinity(pid, {min(cores)})
+            assert killable.call("timeit:timeit", *loop, time.perf_counter, 1, seconds=1.0) > 1.0
+        finally:
+            os.sched_setaffinity(0, cores)
+            rival.kill()
+            killable.stop()
+    with pytest.raises(TimeoutError, match=r"no result within 0\.2 s"):
+        killable.call("timeit:timeit", *loop, time.perf_counter, 1, seconds=0.2)
+
+
+def test_killable_calls_of_several_threads_have_a_child_each():
+    with ThreadPoolExecutor(3) as pool:
+        began = time.monotonic()
+        list(pool.map(lambda _: killable.call("time:sleep", 1, seconds=60), range(3)))  # children are started
+        list(pool.map(lambda _: killable.call("time:sleep", 1, seconds=60), range(3)))
+        assert 2 <= time.monotonic() - began < 5
+        assert len({*pool.map(lambda _: killable.call("os:getpid", seconds=60), range(30))}) <= 3
 
 
 def test_killable_child_ends_with_its_parent():

@@ -1,16 +1,16 @@
 """Calls that may never return, made in a process that can be killed.
 
 Computer algebra hangs on some inputs, and Python cannot interrupt a thread. `call` runs a function of this
-package in one persistent child process, which is killed at the limit and replaced by a fresh one on
-the next call:
+package in a child process that is kept for the next call; at the limit it is killed, and the next call starts
+a fresh one:
 
 >>> from rediscover import killable
 >>> killable.call("operator:add", 2, 3, seconds=5.0)
 5
 
-A warm call costs well under a millisecond. It works in threads (one call at a time) and in forked and
-daemonic workers, each process having its own child; the child ends with the process that started it,
-however that dies.
+The limit is one of computing time, which does not depend on what else the machine does. A warm call costs
+well under a millisecond. It works in threads, each call in a child of its own, and in forked and daemonic workers;
+children end with the process that started them, however that dies.
 """
 
 import atexit
@@ -28,10 +28,10 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
 START_SECONDS = 60.0  # for starting Python and importing the function's module, not part of a call's limit
+PATIENCE = 6.0  # seconds on the clock for each of computing: for a busy machine, and for calls that wait
 MEMORY_BYTES = 4 << 30  # address space of the child; beyond it the call raises MemoryError
 
-_lock = threading.RLock()
-_child: tuple[subprocess.Popen, Connection] | None = None
+_idle: list["_Child"] = []  # children that wait for a call; calls in several threads have one each
 
 
 def call(function: Callable | str, *arguments, seconds: float):
@@ -42,12 +42,14 @@ def call(function: Callable | str, *arguments, seconds: float):
     function : function defined at the top of a module, or its ``"module:name"``
     arguments : anything that can be pickled
     seconds : float
-        Wall-clock limit of the call itself; starting the child and importing the module are not counted.
+        Computing time that the call itself may take; starting the child and importing the module are not
+        counted. It is not time on the clock, so that what else the machine does changes no result; on the
+        clock a call may take `PATIENCE` times as long.
 
     Raises
     ------
     TimeoutError
-        If there is no result within `seconds`. The child is killed.
+        If there is no result within the limit. The child is killed.
     ChildProcessError
         If the child died, or what came back cannot be pickled.
     Exception
@@ -55,80 +57,83 @@ def call(function: Callable | str, *arguments, seconds: float):
     """
     if not isinstance(function, str):
         function = f"{function.__module__}:{function.__qualname__}"
-    global _child
-    with _lock:
-        for attempt in (1, 2):
-            if _child is None:
-                _child = _start()
-            try:
-                _child[1].send((function, arguments))
-                break
-            except OSError:  # it died since the last call
-                stop()
-                if attempt == 2:
-                    raise ChildProcessError(f"no process to run {function} in") from None
-        try:
-            _receive(START_SECONDS, f"{function}: could not be imported")
-            good, result = _receive(seconds, f"{function}: no result")
-        except (
-            BaseException
-        ):  # also an interrupt: the answer that is under way must not meet the next question
-            stop()
-            raise
+    child = _asked((function, arguments, seconds))
+    try:
+        child.receive(START_SECONDS, f"{function}: not imported within {START_SECONDS:g} s")
+        good, result = child.receive(seconds * PATIENCE, f"{function}: no result within {seconds:g} s")
+    except BaseException:  # also an interrupt: the answer that is under way must not meet the next question
+        child.kill()
+        raise
+    _idle.append(child)
     if good:
         return result
     raise result
 
 
 def stop():
-    """Kill the child, if there is one; the next call starts another."""
-    global _child
-    with _lock:
-        if _child is not None:
-            process, connection = _child
-            _child = None
-            connection.close()
-            process.kill()
-            process.wait()
+    """Kill the children that wait; the next call starts another."""
+    while _idle:
+        _idle.pop().kill()
 
 
-def _receive(seconds: float, what: str):
-    connection = _child[1]
-    try:
-        if not connection.poll(seconds):
-            raise TimeoutError(f"{what} within {seconds:g} s")
-        return connection.recv()
-    except (EOFError, ConnectionError) as error:
-        raise ChildProcessError(f"{what}: its process died") from error
+def _asked(request) -> "_Child":
+    """A child that has been given the request; a fresh one, if those that wait have died since."""
+    while True:
+        fresh = False
+        try:
+            child = _idle.pop()
+        except IndexError:
+            child, fresh = _Child(), True
+        try:
+            child.connection.send(request)
+            return child
+        except OSError:
+            child.kill()
+            if fresh:
+                raise ChildProcessError(f"no process to run {request[0]} in") from None
+        except BaseException:  # what cannot be pickled
+            child.kill()
+            raise
 
 
-def _start() -> tuple[subprocess.Popen, Connection]:
-    here, there = Pipe()
-    path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]).rstrip(
-        os.pathsep
-    )
-    # A fixed hash seed, as the order of terms in computer algebra may follow the hashes of strings.
-    environment = os.environ | {"PYTHONPATH": path, "PYTHONHASHSEED": "0"}
-    environment |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"], "1")
-    process = subprocess.Popen(
-        [sys.executable, "-m", __name__, str(there.fileno())],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        env=environment,
-        pass_fds=[there.fileno()],
-    )
-    there.close()
-    return process, here
+class _Child:
+    def __init__(self):
+        self.connection, theirs = Pipe()
+        path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+        # A fixed hash seed, as the order of terms in computer algebra may follow the hashes of strings.
+        environment = os.environ | {"PYTHONPATH": path.rstrip(os.pathsep), "PYTHONHASHSEED": "0"}
+        environment |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"], "1")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", __name__, str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env=environment,
+            pass_fds=[theirs.fileno()],
+        )
+        theirs.close()
+
+    def receive(self, seconds: float, what: str):
+        try:
+            if not self.connection.poll(seconds):
+                raise TimeoutError(what)
+            return self.connection.recv()
+        except (EOFError, ConnectionError) as error:
+            if self.process.wait() == -signal.SIGPROF:
+                raise TimeoutError(what) from None
+            raise ChildProcessError(f"{what}, its process died") from error
+
+    def kill(self):
+        self.connection.close()
+        self.process.kill()
+        self.process.wait()
 
 
 def _forget():
-    """In a forked process: the child belongs to the parent; holding its pipe open would keep it alive."""
-    global _child, _lock
-    _lock = threading.RLock()
-    if _child is not None:
-        _child[1].close()
-        _child[0].returncode = 0  # not ours to wait for
-        _child = None
+    """In a forked process: the children belong to the parent; holding their pipes open would keep them alive."""
+    for child in _idle:
+        child.connection.close()
+        child.process.returncode = 0  # not ours to wait for
+    _idle.clear()
 
 
 os.register_at_fork(after_in_child=_forget)
@@ -151,7 +156,7 @@ def _serve(connection: Connection):
 
     threading.Thread(target=listen, daemon=True).start()
     while True:
-        function, arguments = requests.get()
+        function, arguments, seconds = requests.get()
         try:
             module, name = function.split(":")
             function = getattr(importlib.import_module(module), name)
@@ -161,10 +166,14 @@ def _serve(connection: Connection):
             connection.send((False, error))
             continue
         try:
+            # SIGPROF ends the process when it has computed that long, whatever it is doing.
+            signal.setitimer(signal.ITIMER_PROF, seconds)
             answer = True, function(*arguments)
             pickle.dumps(answer)
         except Exception as error:
             answer = False, error
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         try:
             connection.send(answer)
         except Exception as error:

@@ -1,0 +1,299 @@
+r"""LaTeX formulas as trees: SymPy's parses and the markup itself.
+
+`latex` says what they are for, and has them under their public names. SymPy needs 20 ms for a formula, so
+that its parses are made in several processes and kept in the user's cache.
+"""
+
+import contextlib
+import functools
+import importlib.metadata
+import json
+import math
+import os
+import re
+import sqlite3
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import platformdirs
+from tqdm import tqdm
+
+from .. import killable
+from . import metric
+from .latex_strings import FACTS, parts
+from .trees import tree_edit_distance
+
+
+@metric("lower")
+def ted(prediction: str, truth: str) -> float:
+    r"""Mean tree edit distance between SymPy's parses, over the larger size, as published.
+
+    The i-th equation of one side is compared with the i-th of the other, surplus ones are ignored. Nodes are
+    labelled by SymPy's class alone, so names and numbers are invisible. A side that SymPy cannot parse counts
+    as distance 1, and so does a formula without equations: half of the published values are of that kind.
+    Trees that differ all over can be further apart than the larger one is big: values a little above 1 occur.
+
+    Examples
+    --------
+    >>> ted("y=a+b", "x=u+v")
+    0.0
+    """
+    distances = _ted_parts(prediction, truth)
+    return float(np.mean([1.0 if d is None else d for d in distances])) if distances else 1.0
+
+
+@metric("lower")
+def ted_parsed(prediction: str, truth: str) -> float:
+    """`ted` over those pairs of equations that SymPy parses on both sides; NaN if there are none.
+
+    Report it beside `parse_failures`.
+
+    Examples
+    --------
+    >>> ted_parsed("y=a || }{", "y=a || b=c")
+    0.0
+    """
+    distances = [d for d in _ted_parts(prediction, truth) if d is not None]
+    return float(np.mean(distances)) if distances else math.nan
+
+
+@metric("lower", upper=1.0)
+def parse_failures(prediction: str, truth: str) -> float:
+    """Share of pairs of equations of which SymPy cannot parse one side or the other; 1 if there are no pairs.
+
+    Examples
+    --------
+    >>> parse_failures("y=a || }{", "y=a || b=c")
+    0.5
+    """
+    distances = _ted_parts(prediction, truth)
+    return sum(d is None for d in distances) / len(distances) if distances else 1.0
+
+
+def _ted_parts(prediction: str, truth: str) -> list[float | None]:
+    pairs = list(zip(parts(prediction), parts(truth), strict=False))
+    parsed = parse({part for pair in pairs for part in pair})
+    return [_relative(parsed[a], parsed[b]) for a, b in pairs]
+
+
+def _relative(a, b) -> float | None:
+    if a is None or b is None:
+        return None
+    return tree_edit_distance(a, b) / max(_size(a), _size(b))
+
+
+def _size(tree) -> int:
+    return 1 + sum(map(_size, tree[1:]))
+
+
+@metric("lower", upper=1.0)
+def structure_distance(prediction: str, truth: str) -> float:
+    r"""Tree edit distance between LaTeX source trees, in [0, 1]: a structure metric that never fails.
+
+    With the edit distance ``d`` of trees of ``m`` and ``n`` nodes it is ``2 d / (m + n + d)``, which is a
+    metric. The tree is that of the markup, read leniently by pylatexenc (see `structure`): commands with
+    their arguments, sub- and superscripts with theirs, operators; letters, Greek or not, are one label and
+    numbers another, so that renaming a variable costs nothing, as in `ted`. Formulas are compared whole, with
+    all their equations. Two empty formulas: 0.
+
+    References
+    ----------
+    Li and Zhang, A metric normalization of tree edit distance, Frontiers of Computer Science 5 (2011).
+
+    Examples
+    --------
+    >>> structure_distance("y_j=a", "x_i=b")
+    0.0
+    >>> structure_distance(r"\frac{a}{b}", r"\sqrt{a}")  # 4 and 3 nodes, d = 2 (relabel, delete): 4 / 9
+    0.4444444444444444
+    """
+    a, b = structure(prediction), structure(truth)
+    distance = tree_edit_distance(a, b)
+    return 2 * distance / (_size(a) + _size(b) + distance)
+
+
+@functools.lru_cache(maxsize=50_000)
+def structure(text: str) -> tuple:
+    r"""Markup tree of a formula, nested tuples ``(label, child, ...)``.
+
+    Examples
+    --------
+    >>> structure("x^2")
+    ('formula', ('letter',), ('^', ('number',)))
+    """
+    from pylatexenc.latexwalker import LatexWalker, LatexWalkerParseError
+
+    try:
+        nodes, _, _ = LatexWalker(text, tolerant_parsing=True).get_latex_nodes()
+    except (LatexWalkerParseError, RecursionError):  # beyond repair: its symbols in a row are its structure
+        return ("formula", *((_letter(c),) for c in text if not c.isspace()))
+    return ("formula", *_branches(nodes))
+
+
+def _branches(nodes) -> list[tuple]:
+    """Children of a list of pylatexenc nodes; a script takes the item that follows it."""
+    items = []
+    for node in nodes:
+        items += _items(node)
+    tree = []
+    while items:
+        item = items.pop(0)
+        if item in (("^",), ("_",)) and items:
+            script = items.pop(0)
+            item = (item[0], *script[1:]) if script[0] == "group" else (item[0], script)
+        tree.append(item)
+    return [branch for item in tree for branch in (item[1:] if item[0] == "group" else [item])]
+
+
+def _items(node) -> list[tuple]:
+    from pylatexenc import latexwalker
+
+    if isinstance(node, latexwalker.LatexCharsNode):
+        found = re.findall(r"\d+(?:\.\d+)?|\S", node.chars)
+        return [("number",) if text[0].isdigit() else (_letter(text),) for text in found]
+    if isinstance(node, latexwalker.LatexGroupNode):
+        return [("group", *_branches(node.nodelist))]
+    if isinstance(node, latexwalker.LatexMacroNode):
+        arguments = [n for n in (node.nodeargd.argnlist if node.nodeargd else []) or [] if n is not None]
+        if node.macroname in FACTS["silent_commands"] + FACTS["unwrapped"]:
+            return [("group", *_branches(arguments))] if arguments else []
+        label = "letter" if node.macroname in FACTS["letter_commands"] else "\\" + node.macroname
+        return [(label, *map(_argument, arguments))]
+    if isinstance(node, latexwalker.LatexEnvironmentNode):
+        return [(node.environmentname, *_branches(node.nodelist))]
+    if isinstance(node, latexwalker.LatexMathNode):
+        return _branches(node.nodelist)
+    return [(node.specials_chars,)] if isinstance(node, latexwalker.LatexSpecialsNode) else []
+
+
+def letter_commands() -> tuple[str, ...]:
+    """Names of the commands that stand for letters, such as ``alpha``."""
+    return tuple(FACTS["letter_commands"])
+
+
+def _argument(node) -> tuple:
+    """An argument is one branch, so that what is above and below a fraction's bar stays apart."""
+    branches = _branches([node])
+    return branches[0] if len(branches) == 1 else ("{}", *branches)
+
+
+def _letter(character: str) -> str:
+    return "letter" if character.isalpha() else character
+
+
+# ---- SymPy's parses
+
+
+@functools.cache
+def _trees() -> dict[str, tuple | None]:
+    """Equations parsed so far in this process."""
+    return {}
+
+
+def parse(texts: Iterable[str], *, processes: int | None = None, seconds: float = 60.0) -> dict:
+    r"""Trees of equations by SymPy's LaTeX parser (antlr), each ``(class name, child, ...)``, None where it
+    fails.
+
+    What has been parsed before comes from the user's cache. An equation that takes longer than `seconds` counts
+    as not parsed, without being remembered so.
+
+    Parameters
+    ----------
+    texts : equations; each is parsed once
+    processes : int, optional
+        How many parse at a time; as many as there are processors by default.
+    seconds : float
+        Limit of computing time per equation.
+
+    Examples
+    --------
+    >>> parse(["x^2"])
+    {'x^2': ('Pow', ('Symbol',), ('Integer',))}
+    """
+    texts = list(dict.fromkeys(texts))
+    known = _recall(texts)
+    missing = [text for text in texts if text not in known]
+    if missing:
+        with contextlib.closing(_parse_cache()) as cache:
+            for text, answer in _parse_missing(missing, processes or os.cpu_count() or 1, seconds):
+                if answer is not None:
+                    known[text] = _tuples(json.loads(answer))
+                    cache.execute("INSERT OR IGNORE INTO parses VALUES (?, ?)", [text, answer])
+    return {text: known.get(text) for text in texts}
+
+
+def parsed_before(texts: Iterable[str]) -> bool:
+    """Whether all these equations are in the cache, so that `parse` would be quick."""
+    texts = list(texts)
+    return not set(texts) - _recall(texts).keys()
+
+
+def forget():
+    """Drop the parses that this process holds in memory; those in the user's cache stay."""
+    _trees.cache_clear()
+
+
+def _recall(texts) -> dict[str, tuple | None]:
+    """All parses in memory, after those of these texts have been read from the cache."""
+    known = _trees()
+    unknown = [text for text in texts if text not in known]
+    if unknown:
+        with contextlib.closing(_parse_cache()) as cache:
+            for text in unknown:
+                row = cache.execute("SELECT tree FROM parses WHERE text = ?", [text]).fetchone()
+                if row:
+                    known[text] = _tuples(json.loads(row[0]))
+    return known
+
+
+def _parse_missing(texts, processes, seconds):
+    """Pairs of equation and JSON of its tree (null where the parser fails), or None for those that took too long."""
+    pool = ThreadPoolExecutor(min(processes, len(texts)))
+    answers = pool.map(lambda text: _attempt(text, seconds), texts)
+    try:
+        quiet = len(texts) < 100 or os.environ.get("REDISCOVER_PROGRESS") == "off"
+        yield from tqdm(zip(texts, answers, strict=True), "parsing LaTeX", len(texts), disable=quiet)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _attempt(text: str, seconds: float) -> str | None:
+    try:
+        return killable.call(sympy_classes, text, seconds=seconds)
+    except (TimeoutError, ChildProcessError):
+        return None
+    except Exception:  # whatever the parser stumbles over means "not parsed"
+        return "null"
+
+
+def sympy_classes(text: str) -> str:
+    """JSON of the tree of SymPy's classes; called in a process of its own."""
+    from sympy.parsing.latex import parse_latex
+
+    def tree(expression) -> list:
+        return [type(expression).__name__, *map(tree, expression.args)]
+
+    return json.dumps(tree(parse_latex(text)))
+
+
+def _parse_cache() -> sqlite3.Connection:
+    """Parses of earlier runs, kept by version of SymPy; in memory where the user's cache cannot be
+    written."""
+    file = (
+        platformdirs.user_cache_path("rediscover")
+        / f"latex-sympy-{importlib.metadata.version('sympy')}.sqlite"
+    )
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        cache = sqlite3.connect(file, isolation_level=None, timeout=30)
+        cache.execute("PRAGMA synchronous = OFF")
+        cache.execute("CREATE TABLE IF NOT EXISTS parses (text TEXT PRIMARY KEY, tree TEXT)")
+    except (OSError, sqlite3.OperationalError):
+        cache = sqlite3.connect(":memory:", isolation_level=None)
+        cache.execute("CREATE TABLE parses (text TEXT PRIMARY KEY, tree TEXT)")
+    return cache
+
+
+def _tuples(tree):
+    return tree and (tree[0], *map(_tuples, tree[1:]))
