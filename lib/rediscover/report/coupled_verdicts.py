@@ -62,7 +62,7 @@ def _against_baselines(part) -> tuple[str, str]:
 
 def _with_dimension(part) -> tuple[str, str]:
     """SY-05: SR2 of systems with the most states minus that of those with the fewest, intervals over systems."""
-    parts, dims, falls, rises, total = shares(part), sorted(part["subset"].unique()), 0, 0, 0
+    parts, dims, falls, rises = shares(part), sorted(part["subset"].unique()), [], []
     for _, group in parts.groupby("method"):
         for split in SPLITS:
             ends = [
@@ -70,11 +70,10 @@ def _with_dimension(part) -> tuple[str, str]:
                 for d in (dims[0], dims[-1])
             ]
             low, high = _difference(*ends)
-            falls, rises, total = falls + (high < 0), rises + (low > 0), total + 1
-    verdict = "holds" if falls == total else "fails" if not falls else "mixed"
-    return verdict, (
+            falls, rises = [*falls, high < 0], [*rises, low > 0]
+    return claim_verdict(falls), (
         f"from {dims[0]} to {dims[-1]} states SR2 falls by more than chance (95 % bootstrap over systems) in "
-        f"{falls} of {total} rows of method and split, and rises so in {rises}"
+        f"{sum(falls)} of {len(falls)} rows of method and split, and rises so in {sum(rises)}"
     )
 
 

@@ -125,7 +125,8 @@ def verdict(value: str, low: float, high: float) -> str:
 
 
 def claim_verdict(conditions: Iterable[bool]) -> str:
-    """``holds`` if every condition of a claim is met, ``fails`` if none is, else ``mixed``.
+    """``holds`` if every condition of a claim is met, ``fails`` if none is, else ``mixed``; without any,
+    ``untestable here``.
 
     Examples
     --------
@@ -133,6 +134,8 @@ def claim_verdict(conditions: Iterable[bool]) -> str:
     ('holds', 'mixed', 'fails')
     """
     met = [bool(condition) for condition in conditions]
+    if not met:
+        return "untestable here"
     return "holds" if all(met) else "mixed" if any(met) else "fails"
 
 

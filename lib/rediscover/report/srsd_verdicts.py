@@ -7,7 +7,7 @@ from ..methods import catalogue
 from ..problems import problem, problems
 from ..problems.srsd import SETS
 from .figures import order
-from .ledger import combine, compare, published
+from .ledger import claim_verdict, combine, compare, published
 from .srsd import CONTROLS, METRICS, RATED, RATINGS, agreement, published_agreement, yardstick
 from .summaries import interval
 
@@ -37,7 +37,7 @@ def claims(scored, noise, paired, frame, fits, twins, printed, raters) -> dict[s
     easier = paired[paired["new"] > paired["original"]]
     sure = harder[harder["p"] < 0.05]
     results["SR-07"] = (
-        "holds" if len(harder) == len(paired) else "fails" if harder.empty else "mixed",
+        claim_verdict(paired["new"] < paired["original"]),
         f"fewer laws solved on the new ranges by {len(harder)} of {len(paired)} methods ({len(sure)} with p < 0.05), "
         f"more by {len(easier)}: "
         + ", ".join(f"{m} {row.original:.1%} / {row.new:.1%}" for m, row in paired.iterrows()),
@@ -45,7 +45,7 @@ def claims(scored, noise, paired, frame, fits, twins, printed, raters) -> dict[s
     levels = noise.groupby(["method", "noise"])["ned_published"].mean().unstack()
     rises = levels[levels.columns[-1]] - levels[levels.columns[0]]
     results["SR-08"] = (
-        "holds" if (rises > 0).all() else "fails" if (rises <= 0).all() else "mixed",
+        claim_verdict(rises > 0),
         f"Easy distance at noise {levels.columns[-1]:g} minus that at 0: "
         + ", ".join(f"{name} {rise:+.3f}" for name, rise in rises.loc[order(rises.index)].items())
         + "; Symbolic Transformer was not run",
@@ -107,16 +107,16 @@ def _trivial_finding(trivial, table, labels, needs="DSR") -> str:
 
 
 def _difficulty_claim(found):
-    parts, agree, total = [], 0, 0
+    parts, agree = [], []
     for _, score, _ in METRICS.values():
         means = found.groupby(["method", "subset"])[score].mean().unstack()
         means = means[[s for s in SETS if s in means]]
         steps = np.diff(means.to_numpy(), axis=1) * (1 if score.startswith("ned") else -1)
         harder = (steps >= 0).all(axis=1) & (steps.sum(axis=1) > 0)
-        agree, total = agree + harder.sum(), total + len(means)
+        agree += list(harder)
         parts.append(f"{score} {harder.sum()} of {len(means)}")
-    verdict = "holds" if agree == total else "fails" if not agree else "mixed"
-    return verdict, "methods for which each set is at least as hard as the one before: " + ", ".join(parts)
+    told = "methods for which each set is at least as hard as the one before: "
+    return claim_verdict(agree), told + ", ".join(parts)
 
 
 def _rank_claim(found):
