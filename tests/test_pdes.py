@@ -12,7 +12,7 @@ from rediscover import pde_solvers
 from rediscover.expressions import ExpressionError
 from rediscover.problems import pdes
 
-LIGHT = ["burgers", "kdv", "ks", "advection", "nls", "ad", "rd", "heat_1d", "ns_channel"]
+LIGHT = ["burgers", "kdv", "ks", "advection", "nls", "ad", "rd", "heat_1d", "heat_2d", "heat_3d", "ns_channel"]
 VIEWS = {"time": ("time", "shared"), "direct": ("space", "direct"), "repeated": ("space", "repeated")}
 
 
@@ -44,7 +44,7 @@ def test_the_true_equation_leaves_the_stated_residual(name):
         assert measured == pytest.approx(expected, rel=0.06), (view, measured)
 
 
-@pytest.mark.parametrize("name", ["heat_3d", "laser"])
+@pytest.mark.parametrize("name", ["heat_3d", "laser", "ns_cylinder", "rd_cylinder"])
 def test_reduced_grids_stay_near_the_stated_residual(name):
     p = rd.problem(f"pdes/{name}", reduced=True)
     assert "reduced" in p.flags
@@ -176,6 +176,15 @@ def test_a_damaged_cache_is_made_again(tmp_path, monkeypatch):
     pdes.simulate.cache_clear()
     np.testing.assert_array_equal(pdes.simulate("heat_1d").u, record.u)
     pdes.simulate.cache_clear()
+
+
+def test_a_simulation_that_diverges_is_an_error_and_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path)
+    monkeypatch.setitem(pde_solvers.SOLVERS, "heat_1d", lambda s: pde_solvers.Record(np.full((51, 576, 1), np.nan)))
+    pdes.simulate.cache_clear()
+    with pytest.raises(ArithmeticError, match="pdes/heat_1d: the simulation diverged"):
+        pdes.simulate("heat_1d")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
