@@ -1,11 +1,14 @@
 """The ODE systems: their numbers against the verified facts, noise, splits and what goes wrong."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import yaml
 
 import rediscover as rd
-from rediscover.problems import odes
+from rediscover.methods import Candidate
+from rediscover.problems import Split, Task, odes
 
 
 def test_there_are_63_systems_by_dimension():
@@ -99,10 +102,22 @@ def test_tasks_hold_one_table_per_state():
     assert corrected.X.shape == (90, 2) and corrected.validation.y.shape == (30,)
 
 
+def test_the_candidate_of_highest_fitness_comes_first_when_asked():
+    """Error 0.5 with 1 node, 0 with 40, 0 with 80: 2/3 + 0.995, 1 + 0.819 and 1 + 0.670."""
+    y = np.array([1.0, -1.0])
+    task = Task(inputs=("x0",), output="x0", X=y[:, None], y=y)
+    front = [
+        Candidate({"x0": text}, complexity=size)
+        for text, size in (("0.3*x0", 1), ("x0", 80), ("x0 + 0", 40), ("log(x0 - 9)", 1), ("x0", None))
+    ]
+    own, fitness = (rd.problem("odes/1", choice=choice).ranked(front, task) for choice in ("own", "fitness"))
+    assert own == front and [front.index(c) for c in fitness] == [2, 1, 0, 3, 4]
+    held_out = dataclasses.replace(task, validation=Split(y[:, None], 0.3 * y))
+    assert rd.problem("pdes/burgers", choice="fitness").ranked(front, held_out)[0] is front[0]
+
+
 def test_an_integration_that_diverges_says_where(monkeypatch):
     p = rd.problem("odes/11")
-    import dataclasses
-
     explosive = dataclasses.replace(p, equations=("x0**3",), initial=((3.4,), (1.6,)))
     monkeypatch.setattr(odes, "load", lambda name: explosive)
     odes._integrate.cache_clear()
@@ -118,6 +133,7 @@ def test_an_integration_that_diverges_says_where(monkeypatch):
         ({"noise": 0.05}, "published noise exists for 40, 30, 20, 10 dB"),
         ({"noise": 0.1, "snr": 40}, "contradict each other"),
         ({"split": "random"}, "split must be"),
+        ({"choice": "best"}, "choice must be"),
         ({"initial_condition": 2}, "initial_condition must be 0 or 1"),
         ({"n_points": 3}, "n_points"),
         ({"snr": "loud"}, "published noise exists"),

@@ -157,6 +157,10 @@ class Problem:
             for i in columns
         ]
 
+    def ranked(self, candidates: list, task: Task) -> list:
+        """A method's candidates for one table in the order in which the study takes them: here the method's own."""
+        return candidates
+
 
 class Regression(Problem):
     """Outputs as functions of inputs: explicit and parametric surfaces, physics laws."""

@@ -50,6 +50,8 @@ class ODE(Trajectories):
     n_points : samples on [0, 10]
     split : 'published' (validation is the end of the training block, and 16 % are unused until the refit) or
         'corrected' (60 / 20 / 20 % of time)
+    choice : which of a generic method's candidates counts: 'own' (what the method itself puts first) or 'fitness'
+        (as published, see `by_fitness`)
     """
 
     equations: tuple[str, ...] = ()
@@ -60,6 +62,7 @@ class ODE(Trajectories):
     initial_condition: int = 0
     n_points: int = N_POINTS
     split: str = "published"
+    choice: str = "own"
 
     def __post_init__(self):
         super().__post_init__()
@@ -69,6 +72,7 @@ class ODE(Trajectories):
         if self.n_points < 10:
             raise ValueError(f"{self.id}: n_points must be at least 10, got {self.n_points!r}")
         time_splits(self.n_points, self.split)
+        check_choice(self)
 
     @property
     def number(self) -> int:
@@ -124,6 +128,35 @@ class ODE(Trajectories):
             Task(inputs=self.inputs, output=name, X=rows.X, y=targets[:, i])
             for i, name in enumerate(self.outputs)
         ]
+
+    def ranked(self, candidates: list, task: Task) -> list:
+        return by_fitness(candidates, task) if self.choice == "fitness" else candidates
+
+
+def check_choice(problem) -> None:
+    if problem.choice not in ("own", "fitness"):
+        raise ValueError(f"{problem.id}: choice must be 'own' or 'fitness', got {problem.choice!r}")
+
+
+def by_fitness(candidates: list, task: Task) -> list:
+    """Candidates for one table, highest fitness first: MDBench's eq. (2), with the size that the method states.
+
+    As published, the error is that on the rows that were fitted; on validation rows where the table has some.
+    Candidates without a finite error come last.
+    """
+    from ..expressions import parse
+    from ..metrics.dynamics import fitness
+    from ..metrics.regression import nmse_power
+
+    X, y = task.validation or (task.X, task.y)
+    columns = dict(zip(task.inputs, np.asarray(X, float).T, strict=True))
+
+    def worth(candidate):
+        predicted = np.broadcast_to(parse(candidate.solution[task.output])(columns), np.shape(y))
+        value = fitness(nmse_power(predicted, y), candidate.complexity)
+        return value if np.isfinite(value) else -np.inf
+
+    return sorted(candidates, key=worth, reverse=True)
 
 
 def noise_scale(snr: int | None) -> float:

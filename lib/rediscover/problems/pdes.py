@@ -26,7 +26,7 @@ import yaml
 
 from .. import pde_solvers
 from . import Field, Split, Task
-from .odes import SNR, settle_noise, time_splits
+from .odes import SNR, by_fitness, check_choice, settle_noise, time_splits
 
 MAX_ORDER = 4
 SEED = 42  # of the published noise
@@ -69,6 +69,7 @@ class PDE(Field):
         ('repeated', as in the released code for generic methods)
     reduced : simulate on a coarser grid or mesh, where the entry has one; flagged
     rows : at most so many training rows for generic methods, drawn at random; None for all
+    choice : as for `odes.ODE`
     """
 
     states: tuple[str, ...] = ()
@@ -80,10 +81,12 @@ class PDE(Field):
     stencil: str = "shared"
     reduced: bool = False
     rows: int | None = None
+    choice: str = "own"
 
     def __post_init__(self):
         super().__post_init__()
         settle_noise(self)
+        check_choice(self)
         if self.split not in ("time", "space", "corrected"):
             raise ValueError(f"{self.id}: split must be 'time', 'space' or 'corrected', got {self.split!r}")
         if self.stencil not in STENCILS:
@@ -225,6 +228,9 @@ class PDE(Field):
             )
             for i, state in enumerate(self.states)
         ]
+
+    def ranked(self, candidates: list, task: Task) -> list:
+        return by_fitness(candidates, task) if self.choice == "fitness" else candidates
 
 
 def _table(y: np.ndarray) -> np.ndarray:
