@@ -18,6 +18,7 @@ def scored(**columns):
         "snr": np.inf,
         "nmse_power": 1e-2,
         "complexity_mdbench": 3.0,
+        "complexity_own": 4.0,
     }
     rows = [{**base, "identified": 0.0, "seed": 0, **row} for row in columns["rows"]]
     return pd.DataFrame(rows)
@@ -40,6 +41,13 @@ def test_cells_are_the_same_if_power_and_complexity_are():
     assert table["same"].to_dict() == {"I4-D1": True, "I1-D1": True, "I5-D1": False, "I17-D1": True}
     assert table.loc["I4-D1", "ours"] == table.loc["I4-D1", "published"] == "1e-2 (3)"
     assert table.loc["I5-D1", "ours"] == "1e-1 (6)" and table.loc["I5-D1", "published"] == "1e-1 (5)"
+
+
+def test_genetic_programming_is_counted_by_its_own_size():
+    """Published for Operon: I4 1e-1 with 7 nodes, by the tree that it prints."""
+    row = {"method": "operon", "nmse_power": 0.1, "complexity_mdbench": 5.0, "complexity_own": 7.0}
+    (cell,) = study.beside(scored(rows=[row]), ("mdbench_table_a5",)).itertuples()
+    assert cell.same and cell.ours == cell.published == "1e-1 (7)"
 
 
 def test_matches_count_marks_found_again_and_gained():
@@ -88,6 +96,18 @@ def test_equal_pairs_are_dropped_and_counted():
     assert row["n_pairs"] == row["n_zeros"] == 2 and row["p_one_sided"] == 1
 
 
+def test_the_same_answer_found_by_two_ways_is_an_equal_pair():
+    """Rounding would else be ranked: 3 pairs that go as claimed by 1e-14, against one that does not."""
+    rows = [
+        {"problem": f"odes/{i}", "method": name, "nmse_power": value}
+        for i, other in ((1, 0.3 + 1e-14), (2, 0.3 + 1e-14), (3, 0.3 + 1e-14), (4, 0.2))
+        for name, value in (("sindy", 0.3), ("sindy_cross", other))
+    ]
+    for log in (False, True):
+        row = study.compared(scored(rows=rows), "sindy", "sindy_cross", "nmse_power", [np.inf], log=log)
+        assert (row["n_pairs"], row["n_zeros"], row["W_claim"], row["W_against"]) == (4, 3, 0, 1)
+
+
 def test_no_common_cell_is_no_test():
     row = study.compared(scored(rows=[{}]), "sindy", "operon", "nmse_power", [np.inf])
     assert row["n_pairs"] == 0 and "W_claim" not in row
@@ -126,6 +146,16 @@ def test_every_claim_has_a_verdict_and_numbers_follow_the_scores():
     assert verdict["MD-10"] == "holds" and "3.00 ± 0.00" in results.loc["MD-10", "finding"]
     assert verdict["MD-01"] == "mixed"  # on these ODEs all errors are equal
     assert verdict["MD-03"] == verdict["MD-13"] == verdict["MD-15"] == "untestable here"
+
+
+def test_errors_with_another_library_are_said_to_be():
+    rows = [
+        {"problem": f"pdes/heat_{d}d", "method": m, "nmse_power": error, "settings": grid}
+        for m, grids in (("pdefind", ("wide", "narrow")), ("operon", ("one", "one")))
+        for d, error, grid in zip((1, 2), (1e-3, 1e-2), grids, strict=True)
+    ]
+    verdict, finding = verdicts._heat_error(scored(rows=rows))
+    assert verdict == "holds" and finding.endswith("other libraries in 2D and 3D than in 1D: pdefind")
 
 
 def test_a_published_test_is_run_where_both_methods_are_here():
@@ -191,6 +221,33 @@ def test_labels_are_the_published_names():
 def test_time_against_dimension_is_a_ratio_of_medians():
     rows = [{"subset": d, "seconds": s} for d, s in (("1", 1.0), ("1", 3.0), ("2", 4.0), ("2", 6.0))]
     assert study.by_dimension(scored(rows=rows)).loc["sindy"].to_dict() == {"1": 1.0, "2": 2.5}
+
+
+def test_time_against_another_method_has_an_interval_over_noise():
+    """Ratios 2 and 8 on two systems, whose geometric mean is 4, at one level; 16 and 1 at the other: 4 again."""
+    rows = [
+        {"problem": f"odes/{i}", "snr": snr, "method": name, "seconds": seconds}
+        for snr, ratios in ((np.inf, (2.0, 8.0)), (40.0, (16.0, 1.0)))
+        for i, ratio in zip((1, 2), ratios, strict=True)
+        for name, seconds in (("sindy", 3.0), ("operon", 3.0 * ratio), ("zero", 1.0))
+    ]
+    table = study.by_method(scored(rows=rows))
+    assert list(table.index) == ["operon", "sindy"]
+    assert table.loc["operon"].tolist() == pytest.approx([4.0, 4.0, 4.0]) and (table.loc["sindy"] == 1).all()
+    wider = study.by_method(scored(rows=[r | {"seconds": 6.0} if r["snr"] == 40.0 else r for r in rows]))
+    assert wider.loc["operon", "low"] < wider.loc["operon", "mean"] < wider.loc["operon", "high"]
+
+
+def test_panels_say_what_is_missing_and_why():
+    text = study.panels(scored(rows=[{}, {"method": "operon"}]), ["A12", "A13"]).splitlines()
+    assert text[0].startswith("Figure A12: SINDy, Operon | missing: ESINDy: not in this profile; PySR: ")
+    assert text[1].startswith("Figure A13: none | missing: EQL: ") and "ODEFormer: pins SymPy" in text[1]
+
+
+def test_what_is_off_the_scale_stands_at_the_wall():
+    rows = [{"problem": f"odes/{i}", "nmse_power": error} for i, error in ((1, 1e18), (2, 1e-14))]
+    lines = pictures.strips(scored(rows=rows)).axes[0].lines
+    assert lines[0].get_ydata().tolist() == [pictures.WALL, 1e-14]
 
 
 def test_strips_have_two_panels_per_method_and_a_point_per_finite_score():

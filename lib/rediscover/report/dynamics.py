@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from .. import runs, scores
 from ..methods import catalogue, method
@@ -18,6 +19,7 @@ from .ledger import combine, compare, published
 
 LINEAR = ("sindy", "esindy", "pdefind", "bayesian", "wsindy", "ewsindy")  # of the paper; sindy_cross is ours
 GENETIC = ("gplearn", "operon", "pysr")
+EQUAL = 1e-9  # relative difference of two scores of the same answer, found by two ways
 SIX = tuple(f"pdes/{name}" for name in ("advection", "burgers", "kdv", "ks", "ad", "heat_1d"))  # Figure 2 (b)
 
 
@@ -39,16 +41,21 @@ def run(ids, solvers, params, **options):
 
     Returns
     -------
-    DataFrame : scores with ``snr`` (inf for clean), ``solution`` and ``seconds``; methods that are not installed here
-        have no rows, those that gave no answer have the worst scores
+    DataFrame : scores with ``snr`` (inf for clean), ``solution``, ``seconds`` and ``complexity_own``, the size that the
+        method itself states. Of a generic method's candidates that of highest fitness counts, as published. Methods
+        that are not installed here have no rows, those that gave no answer have the worst scores
     """
     levels = [None if level == "clean" else level for level in params.levels]
-    at = [problem(id, snr=level, **options) for level in levels for id in ids]
+    at = [problem(id, snr=level, choice="fitness", **options) for level in levels for id in ids]
     records = runs.grid(at, solvers, seeds=params.seeds, budget=params.budget, store=params.store)
     scored = scores.table(records[records["status"] != "unavailable"], at, store=params.store)
     snr = {p.noise: np.inf if p.snr is None else float(p.snr) for p in at}
-    extra = records.loc[scored.index, ["solution", "seconds"]]
-    return scored.join(extra).assign(snr=scored["noise"].map(snr)).reset_index(drop=True)
+    extra = records.loc[scored.index, ["solution", "seconds", "complexity"]]
+    return (
+        scored.join(extra.rename(columns={"complexity": "complexity_own"}))
+        .assign(snr=scored["noise"].map(snr))
+        .reset_index(drop=True)
+    )
 
 
 def run_fields(params) -> pd.DataFrame:
@@ -58,7 +65,7 @@ def run_fields(params) -> pd.DataFrame:
     less there (``params.narrow``).
     """
     space = {"split": "space", "stencil": "direct", "rows": params.rows}
-    generic = [method(name) for name in params.generic]
+    generic = [method(name, **params.settings.get(name, {})) for name in params.generic]
     fine = params.systems or [id for id in problems("pdes") if id not in params.reduced]
     parts = []
     small = [id for id in params.reduced if id in coarser()]
@@ -108,7 +115,8 @@ def beside(scored: pd.DataFrame, tables: tuple[str, ...]) -> pd.DataFrame:
     """Our clean cells beside the published ones.
 
     Two cells are the same if both are check marks, or both are numbers with the same power of ten and the same
-    complexity (the paper rounds the error to a power of ten).
+    complexity (the paper rounds the error to a power of ten), counted by each method's published rule: nodes of the
+    SymPy expression for linear methods, what the package itself states for genetic programming.
 
     Returns
     -------
@@ -129,9 +137,8 @@ def beside(scored: pd.DataFrame, tables: tuple[str, ...]) -> pd.DataFrame:
             )
             finite = np.isfinite(row.nmse_power) and row.nmse_power > 0
             power = str(round(np.log10(row.nmse_power))) if finite else ""
-            mine = _cell(
-                row.identified == 1, power, f"{row.complexity_mdbench:.0f}", "failed" if not finite else ""
-            )
+            size = row.complexity_own if ours in GENETIC else row.complexity_mdbench
+            mine = _cell(row.identified == 1, power, f"{size:.0f}", "failed" if not finite else "")
             rows.append((*key, theirs, mine, theirs == mine))
     return pd.DataFrame(rows, columns=["dataset", "method", "published", "ours", "same"])
 
@@ -219,9 +226,9 @@ def compared(
 
     Returns
     -------
-    Series : n_pairs, n_zeros (equal pairs, dropped), W_claim and W_against (sums of ranks of the pairs that go as
-        claimed and of the others: a two-sided call reports the smaller, a one-sided call one of the two), p_one_sided
-        that `lower` is lower, p_two_sided, effect (positive where `lower` is larger)
+    Series : n_pairs, n_zeros (pairs that are equal but for rounding, dropped), W_claim and W_against (sums of ranks of
+        the pairs that go as claimed and of the others: a two-sided call reports the smaller, a one-sided call one of
+        the two), p_one_sided that `lower` is lower, p_two_sided, effect (positive where `lower` is larger)
     """
     wide = scored[scored["snr"].isin(levels)].pivot_table(
         index=["problem", "snr"], columns="method", values=score
@@ -230,6 +237,8 @@ def compared(
     with np.errstate(divide="ignore"):
         pair = np.log10(pair) if log else pair
     pair = pair.replace([np.inf, -np.inf], np.nan).dropna()
+    equal = np.isclose(pair[lower], pair[higher], rtol=EQUAL, atol=0)
+    pair[higher] = pair[higher].where(~equal, pair[lower])
     row = {"n_pairs": len(pair), "n_zeros": 0}
     if len(pair):
         less = paired_wilcoxon(pair[lower], pair[higher], alternative="less")
@@ -460,11 +469,53 @@ def runtime_ledger() -> pd.DataFrame:
     )
 
 
+def searched(scored: pd.DataFrame) -> pd.DataFrame:
+    """Without the controls, which search nothing."""
+    return scored[~scored["method"].isin(("oracle", "mean", "zero"))]
+
+
 def by_dimension(scored: pd.DataFrame) -> pd.DataFrame:
-    """Figure A11 without its machine: median seconds of a search over those of the same method in one dimension."""
-    searched = scored[~scored["method"].isin(("oracle", "mean", "zero"))]
-    wide = searched.groupby(["method", "subset"])["seconds"].median().unstack()
+    """Median seconds of a search over those of the same method on systems of one state."""
+    wide = searched(scored).groupby(["method", "subset"])["seconds"].median().unstack()
     return wide.div(wide["1"], axis=0).loc[order(wide.index)]
+
+
+def by_method(scored: pd.DataFrame, base: str = "sindy") -> pd.DataFrame:
+    """Figure A11 without its machine: seconds of each method over those of `base`, geometric mean over systems.
+
+    Returns
+    -------
+    DataFrame
+        Index: method; columns: mean over the noise levels, as in the figure, with low and high of its 95 % interval
+        (Student's t; NaN for one level).
+    """
+    wide = np.log(searched(scored).pivot_table(index=["snr", "problem"], columns="method", values="seconds"))
+    levels = wide.sub(wide[base], axis=0).groupby("snr").mean()
+    half = levels.std() / np.sqrt(levels.count()) * student.ppf(0.975, levels.count() - 1)
+    found = {"mean": levels.mean(), "low": levels.mean() - half, "high": levels.mean() + half}
+    return np.exp(pd.DataFrame(found)).loc[order(levels.columns)]
+
+
+PANELS = {
+    "2 (a), A10 (a)": ("SINDy", "ESINDy", "PySR", "Operon", "EQL", "uDSR", "ODEFormer", "End2end"),
+    "A12": ("SINDy", "ESINDy", "PySR", "Operon"),
+    "A13": ("EQL", "uDSR", "ODEFormer", "End2end"),
+    "2 (b), A10 (b)": ("PDEFIND", "Bayesian", "WSINDy", "EWSINDy", "DeepMoD", "PySR", "Operon", "uDSR"),
+    "A14": ("PDEFIND", "Bayesian", "WSINDy", "EWSINDy"),
+    "A15": ("DeepMoD", "PySR", "Operon", "uDSR"),
+}
+
+
+def panels(scored: pd.DataFrame, figures) -> str:
+    """Published figures, one line each: which of their methods are in ours, and why the others are missing."""
+    ours = catalogue("mdbench").drop_duplicates("label").set_index("label")["ours"]
+    here = set(scored["method"])
+    lines = []
+    for figure in figures:
+        shown = [label for label in PANELS[figure] if ours[label] in here]
+        gone = [label for label in PANELS[figure] if ours[label] not in here]
+        lines.append(f"Figure {figure}: {', '.join(shown) or 'none'} | missing: {missing(scored, gone) or 'none'}")
+    return "\n".join(lines)
 
 
 def floors(names, views=(("time", "shared"), ("space", "direct"), ("space", "repeated"))) -> pd.DataFrame:

@@ -7,6 +7,8 @@ from ..problems import problem
 from .dynamics import label
 from .figures import colour, order, style
 
+WALL = 1e12  # the largest error drawn
+
 
 def portraits(ids):
     """Phase portraits of ODE systems (state against time in one dimension), noisy points over the clean curve."""
@@ -51,7 +53,7 @@ def decibels(level: float) -> str:
 
 
 def boxes(scored: pd.DataFrame):
-    """Figure 2: error (log) and complexity (log) per method and noise level."""
+    """Figures 2 and A10: error and complexity (both log) per method and noise level; errors beyond `WALL` are at it."""
     import matplotlib.pyplot as plt
 
     levels = sorted(scored["snr"].unique(), reverse=True)
@@ -67,7 +69,7 @@ def boxes(scored: pd.DataFrame):
             for i, name in enumerate(names):
                 for j, level in enumerate(levels):
                     values = scored[(scored["method"] == name) & (scored["snr"] == level)][score]
-                    values = values[np.isfinite(values) & (values > 0)]
+                    values = values[np.isfinite(values) & (values > 0)].clip(upper=WALL)
                     at = i * (len(levels) + 1) + j
                     faces = {"facecolor": colour(name), "alpha": shades[j]}
                     if len(values):
@@ -93,7 +95,10 @@ def boxes(scored: pd.DataFrame):
 
 
 def strips(scored: pd.DataFrame):
-    """Figures A12 to A15: error and complexity on every problem, a row per method, coloured by noise."""
+    """Figures A12 to A15: error and complexity on every problem, a row per method, coloured by noise.
+
+    Errors beyond `WALL` stand at it, so that one of them does not squeeze all others.
+    """
     import matplotlib.pyplot as plt
 
     levels = sorted(scored["snr"].unique(), reverse=True)
@@ -112,7 +117,7 @@ def strips(scored: pd.DataFrame):
                     part = part[np.isfinite(part[score]) & (part[score] > 0)]
                     ax.plot(
                         part["problem"].map(place),
-                        part[score].clip(1e-12, 1e12),
+                        part[score].clip(upper=WALL),
                         ".",
                         c=shade,
                         ms=4,
