@@ -300,7 +300,7 @@ def laser(s: Setting) -> Record:
     capacity = p["rho"] * p["c"]
     system = (mass / step + p["kappa"] / capacity * stiffness + p["convection"] / capacity * skin).tocsr()
     loss = p["convection"] / capacity * p["ambient"] * skin.sum(axis=1)
-    source = _quadrature(vertices, simplices)
+    source = _loads(vertices, simplices)
     precondition = LinearOperator(system.shape, matvec=lambda v, d=system.diagonal(): v / d)
     u = np.full(len(vertices), p["ambient"])
     saved = []
@@ -327,7 +327,7 @@ def _boundary(simplices: np.ndarray) -> np.ndarray:
     return facets[first[counts == 1]]
 
 
-def _quadrature(vertices, simplices) -> Callable:
+def _loads(vertices, simplices) -> Callable:
     """Load vectors of functions of (x, y) on tetrahedra, by a rule exact to degree 5."""
     from skfem.quadrature import get_quadrature
     from skfem.refdom import RefTet
@@ -350,7 +350,7 @@ def _quadrature(vertices, simplices) -> Callable:
 # Incompressible flow: quadratic velocity and linear pressure on triangles
 
 
-class Samples(NamedTuple):
+class Quadrature(NamedTuple):
     """Sparse matrices from nodal values to values and derivatives at quadrature points, and weights there."""
 
     value: sparse.csr_array
@@ -359,7 +359,7 @@ class Samples(NamedTuple):
     weight: sparse.dia_array
 
 
-def _samples(basis) -> Samples:
+def _at_points(basis) -> Quadrature:
     n_points = basis.dx.size
     rows = np.arange(n_points).reshape(basis.dx.shape)
 
@@ -369,7 +369,7 @@ def _samples(basis) -> Samples:
         every = np.ravel([rows] * len(blocks))
         return sparse.csr_array((np.ravel(blocks), (every, np.ravel(columns))), shape=(n_points, basis.N))
 
-    return Samples(
+    return Quadrature(
         matrix(np.asarray),
         matrix(lambda shape: shape.grad[0]),
         matrix(lambda shape: shape.grad[1]),
@@ -394,14 +394,14 @@ class Flow:
 
         self.velocity = skfem.Basis(mesh, skfem.ElementTriP2(), intorder=6)
         self.basis = skfem.Basis(mesh, skfem.ElementTriP1(), intorder=6)
-        v, p = self._v, self._p = _samples(self.velocity), _samples(self.basis)
+        v, p = self._v, self._p = _at_points(self.velocity), _at_points(self.basis)
         w, self.step = v.weight, step
         ends = mesh.facets_satisfying(open_ends, boundaries_only=True)
         walls = np.setdiff1d(mesh.boundary_facets(), ends)
         self._mass = v.value.T @ w @ v.value
         xx, yy, yx = v.x.T @ w @ v.x, v.y.T @ w @ v.y, v.y.T @ w @ v.x
         edge = skfem.FacetBasis(mesh, skfem.ElementTriP2(), facets=ends, intorder=6)
-        b = _samples(edge)
+        b = _at_points(edge)
         outward = b.value.T @ b.weight @ sparse.diags_array(edge.normals[0].ravel())
         half = viscosity / 2
         viscous = sparse.block_array(
@@ -412,7 +412,7 @@ class Flow:
         )
         inertia = sparse.block_diag([self._mass] * 2) / step
         self._explicit = (inertia - viscous).tocsr()
-        edge_p = _samples(skfem.FacetBasis(mesh, skfem.ElementTriP1(), facets=ends, intorder=6))
+        edge_p = _at_points(skfem.FacetBasis(mesh, skfem.ElementTriP1(), facets=ends, intorder=6))
         self._force = sparse.vstack(
             [v.x.T @ w @ p.value - outward @ edge_p.value, v.y.T @ w @ p.value]
         ).tocsr()
@@ -504,9 +504,8 @@ def cylinder_mesh(p: Mapping[str, Any], seed: int = 0):
     skfem.MeshTri
     """
     import skfem
-    from scipy.spatial import Delaunay
 
-    centre, radius, coarse = np.array(p["centre"]), p["radius"], p["coarse"]
+    centre, radius, h = np.array(p["centre"]), p["radius"], p["fine"]
     box = np.array([p["length"], p["height"]])
 
     def distance(x):  # negative inside
@@ -514,32 +513,41 @@ def cylinder_mesh(p: Mapping[str, Any], seed: int = 0):
         return np.maximum(outside, radius - np.hypot(*(x - centre).T))
 
     def size(x):
-        return np.minimum(coarse, p["fine"] + 0.15 * (np.hypot(*(x - centre).T) - radius))
+        return np.minimum(p["coarse"], h + 0.15 * (np.hypot(*(x - centre).T) - radius))
 
-    rng = np.random.default_rng(seed)
-    h = p["fine"]
-    rows = np.arange(0, box[1] + h / 2, h * np.sqrt(3) / 2)
-    points = np.concatenate(
-        [
-            np.column_stack(
-                [
-                    np.arange(h / 2 * (i % 2), box[0] + h / 2, h),
-                    np.full(len(np.arange(h / 2 * (i % 2), box[0] + h / 2, h)), y),
-                ]
-            )
-            for i, y in enumerate(rows)
-        ]
-    )
+    points = _lattice(box, h)
     points = points[distance(points) < 1e-3 * h]
-    points = points[rng.random(len(points)) < (h / size(points)) ** 2]
-    fixed = np.array([[0, 0], [box[0], 0], [0, box[1]], box])
-    points = np.concatenate([fixed, points])
+    points = points[np.random.default_rng(seed).random(len(points)) < (h / size(points)) ** 2]
+    corners = np.array([[0, 0], [box[0], 0], [0, box[1]], box])
+    points = _relaxed(np.concatenate([corners, points]), len(corners), distance, size, h)
+    used, triangles = np.unique(_triangles(points, distance, h), return_inverse=True)
+    return skfem.MeshTri(points[used].T.copy(), triangles.reshape(-1, 3).T.copy())
+
+
+def _lattice(box, h: float) -> np.ndarray:
+    """Corners of equilateral triangles that fill a box."""
+    rows = []
+    for i, y in enumerate(np.arange(0, box[1] + h / 2, h * np.sqrt(3) / 2)):
+        x = np.arange(h / 2 * (i % 2), box[0] + h / 2, h)
+        rows.append(np.column_stack([x, np.full(len(x), y)]))
+    return np.concatenate(rows)
+
+
+def _triangles(points: np.ndarray, distance: Callable, h: float) -> np.ndarray:
+    """Delaunay triangles whose centres lie in the domain."""
+    from scipy.spatial import Delaunay
+
+    triangles = Delaunay(points).simplices
+    return triangles[distance(points[triangles].mean(axis=1)) < -1e-3 * h]
+
+
+def _relaxed(points: np.ndarray, n_fixed: int, distance: Callable, size: Callable, h: float) -> np.ndarray:
+    """Points moved until the springs between them, which only push, are at rest; the first `n_fixed` stay."""
     old = np.full_like(points, np.inf)
     for _ in range(400):
         if np.max(np.hypot(*(points - old).T) / size(points)) > 0.1:
             old = points.copy()
-            triangles = Delaunay(points).simplices
-            triangles = triangles[distance(points[triangles].mean(axis=1)) < -1e-3 * h]
+            triangles = _triangles(points, distance, h)
             bars = np.unique(np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1), axis=0)
         ends = points[bars[:, 0]] - points[bars[:, 1]]
         length = np.hypot(*ends.T)
@@ -549,19 +557,15 @@ def cylinder_mesh(p: Mapping[str, Any], seed: int = 0):
         force = np.zeros_like(points)
         np.add.at(force, bars[:, 0], push)
         np.add.at(force, bars[:, 1], -push)
-        force[: len(fixed)] = 0
+        force[:n_fixed] = 0
         points = points + 0.2 * force
         d = distance(points)
-        out = d > 0
-        tiny = 1e-7
+        out, tiny = d > 0, 1e-7
         normal = np.stack([(distance(points[out] + tiny * e) - d[out]) / tiny for e in np.eye(2)], axis=1)
         points[out] -= d[out, None] * normal
         if np.max(np.hypot(*force[d < -1e-3 * h].T)) * 0.2 < 2e-3 * h:
             break
-    triangles = Delaunay(points).simplices
-    triangles = triangles[distance(points[triangles].mean(axis=1)) < -1e-3 * h]
-    used, triangles = np.unique(triangles, return_inverse=True)
-    return skfem.MeshTri(points[used].T.copy(), triangles.reshape(-1, 3).T.copy())
+    return points
 
 
 def _past_cylinder(p: Mapping[str, Any]) -> Flow:

@@ -51,9 +51,7 @@ class EWSINDy(WSINDy):
                 for library, columns in p.usable(rows):
                     try:
                         models = self.models(samples, columns, self.thresholds)
-                    except (
-                        np.linalg.LinAlgError
-                    ):  # a numerically indefinite library, left out as in the release
+                    except np.linalg.LinAlgError:  # numerically indefinite, left out as in the release
                         continue
                     for i, threshold in enumerate(self.thresholds):
                         setting = {**library, "boxes": n_boxes, "threshold": threshold, "ratio": ratio}

@@ -217,7 +217,11 @@ class Rows:
         return self._solved[key]
 
     def least_squares(self, target: int, support: np.ndarray) -> np.ndarray:
-        """Minimum-norm least squares on a support."""
+        """Minimum-norm least squares on a support.
+
+        Singular values are cut at rounding, as in the releases that the tables were made with; current
+        scikit-learn, and pysindy with it, cuts at 1e-6 of the largest, which changes badly conditioned answers.
+        """
         key = (target, None, support.tobytes())
         if key not in self._solved:
             self._solved[key] = scipy.linalg.lstsq(self.X[:, support], self.Y[:, target])[0]

@@ -16,6 +16,7 @@ from ..problems import problem, problems
 from ..problems.pdes import coarser
 from .figures import order
 from .ledger import combine, compare, published
+from .output import CONTROLS
 
 LINEAR = ("sindy", "esindy", "pdefind", "bayesian", "wsindy", "ewsindy")  # of the paper; sindy_cross is ours
 GENETIC = ("gplearn", "operon", "pysr")
@@ -471,7 +472,7 @@ def runtime_ledger() -> pd.DataFrame:
 
 def searched(scored: pd.DataFrame) -> pd.DataFrame:
     """Without the controls, which search nothing."""
-    return scored[~scored["method"].isin(("oracle", "mean", "zero"))]
+    return scored[~scored["method"].isin(CONTROLS)]
 
 
 def by_dimension(scored: pd.DataFrame) -> pd.DataFrame:

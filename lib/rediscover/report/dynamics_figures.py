@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from ..problems import problem
-from .dynamics import label
+from .dynamics import label, searched
 from .figures import colour, order, style
 
 WALL = 1e12  # the largest error drawn
@@ -57,7 +57,7 @@ def boxes(scored: pd.DataFrame):
     import matplotlib.pyplot as plt
 
     levels = sorted(scored["snr"].unique(), reverse=True)
-    names = [name for name in order(scored["method"]) if name not in ("oracle", "mean", "zero")]
+    names = order(searched(scored)["method"])
     shades = 1 - 0.75 * np.arange(len(levels)) / max(len(levels), 1)
     with style():
         figure, axes = plt.subplots(
@@ -102,7 +102,7 @@ def strips(scored: pd.DataFrame):
     import matplotlib.pyplot as plt
 
     levels = sorted(scored["snr"].unique(), reverse=True)
-    names = [name for name in order(scored["method"]) if name not in ("oracle", "mean", "zero")]
+    names = order(searched(scored)["method"])
     ids = list(dict.fromkeys(scored["problem"]))
     place = {id: i + 1 for i, id in enumerate(ids)}
     with style():
