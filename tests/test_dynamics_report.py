@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from rediscover import report
+from rediscover.params import PDEs
 from rediscover.report import dynamics as study
 from rediscover.report import dynamics_figures as pictures
 from rediscover.report import dynamics_verdicts as verdicts
@@ -242,6 +243,22 @@ def test_panels_say_what_is_missing_and_why():
     text = study.panels(scored(rows=[{}, {"method": "operon"}]), ["A12", "A13"]).splitlines()
     assert text[0].startswith("Figure A12: SINDy, Operon | missing: ESINDy: not in this profile; PySR: ")
     assert text[1].startswith("Figure A13: none | missing: EQL: ") and "ODEFormer: pins SymPy" in text[1]
+
+
+def test_coarser_grids_are_marked_in_scores_and_figure(tmp_path, monkeypatch):
+    monkeypatch.setattr("rediscover.params.root", lambda: tmp_path)
+    p = PDEs(
+        **{"profile": "smoke", "seeds": [0], "methods": ["zero"], "generic": ["zero"], "evaluations": 100},
+        **{"seconds": 60.0, "memory_mb": 2048, "systems": ["pdes/advection"], "reduced": ["pdes/heat_3d"]},
+        **{"narrow": {}, "levels": ["clean"], "rows": 100},
+    )
+    table = study.run_fields(p)
+    assert table.groupby("problem")["reduced"].agg(set).to_dict() == {
+        "pdes/advection": {False},
+        "pdes/heat_3d": {True},
+    }
+    axes = pictures.strips(table.assign(method="operon")).axes
+    assert [text.get_text() for text in axes[-1].get_xticklabels()] == ["Advection", "Heat (Solar) 3D *"]
 
 
 def test_what_is_off_the_scale_stands_at_the_wall():

@@ -63,7 +63,7 @@ def run_fields(params) -> pd.DataFrame:
     """`run` on partial differential equations, linear and generic methods each on their published test split.
 
     Systems in ``params.reduced`` are simulated on their coarser grid if they have one, and linear methods search
-    less there (``params.narrow``).
+    less there (``params.narrow``). The column ``reduced`` marks what was found on a coarser grid.
     """
     space = {"split": "space", "stencil": "direct", "rows": params.rows}
     generic = [method(name, **params.settings.get(name, {})) for name in params.generic]
@@ -74,8 +74,8 @@ def run_fields(params) -> pd.DataFrame:
     kinds = (fine, {}, {}), (rest, params.narrow, {}), (small, params.narrow, {"reduced": True})
     for ids, narrow, options in kinds:
         if ids:
-            parts.append(run(ids, solvers(params, narrow), params, **options))
-            parts.append(run(ids, generic, params, **space, **options))
+            both = run(ids, solvers(params, narrow), params, **options), run(ids, generic, params, **space, **options)
+            parts += [part.assign(reduced=bool(options)) for part in both]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -174,7 +174,7 @@ def ledger(table: pd.DataFrame, names: dict[str, str], coarse=()) -> pd.DataFram
     ----------
     table : from `beside`
     names : printed table -> file
-    coarse : datasets that were simulated on a coarser grid, and cannot be compared
+    coarse : datasets with a small library or on a coarser grid, which cannot be compared
     """
     absent = catalogue("mdbench").set_index("label")["reason"].to_dict()
     ours = table.set_index(["dataset", "method"])
@@ -193,7 +193,7 @@ def ledger(table: pd.DataFrame, names: dict[str, str], coarse=()) -> pd.DataFram
                 "low": np.nan,
                 "high": np.nan,
                 "verdict": "not comparable" if d in coarse else "reproduced" if cell["same"] else "differs",
-                "reason": "on a coarser grid in this profile" if d in coarse else "",
+                "reason": "with a small library or on a coarser grid in this profile" if d in coarse else "",
             }
             for (d, m), cell in ours.iterrows()
         }

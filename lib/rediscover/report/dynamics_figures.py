@@ -97,7 +97,7 @@ def boxes(scored: pd.DataFrame):
 def strips(scored: pd.DataFrame):
     """Figures A12 to A15: error and complexity on every problem, a row per method, coloured by noise.
 
-    Errors beyond `WALL` stand at it, so that one of them does not squeeze all others.
+    Errors beyond `WALL` stand at it, so that one of them does not squeeze all others. A star marks a coarser grid.
     """
     import matplotlib.pyplot as plt
 
@@ -105,6 +105,7 @@ def strips(scored: pd.DataFrame):
     names = order(searched(scored)["method"])
     ids = list(dict.fromkeys(scored["problem"]))
     place = {id: i + 1 for i, id in enumerate(ids)}
+    coarse = set(scored.loc[scored["reduced"], "problem"]) if "reduced" in scored else set()
     with style():
         figure, axes = plt.subplots(
             len(names), 2, figsize=(9, 0.9 * len(names) + 1.2), sharex=True, sharey="col", squeeze=False
@@ -131,7 +132,8 @@ def strips(scored: pd.DataFrame):
             if len(ids) > 20:
                 ax.set_xlabel("number of the system")
             else:
-                ax.set_xticks(range(1, len(ids) + 1), [label(id) for id in ids], rotation=45, ha="right")
+                starred = [label(id) + " *" * (id in coarse) for id in ids]
+                ax.set_xticks(range(1, len(ids) + 1), starred, rotation=45, ha="right")
         handles = axes[0, 0].get_legend_handles_labels()
         figure.legend(*handles, loc="outside lower center", ncols=len(levels))
     return figure
