@@ -12,7 +12,19 @@ from rediscover import pde_solvers
 from rediscover.expressions import ExpressionError
 from rediscover.problems import pdes
 
-LIGHT = ["burgers", "kdv", "ks", "advection", "nls", "ad", "rd", "heat_1d", "heat_2d", "heat_3d", "ns_channel"]
+LIGHT = [
+    "burgers",
+    "kdv",
+    "ks",
+    "advection",
+    "nls",
+    "ad",
+    "rd",
+    "heat_1d",
+    "heat_2d",
+    "heat_3d",
+    "ns_channel",
+]
 VIEWS = {"time": ("time", "shared"), "direct": ("space", "direct"), "repeated": ("space", "repeated")}
 
 
@@ -180,7 +192,9 @@ def test_a_damaged_cache_is_made_again(tmp_path, monkeypatch):
 
 def test_a_simulation_that_diverges_is_an_error_and_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path)
-    monkeypatch.setitem(pde_solvers.SOLVERS, "heat_1d", lambda s: pde_solvers.Record(np.full((51, 576, 1), np.nan)))
+    monkeypatch.setitem(
+        pde_solvers.SOLVERS, "heat_1d", lambda s: pde_solvers.Record(np.full((51, 576, 1), np.nan))
+    )
     pdes.simulate.cache_clear()
     with pytest.raises(ArithmeticError, match="pdes/heat_1d: the simulation diverged"):
         pdes.simulate("heat_1d")

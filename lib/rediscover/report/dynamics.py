@@ -74,7 +74,10 @@ def run_fields(params) -> pd.DataFrame:
     kinds = (fine, {}, {}), (rest, params.narrow, {}), (small, params.narrow, {"reduced": True})
     for ids, narrow, options in kinds:
         if ids:
-            both = run(ids, solvers(params, narrow), params, **options), run(ids, generic, params, **space, **options)
+            both = (
+                run(ids, solvers(params, narrow), params, **options),
+                run(ids, generic, params, **space, **options),
+            )
             parts += [part.assign(reduced=bool(options)) for part in both]
     return pd.concat(parts, ignore_index=True)
 
@@ -515,7 +518,9 @@ def panels(scored: pd.DataFrame, figures) -> str:
     for figure in figures:
         shown = [label for label in PANELS[figure] if ours[label] in here]
         gone = [label for label in PANELS[figure] if ours[label] not in here]
-        lines.append(f"Figure {figure}: {', '.join(shown) or 'none'} | missing: {missing(scored, gone) or 'none'}")
+        lines.append(
+            f"Figure {figure}: {', '.join(shown) or 'none'} | missing: {missing(scored, gone) or 'none'}"
+        )
     return "\n".join(lines)
 
 
