@@ -1,0 +1,100 @@
+"""The essays say what the tables say: prose.yaml computes their sentences from tables/, and they stand there."""
+
+import difflib
+import functools
+import json
+import re
+import string
+from pathlib import Path
+
+import pytest
+import yaml
+
+import prose_values
+
+NOTEBOOKS = {path.name[:2]: path for path in (Path(__file__).parents[1] / "notebooks").glob("[0-9]*.ipynb")}
+PROSE = yaml.safe_load((Path(__file__).parent / "prose.yaml").read_text())
+SAID = [(number, sentence) for number, sentences in PROSE["said"].items() for sentence in sentences]
+BRACKETS = re.compile(r"\[[-−]?[\d.,]*\d, [-−]?[\d.,]*\d\]")
+
+
+class Answers(string.Formatter):
+    """Expressions of prose_values in place of names; ``!w`` writes a number as a word."""
+
+    def get_field(self, field_name, args, kwargs):
+        return eval(field_name, vars(prose_values)), field_name
+
+    def convert_field(self, value, conversion):
+        return prose_values.word(value) if conversion == "w" else super().convert_field(value, conversion)
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+@functools.cache
+def essay(number: str) -> str:
+    """The Markdown of a notebook with single blanks."""
+    cells = json.loads(NOTEBOOKS[number].read_text())["cells"]
+    return plain("\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"))
+
+
+@functools.cache
+def answered(sentence: str) -> str:
+    return plain(Answers().format(sentence))
+
+
+def find(sentence: str, text: str) -> re.Match | None:
+    """Where a sentence stands; its first letter may be a capital."""
+    return re.search(f"(?i:{re.escape(sentence[0])}){re.escape(sentence[1:])}", text)
+
+
+def nearest(sentence: str, text: str) -> str:
+    """As many words of the text as the sentence has, those most like it."""
+    words, length = text.split(), len(sentence.split())
+    windows = [" ".join(words[i : i + length]) for i in range(max(1, len(words) - length + 1))]
+    return difflib.get_close_matches(sentence, windows, n=1, cutoff=0)[0]
+
+
+def of_the_quick_profile(number: str) -> None:
+    if (profile := prose_values.provenance(number)["profile"]) != "quick":
+        pytest.skip(f"the essays tell of the quick profile, and these tables are of {profile}")
+
+
+@pytest.mark.parametrize(
+    "number, sentence", SAID, ids=lambda text: plain(re.sub(r"\{.*?\}+", "#", text))[:60]
+)
+def test_the_essay_says_what_the_tables_say(number, sentence):
+    of_the_quick_profile(number)
+    expected, text = answered(sentence), essay(number)
+    if not find(expected, text):
+        where = f"notebooks/{NOTEBOOKS[number].name}"
+        pytest.fail(
+            f"{where}\nshould read: {expected}\nbut has:     {nearest(expected, text)}", pytrace=False
+        )
+
+
+@pytest.mark.parametrize("number", sorted(NOTEBOOKS))
+def test_every_interval_is_tied_to_a_table(number):
+    of_the_quick_profile(number)
+    rest = essay(number)
+    for sentence in PROSE["said"].get(number, ()):
+        if found := find(answered(sentence), rest):
+            rest = rest[: found.start()] + "#" + rest[found.end() :]
+    left = [rest[max(0, m.start() - 60) : m.end()] for m in BRACKETS.finditer(rest)]
+    known = PROSE["untied"].get(number, {})
+    assert sorted(BRACKETS.findall(" ".join(left))) == sorted(known), f"in no sentence of prose.yaml: {left}"
+
+
+def test_every_sentence_asks_a_table():
+    """A fragment without a question would stand there for ever, whatever a run gives."""
+    assert not [
+        said for said in SAID if all(field is None for _, field, _, _ in string.Formatter().parse(said[1]))
+    ]
+
+
+def test_the_nearest_words_are_found():
+    assert (
+        nearest("a BI of 27.1 here", "The map has a BI of 27.0 here and more elsewhere")
+        == "a BI of 27.0 here"
+    )
