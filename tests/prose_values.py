@@ -79,6 +79,11 @@ def shared(values) -> str:
     return " or ".join(sorted(set(map(str, values))))
 
 
+def how_many(true) -> str:
+    """Of some comparisons: all, some, or no."""
+    return "all" if all(true) else "some" if any(true) else "no"
+
+
 def listed(numbers) -> str:
     """Whole numbers in words: one; two to four; one, three."""
     numbers = sorted(numbers)
@@ -193,6 +198,12 @@ def both(name: str, *columns: str, **where) -> str:
     return shared(f"{row(name, **where)[column]:.0f}" for column in columns)
 
 
+def below(method: str, measure: str) -> list[bool]:
+    """For both halves, whether all printed models are below the interval of a method."""
+    rows = [beside_models(method, f"{measure} {half}") for half in ("id", "ood")]
+    return [row["models below"] == row["models"] for row in rows]
+
+
 # --- 32: causal graphs
 
 BEST_MODEL = "best language model, printed"
@@ -211,6 +222,11 @@ def levels_ahead() -> str:
     return " and ".join(
         level for level in ("0.5", "0.7", "0.8") if model[f"acc_{level}"] > self_edges[f"acc_{level}"]
     )
+
+
+def ahead_of(reference: str, rule: str) -> pd.Series:
+    """Mean difference of F1 to a reference, a value for each constraint-based method."""
+    return table("causal_versus").query("reference == @reference and rule == @rule")["difference"]
 
 
 def recorded(method: str, status: str) -> pd.DataFrame:
@@ -294,6 +310,11 @@ def pooled(rubric: str, judge: str = "language model, on keys") -> float:
     return row("passages_agreement", pooled=rubric, judge=judge)["spearman"]
 
 
+def largest_of_rule_judge(*rubrics: str) -> float:
+    """Size of its largest correlation, with one decimal."""
+    return round(max(abs(pooled(rubric, "rule judge, on keys")) for rubric in rubrics), 1)
+
+
 def kappa(pairing: str) -> float:
     return table("passages_alignment").query("pairing == @pairing")["kappa"].median()
 
@@ -302,9 +323,8 @@ def text_numbers(*verdicts: str) -> int:
     return table("passages_ledger").query("table == 'Sections 5 and 6' and verdict in @verdicts").shape[0]
 
 
-def all_back(*tables: str) -> str:
-    rows = table("passages_ledger").query("table in @tables")
-    return "all" if rows["verdict"].eq("reproduced").all() else "not all"
+def come_back(*tables: str) -> pd.Series:
+    return table("passages_ledger").query("table in @tables")["verdict"].eq("reproduced")
 
 
 def range_in_text() -> str:
