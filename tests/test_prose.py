@@ -16,6 +16,7 @@ NOTEBOOKS = {path.name[:2]: path for path in (Path(__file__).parents[1] / "noteb
 PROSE = yaml.safe_load((Path(__file__).parent / "prose.yaml").read_text())
 SAID = [(number, sentence) for number, sentences in PROSE["said"].items() for sentence in sentences]
 BRACKETS = re.compile(r"\[[-−]?[\d.,]*\d, [-−]?[\d.,]*\d\]")
+VALUE = r"(?:\[[^\]]+\]|\S+(?: \[[^\]]+\]| (?:to|and|or) \S+)?)"  # [5, 7]; 6 [5, 7]; six; five to seven
 
 
 class Answers(string.Formatter):
@@ -50,6 +51,12 @@ def find(sentence: str, text: str) -> re.Match | None:
     return re.search(rf"(?<![\w.-])(?i:{first}){rest}(?!\w|[.,]\d)", text)
 
 
+def shape(sentence: str) -> str:
+    """A sentence as a pattern in which its values may be others."""
+    parts = string.Formatter().parse(plain(sentence))
+    return "(?i)" + "".join(re.escape(words) + (VALUE if field else "") for words, field, *_ in parts)
+
+
 def nearest(sentence: str, text: str) -> str:
     """As many words of the text as the sentence has, those most like it."""
     words, length = text.split(), len(sentence.split())
@@ -76,14 +83,13 @@ def test_the_essay_says_what_the_tables_say(number, sentence):
 
 
 @pytest.mark.parametrize("number", sorted(NOTEBOOKS))
-def test_every_interval_is_tied_to_a_table(number):
-    of_the_quick_profile(number)
+def test_every_interval_is_in_a_sentence(number):
+    """Whatever its values are: whether they are right is the question of the test above."""
     text = essay(number)
-    tied = [found for said in PROSE["said"].get(number, ()) if (found := find(answered(said), text))]
+    tied = [found for said in PROSE["said"].get(number, ()) if (found := re.search(shape(said), text))]
     left = [m[0] for m in BRACKETS.finditer(text) if not any(t.start() < m.start() < t.end() for t in tied)]
-    assert sorted(left) == sorted(PROSE["untied"].get(number, ())), (
-        "in no sentence of prose.yaml, or no longer there"
-    )
+    missing = f"notebooks/{NOTEBOOKS[number].name}: intervals that no sentence of prose.yaml covers"
+    assert sorted(left) == sorted(PROSE["untied"].get(number, ())), missing
 
 
 def test_every_sentence_asks_a_table():
