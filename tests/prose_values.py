@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+import rediscover as rd
+from rediscover.metrics.trajectories import sr2
 from rediscover.report import boolean
 from rediscover.report.ledger import published
 
@@ -129,6 +131,16 @@ def affine_bounds(split: str, states: int) -> str:
     """The interval as the notebook's Table 2 has it, such as [88, 98]."""
     column = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}[split]
     return row("coupled_table2_kept", states=states, method="least_squares")[column].partition(" ")[2]
+
+
+@functools.cache
+def affine_by_draw(draws: int = 5) -> list[float]:
+    """SR2 of the affine fit to four states, in percent, for several second initial states: computed, in no table."""
+    answers = [
+        (rd.problem(id), rd.method("least_squares").solve(rd.problem(id))) for id in rd.problems("cde", "4")
+    ]
+    r2 = [[rd.score(p, a, seed=seed)["r2_trajectories_ood"] for p, a in answers] for seed in range(draws)]
+    return [100 * sr2(values) for values in r2]
 
 
 def verdict(split: str, order: str) -> str:
