@@ -9,6 +9,7 @@ asked for and recorded, so that an interrupted run goes on where it stopped.
 import contextlib
 import difflib
 import email.utils
+import fcntl
 import hashlib
 import json
 import math
@@ -32,6 +33,7 @@ _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="
 SCHEMA = 1
 RETRIED = {408, 409, 429, 500, 502, 503, 504}
 LONGEST_PAUSE = 60.0
+SHORTEST_SECRET = 8  # characters of a key; a shorter one is none and would be struck out of words
 USUAL_COMPLETION = 1024  # tokens set aside in the budget where a request names no limit
 
 
@@ -112,15 +114,24 @@ class _Details(pydantic.BaseModel):
 
 
 class _Usage(pydantic.BaseModel):
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: pydantic.NonNegativeInt
+    completion_tokens: pydantic.NonNegativeInt
     completion_tokens_details: _Details | None = None
 
 
 class _Completion(pydantic.BaseModel):
     choices: list[_Choice] = pydantic.Field(min_length=1)
-    model: str = ""
+    model: str | None = None
     usage: _Usage | None = None
+
+    @pydantic.field_validator("usage", mode="wrap")
+    @classmethod
+    def _or_none(cls, usage, validated):
+        """A count that makes no sense is no reason to throw away the answer: it is estimated as a missing one is."""
+        try:
+            return validated(usage)
+        except pydantic.ValidationError:
+            return None
 
 
 # ---- requests and their keys
@@ -134,6 +145,11 @@ def parameters(model: str, **sampling) -> dict:
     model : name as the server knows it
     sampling : temperature, top_p, max_tokens, seed, stop, ...; None means not sent
 
+    Raises
+    ------
+    ValueError
+        For ``n``: one request is one completion, and further ones are further draws.
+
     Examples
     --------
     >>> parameters("gpt-4o-mini", temperature=1.0, max_tokens=9, seed=None)
@@ -142,6 +158,8 @@ def parameters(model: str, **sampling) -> dict:
     {'max_completion_tokens': 9}
     """
     family = next((f for f in _FACTS["families"] if re.match(f["match"], model)), {})
+    if "n" in sampling:
+        raise ValueError("n is not sent: ask for several completions as several draws")
     renames = family.get("renames", {})
     sent = {name: value for name, value in sampling.items() if value is not None}
     return {
@@ -173,6 +191,8 @@ def tokens_in(messages) -> int:
 class Records:
     """Replies by key in a file of JSON lines that only grows.
 
+    Several processes may add to one file: each first reads what the others have added.
+
     Parameters
     ----------
     path : of the file; it need not exist
@@ -180,8 +200,8 @@ class Records:
     Raises
     ------
     ValueError
-        If a line other than the last is damaged. A damaged last line is what an interrupted run leaves: it is
-        reported and left out.
+        If a line other than the last is damaged, or a key occurs twice. A damaged last line is what an interrupted
+        run leaves: it is reported and left out, and the next record takes its place.
     """
 
     def __init__(self, path):
@@ -189,23 +209,31 @@ class Records:
         self._lock = threading.Lock()
         self._by_key: dict[str, dict] = {}
         self._sound = 0  # bytes up to the end of the last whole line
+        self._lines = 0
         if self.path.exists():
-            self._read()
+            with self.path.open("rb") as file:
+                if not self._read(file):
+                    warnings.warn(f"{path}: the last line is incomplete and is left out", stacklevel=3)
 
-    def _read(self):
-        lines = self.path.read_bytes().splitlines(keepends=True)
+    def _read(self, file) -> bool:
+        """Take in what stands behind the lines that are known; False if the last one is incomplete."""
+        file.seek(self._sound)
+        lines = file.read().splitlines(keepends=True)
         for number, line in enumerate(lines, 1):
+            where = f"{self.path}, line {self._lines + 1}"
             try:
                 record = json.loads(line)
-                self._by_key[record["key"]] = record
+                key = record["key"]
             except (ValueError, KeyError, TypeError) as error:
                 if number < len(lines):
-                    raise ValueError(
-                        f"{self.path}, line {number}: not a record ({error}); remove it"
-                    ) from error
-                warnings.warn(f"{self.path}: the last line is incomplete and is left out", stacklevel=4)
-                return
+                    raise ValueError(f"{where}: not a record ({error}); remove it") from error
+                return False
+            if key in self._by_key:
+                raise ValueError(f"{where}: a second record for {key}; remove one of the two")
+            self._by_key[key] = record
             self._sound += len(line)
+            self._lines += 1
+        return True
 
     def __len__(self):
         return len(self._by_key)
@@ -216,22 +244,26 @@ class Records:
     def __getitem__(self, key):
         return self._by_key[key]
 
+    def __iter__(self):
+        return iter(self._by_key.values())
+
     def add(self, record: Mapping):
         """Append a record, safe on disk when this returns; a second one for its key is an error."""
-        with self._lock:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._lock, self.path.open("a+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
+            self._read(file)
             if record["key"] in self._by_key:
                 raise ValueError(f"{self.path} has a record for {record['key']} already")
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             line = json.dumps(record, ensure_ascii=False).encode() + b"\n"
-            with self.path.open("r+b" if self.path.exists() else "xb") as file:
-                file.seek(self._sound)
-                if self._sound and not self._ends_line(file):
-                    line = b"\n" + line
-                file.truncate(self._sound)
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
+            if self._sound and not self._ends_line(file):
+                line = b"\n" + line
+            file.truncate(self._sound)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
             self._sound += len(line)
+            self._lines += 1
             self._by_key[record["key"]] = dict(record)
 
     def _ends_line(self, file):
@@ -241,7 +273,7 @@ class Records:
     def nearest(self, messages) -> str:
         """How the recorded prompt that is most alike differs from this one, as a short diff."""
         prompt = _prompt(messages)
-        recorded = [_prompt(record["request"]["messages"]) for record in self._by_key.values()][-200:]
+        recorded = [_prompt(record["request"]["messages"]) for record in self][-200:]
         if not recorded:
             return f"{self.path} holds no records"
         best = max(recorded, key=lambda text: difflib.SequenceMatcher(None, text, prompt).quick_ratio())
@@ -307,9 +339,8 @@ class Chat:
     concurrency : requests at a time in `ask_all`
     requests_per_minute, tokens_per_minute : rate limits, or None
     timeout : seconds for one attempt, from sending to the last byte
-    tries : attempts per request; after the k-th the pause is `pause` 2^(k-1) seconds (at most 60, with
-    jitter), or what
-        the server's Retry-After says
+    tries : attempts per request; after the k-th the pause is `pause` 2^(k-1) seconds with jitter, or what the
+        server's Retry-After says, at most 60
     max_bytes : a longer reply is refused
 
     Raises
@@ -349,7 +380,7 @@ class Chat:
         self.records = Records(records) if records is not None else None
         self.spent = (
             Counter()
-        )  # completions, prompt_tokens, completion_tokens, usd: live requests of this object
+        )  # completions, prompt_tokens, completion_tokens, usd: this object's live requests
         self._max_usd, self._max_completions = max_usd, max_completions
         self._reserved = Counter()
         self._lock = threading.Lock()
@@ -407,7 +438,9 @@ class Chat:
                 "seconds": round(seconds, 3),
                 "recorded": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             }
-            record = json.loads(self._without_key(json.dumps(record)))
+            # What is no text (half of a surrogate pair, in an escape) could not be written.
+            text = json.dumps(record, ensure_ascii=False).encode(errors="replace").decode()
+            record = json.loads(self._without_key(text))
             reply = self._reply(record, replayed=False)
         finally:
             self._settle(reservation, reply)
@@ -569,7 +602,7 @@ class Chat:
             reasoning_tokens=math.ceil(len(thought) / 4) if reasoning is None else reasoning,
             estimated=completion.usage is None,
             cost=(usage.prompt_tokens * self.price[0] + usage.completion_tokens * self.price[1]) / 1e6,
-            model=completion.model,
+            model=completion.model or "",
             attempts=record["attempts"],
             seconds=record["seconds"],
             replayed=replayed,
@@ -577,7 +610,8 @@ class Chat:
         )
 
     def _without_key(self, text: str) -> str:
-        return text if self._key == "none" else text.replace(self._key, "[key]")
+        """A text without the key. Keys of local servers are words such as "x" or "EMPTY" and hide nothing."""
+        return text if len(self._key) < SHORTEST_SECRET else text.replace(self._key, "[key]")
 
     def _where(self) -> str:
         return self._base_url or os.environ.get("OPENAI_BASE_URL") or "the OpenAI address"
@@ -599,15 +633,17 @@ def _retry_after(response) -> float | None:
 def strip_thought(text: str) -> tuple[str, str]:
     """A reply without its leading think block, and the block. One that never closes is all thought.
 
+    The opening bracket may be missing: some servers put it into the prompt.
+
     Examples
     --------
     >>> strip_thought("<think>hm</think> 4")
     ('4', 'hm')
     """
     opened = re.match(r"\s*<think>", text)
-    if not opened:
+    thought, closed, rest = text[opened.end() if opened else 0 :].partition("</think>")
+    if not opened and (not closed or "<think>" in thought):
         return text, ""
-    thought, _, rest = text[opened.end() :].partition("</think>")
     return rest.strip(), thought.strip()
 
 
@@ -623,7 +659,9 @@ def tag(text: str, name: str) -> str:
     >>> tag("latex>a=b</", "latex")
     'a=b'
     """
-    _, found, rest = text.partition(f"{name}>")
+    _, found, rest = text.partition(f"<{name}>")
+    if not found:
+        _, found, rest = text.partition(f"{name}>")
     body, _, _ = rest.partition(f"</{name}>")
     return body.strip().removesuffix("</").strip() if found else ""
 
