@@ -373,6 +373,13 @@ def test_estimate_of_the_cost():
     assert asked.estimate(["x" * 400], max_tokens=1000) == pytest.approx((104 * 2 + 1000 * 8) / 1e6)
 
 
+def test_what_is_recorded_is_not_in_the_estimate(serve, tmp_path):
+    asked = chat(serve(good()), tmp_path / "r.jsonl")
+    one = asked.estimate(["b"], max_tokens=9)
+    asked.ask("a", max_tokens=9)
+    assert asked.estimate(["a", "b"], max_tokens=9) == one > asked.estimate(["a"], max_tokens=9) == 0
+
+
 def test_no_more_at_a_time_than_asked_for(serve, tmp_path):
     now, most, lock = 0, 0, threading.Lock()
 

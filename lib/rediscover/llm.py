@@ -180,6 +180,10 @@ def request_key(model: str, messages, sent: Mapping, draw: int = 0) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _messages(prompt) -> list[dict]:
+    return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+
+
 def tokens_in(messages) -> int:
     """Rough number of tokens of a prompt: a quarter of its characters, and four for each message."""
     return sum(4 + math.ceil(len(str(message["content"])) / 4) for message in messages)
@@ -414,7 +418,7 @@ class Chat:
         ------
         MissingRecord, BudgetSpent, Unusable, LlmError
         """
-        messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else list(messages)
+        messages = _messages(messages)
         sent = parameters(self.model, **sampling)
         key = request_key(self.model, messages, sent, draw)
         if self.records is not None and key in self.records:
@@ -484,17 +488,28 @@ class Chat:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def estimate(self, prompts: Iterable, *, max_tokens: int = USUAL_COMPLETION) -> float:
-        """US dollars that the prompts cost at most, NaN if the price is unknown; what is recorded is not
-        counted."""
-        tokens = [tokens_in([{"content": p}] if isinstance(p, str) else p) for p in prompts]
-        return (sum(tokens) * self.price[0] + len(tokens) * max_tokens * self.price[1]) / 1e6
+    def estimate(self, prompts: Iterable, *, draw: int = 0, **sampling) -> float:
+        """US dollars that asking these prompts costs at most, NaN if the price is unknown.
+
+        Tokens are estimated, a completion counts with its limit; what is recorded costs nothing.
+
+        Parameters
+        ----------
+        prompts, draw, sampling : as `ask` takes them
+        """
+        sent, usd = parameters(self.model, **sampling), 0.0
+        for messages in map(_messages, prompts):
+            known = self.records is not None and request_key(self.model, messages, sent, draw) in self.records
+            usd += 0.0 if known else self._worst(messages, sent)
+        return usd
+
+    def _worst(self, messages, sent) -> float:
+        """US dollars for a completion as long as its limit."""
+        limit = sent.get("max_tokens") or sent.get("max_completion_tokens") or USUAL_COMPLETION
+        return (tokens_in(messages) * self.price[0] + limit * self.price[1]) / 1e6
 
     def _reserve(self, request) -> Counter:
-        sent = request["parameters"]
-        limit = sent.get("max_tokens") or sent.get("max_completion_tokens") or USUAL_COMPLETION
-        usd = (tokens_in(request["messages"]) * self.price[0] + limit * self.price[1]) / 1e6
-        reservation = Counter(completions=1, usd=usd)
+        reservation = Counter(completions=1, usd=self._worst(request["messages"], request["parameters"]))
         with self._lock:
             for name, most in (("completions", self._max_completions), ("usd", self._max_usd)):
                 committed = self.spent[name] + self._reserved[name]

@@ -9,6 +9,7 @@ import pandas as pd
 import scipy.stats
 
 from .. import judge, methods, released
+from ..methods.llm_text import recorded
 from ..metrics import agreement, latex
 from ..problems import passages
 from ..scores import passages as scores
@@ -93,6 +94,19 @@ def grouped(counts) -> pd.Series:
     """Density group of each count of equations."""
     edges = [low - 1 for low, _ in GROUPS.values()] + [99]
     return pd.cut(counts, edges, labels=list(GROUPS)).astype(str)
+
+
+def writers(names, folder="records") -> list:
+    """Methods of these names; in the place of ``llm_text`` every model that `make generate` has recorded, if any."""
+    models = recorded(folder)
+    return [writer for name in names for writer in (models if name == "llm_text" and models else [name])]
+
+
+def named(records: pd.DataFrame) -> pd.DataFrame:
+    """Runs of a grid with the recorded language models under their own names."""
+    models = records["settings"].map(lambda settings: json.loads(settings).get("model"))
+    ours = (records["method"] == "llm_text") & (records["status"] != "unavailable")
+    return records.assign(method=records["method"].mask(ours, models))
 
 
 def rule_judged(records, chosen) -> pd.DataFrame:
