@@ -198,6 +198,47 @@ def alignment(data: Released) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def rated(data: Released) -> pd.DataFrame:
+    """Scores of judge and people, joined on keys: a row for each model and entry that both have scored."""
+    return data.judged.merge(data.human, on=["model", *passages.KEYS], suffixes=(" judge", " people"))
+
+
+def with_intervals(aligned: pd.DataFrame, data: Released) -> pd.DataFrame:
+    """`alignment` with the 95 % interval of Spearman on keys, papers drawn as clusters: columns low and high.
+
+    NaN where all scores of one side are equal in some draw, as nearly all are: there is no correlation then.
+    """
+    rows = []
+    for model, part in rated(data).groupby("model", sort=False):
+        for rubric in passages.RUBRICS:
+            scored = part[[f"{rubric} judge", f"{rubric} people"]]
+            _, low, high = agreement.bootstrap(scored, _spearman, clusters=part["paper_id"], n=1000)
+            rows.append({"model": model, "rubric": rubric, "pairing": "keys", "low": low, "high": high})
+    return aligned.merge(pd.DataFrame(rows), how="left", on=["model", "rubric", "pairing"])
+
+
+def spearman_leads(data: Released, model: str, rubric: str = "Equivalence") -> pd.DataFrame:
+    """How much better people and judge agree on a model than on each other one: difference of Spearman on keys.
+
+    The rated entries are the same for all models, so that a draw of papers is one for both of a pair.
+    """
+    wide = rated(data).pivot(
+        index=passages.KEYS, columns="model", values=[f"{rubric} judge", f"{rubric} people"]
+    )
+    papers, rows = wide.index.get_level_values("paper_id"), {}
+    for other in (name for name in passages.MODELS if name != model):
+        both = wide.swaplevel(axis=1)[[model, other]].dropna()
+        found = agreement.bootstrap(
+            both, lambda drawn: _spearman(drawn[:, :2]) - _spearman(drawn[:, 2:]), clusters=papers, n=1000
+        )
+        rows[other] = dict(zip(("mean", "low", "high"), found, strict=True))
+    return pd.DataFrame(rows).T
+
+
+def _spearman(pairs) -> float:
+    return agreement.spearman(pairs[:, 0], pairs[:, 1])
+
+
 def side_by_side(aligned: pd.DataFrame, coefficient: str = "spearman") -> pd.DataFrame:
     """A coefficient per model for each rubric, position beside keys."""
     return (
