@@ -313,6 +313,9 @@ def test_the_rule_judge_knows_near_from_far():
     ("reply", "score"),
     [
         ("Score: 4\nExplanation: fine", 4),
+        ("Score (1-5): 4", 4),
+        ("On a scale of 1 to 5 I rate this 2", 2),
+        ("Score: <1-5>", None),
         ("**Score:** 3", 3),
         ("score - 2", 2),
         ("I would say 4/5.", 4),
