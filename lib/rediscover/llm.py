@@ -3,13 +3,12 @@
 A `Chat` talks to one model on any OpenAI-compatible server. ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` say
 where; the key is never written anywhere. In mode ``replay`` (the default) nothing is sent: replies come from
 a file of records, keyed by the request. In mode ``record`` recorded replies are used and missing ones are
-asked for and recorded, so that an interrupted run goes on where it stopped.
+asked for and recorded, so that an interrupted run goes on where it stopped. The file is in `llm_records`, what is
+read out of replies in `llm_replies`; both are here under their public names.
 """
 
 import contextlib
-import difflib
 import email.utils
-import fcntl
 import hashlib
 import json
 import math
@@ -18,7 +17,6 @@ import random
 import re
 import threading
 import time
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +26,26 @@ from pathlib import Path
 import pydantic
 import yaml
 from tqdm import tqdm
+
+from .llm_records import Records
+from .llm_replies import json_value, strip_thought, tag
+
+__all__ = [
+    "BudgetSpent",
+    "Chat",
+    "LlmError",
+    "MissingRecord",
+    "Records",
+    "Reply",
+    "TokenBucket",
+    "Unusable",
+    "json_value",
+    "parameters",
+    "request_key",
+    "strip_thought",
+    "tag",
+    "tokens_in",
+]
 
 _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 SCHEMA = 1
@@ -187,111 +205,6 @@ def _messages(prompt) -> list[dict]:
 def tokens_in(messages) -> int:
     """Rough number of tokens of a prompt: a quarter of its characters, and four for each message."""
     return sum(4 + math.ceil(len(str(message["content"])) / 4) for message in messages)
-
-
-# ---- records
-
-
-class Records:
-    """Replies by key in a file of JSON lines that only grows.
-
-    Several processes may add to one file: each first reads what the others have added.
-
-    Parameters
-    ----------
-    path : of the file; it need not exist
-
-    Raises
-    ------
-    ValueError
-        If a line other than the last is damaged, or a key occurs twice. A damaged last line is what an interrupted
-        run leaves: it is reported and left out, and the next record takes its place.
-    """
-
-    def __init__(self, path):
-        self.path = Path(path)
-        self._lock = threading.Lock()
-        self._by_key: dict[str, dict] = {}
-        self._sound = 0  # bytes up to the end of the last whole line
-        self._lines = 0
-        if self.path.exists():
-            with self.path.open("rb") as file:
-                if not self._read(file):
-                    warnings.warn(f"{path}: the last line is incomplete and is left out", stacklevel=3)
-
-    def _read(self, file) -> bool:
-        """Take in what stands behind the lines that are known; False if the last one is incomplete."""
-        file.seek(self._sound)
-        lines = file.read().splitlines(keepends=True)
-        for number, line in enumerate(lines, 1):
-            where = f"{self.path}, line {self._lines + 1}"
-            try:
-                record = json.loads(line)
-                key = record["key"]
-            except (ValueError, KeyError, TypeError) as error:
-                if number < len(lines):
-                    raise ValueError(f"{where}: not a record ({error}); remove it") from error
-                return False
-            if key in self._by_key:
-                raise ValueError(f"{where}: a second record for {key}; remove one of the two")
-            self._by_key[key] = record
-            self._sound += len(line)
-            self._lines += 1
-        return True
-
-    def __len__(self):
-        return len(self._by_key)
-
-    def __contains__(self, key):
-        return key in self._by_key
-
-    def __getitem__(self, key):
-        return self._by_key[key]
-
-    def __iter__(self):
-        return iter(self._by_key.values())
-
-    def add(self, record: Mapping):
-        """Append a record, safe on disk when this returns; a second one for its key is an error."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self._lock, self.path.open("a+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
-            self._read(file)
-            if record["key"] in self._by_key:
-                raise ValueError(f"{self.path} has a record for {record['key']} already")
-            line = json.dumps(record, ensure_ascii=False).encode() + b"\n"
-            if self._sound and not self._ends_line(file):
-                line = b"\n" + line
-            file.truncate(self._sound)
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-            self._sound += len(line)
-            self._lines += 1
-            self._by_key[record["key"]] = dict(record)
-
-    def _ends_line(self, file):
-        file.seek(self._sound - 1)
-        return file.read(1) == b"\n"
-
-    def nearest(self, messages) -> str:
-        """How the recorded prompt that is most alike differs from this one, as a short diff."""
-        prompt = _prompt(messages)
-        recorded = [_prompt(record["request"]["messages"]) for record in self][-200:]
-        if not recorded:
-            return f"{self.path} holds no records"
-        best = max(recorded, key=lambda text: difflib.SequenceMatcher(None, text, prompt).quick_ratio())
-        lines = difflib.unified_diff(
-            best.splitlines(), prompt.splitlines(), "recorded", "asked", n=0, lineterm=""
-        )
-        return (
-            "\n".join(line[:160] for line in list(lines)[:8])
-            or "the prompt is recorded with other parameters"
-        )
-
-
-def _prompt(messages) -> str:
-    return "\n".join(f"{message['role']}: {message['content']}" for message in messages)
 
 
 # ---- limits
@@ -639,66 +552,4 @@ def _retry_after(response) -> float | None:
         return max(0.0, float(text))
     with contextlib.suppress(ValueError, TypeError):
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    return None
-
-
-# ---- reading replies
-
-
-def strip_thought(text: str) -> tuple[str, str]:
-    """A reply without its leading think block, and the block. One that never closes is all thought.
-
-    The opening bracket may be missing: some servers put it into the prompt.
-
-    Examples
-    --------
-    >>> strip_thought("<think>hm</think> 4")
-    ('4', 'hm')
-    """
-    opened = re.match(r"\s*<think>", text)
-    thought, closed, rest = text[opened.end() if opened else 0 :].partition("</think>")
-    if not opened and (not closed or "<think>" in thought):
-        return text, ""
-    return rest.strip(), thought.strip()
-
-
-def tag(text: str, name: str) -> str:
-    """What stands in the first ``<name>...</name>``; ``""`` if there is none.
-
-    The first bracket may be missing (``name>...``), and so may the end.
-
-    Examples
-    --------
-    >>> tag("<latex> a=b </latex> <latex>c</latex>", "latex")
-    'a=b'
-    >>> tag("latex>a=b</", "latex")
-    'a=b'
-    """
-    _, found, rest = text.partition(f"<{name}>")
-    if not found:
-        _, found, rest = text.partition(f"{name}>")
-    body, _, _ = rest.partition(f"</{name}>")
-    return body.strip().removesuffix("</").strip() if found else ""
-
-
-def json_value(text: str):
-    """The JSON object or list in a reply: in a fence marked json, in any fence, or the first that can be
-    read.
-
-    Returns
-    -------
-    dict, list, or None if there is none
-
-    Examples
-    --------
-    >>> json_value('Sure! {"score": 4} as asked')
-    {'score': 4}
-    """
-    fences = re.findall(r"```(\w*)\s*\n(.*?)```", text, re.DOTALL)
-    for body in [body for name, body in sorted(fences, key=lambda f: f[0].lower() != "json")] + [text]:
-        for start in re.finditer(r"[\[{]", body):
-            try:
-                return json.JSONDecoder().raw_decode(body, start.start())[0]
-            except (ValueError, RecursionError):  # the latter from thousands of brackets
-                continue
     return None
