@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from .methods.text_baselines import inline_formulas
 from .metrics import latex
 
 _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
@@ -86,7 +87,7 @@ def rule_scores(passage, formula: str, description: str = "") -> dict[str, int]:
 
 
 def _inline(text: str) -> str:
-    return " ".join(a or b for a, b in re.findall(r"\\\((.+?)\\\)|\$([^$]+)\$", text, re.DOTALL))
+    return " ".join(inline_formulas(text))
 
 
 def _symbols(text: str) -> set[str]:

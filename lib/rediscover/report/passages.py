@@ -17,12 +17,8 @@ from ..scores import passages as scores
 GROUPS = {"2-5": (2, 5), "6-10": (6, 10), "11+": (11, 99)}
 STORED = {"levenshtein": "levenshtein_similarity"}
 SCORES = ("lexicality", "syntax", *passages.RUBRICS)
-WRITERS = (
-    "oracle",
-    "copy-last-equation",
-    "retrieve-equation",
-    "skeleton-template",
-)  # no model, no randomness
+# Without a model and without randomness.
+WRITERS = ("oracle", "copy-last-equation", "retrieve-equation", "skeleton-template")
 
 
 @dataclass(frozen=True)
