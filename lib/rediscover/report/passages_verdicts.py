@@ -399,6 +399,7 @@ def _on_rubrics(data) -> dict:
 def _on_density(data) -> dict:
     groups, tests = study.by_density(data, "entries"), study.density_tests(data)
     listed = {name: ", ".join(f"{value:.2f}" for value in groups[name]) for name in groups}
+    leads = {name: study.peak(data, name) for name in ("lexicality", "syntax")}
     rubrics = tests.loc[list(passages.RUBRICS)]
     falling = (rubrics["rho, entries"] < 0) & (agreement.holm(rubrics["p, entries"]) < 0.05)
     falling &= (groups[list(passages.RUBRICS)].diff().iloc[1:] < 0).all()
@@ -407,8 +408,10 @@ def _on_density(data) -> dict:
     )
     return {
         "ST-07": (
-            [groups[name].idxmax() == "6-10" for name in ("lexicality", "syntax")],
-            f"Lexicality {listed['lexicality']}, Syntax {listed['syntax']} for 2-5, 6-10 and 11 or more entries",
+            [(lead["low"] > 0).all() for lead in leads.values()],
+            f"Lexicality {listed['lexicality']}, Syntax {listed['syntax']} for 2-5, 6-10 and 11 or more entries; lead "
+            "of 6-10 over the groups before and after: "
+            + "; ".join(f"{name} {_leads(lead)}" for name, lead in leads.items()),
         ),
         "ST-08": (
             falling,
@@ -416,6 +419,10 @@ def _on_density(data) -> dict:
             + (f"; not {still}" if still else ""),
         ),
     }
+
+
+def _leads(leads: pd.DataFrame) -> str:
+    return ", ".join(f"{row.mean:+.3f} [{row.low:.3f}, {row.high:.3f}]" for row in leads.itertuples())
 
 
 def _people_above(data) -> dict[str, tuple[float, float, float]]:
