@@ -312,9 +312,9 @@ def of_models(metric: str) -> pd.Series:
     return table("passages_table3").set_index("model").loc[:"Qwen3-235B", metric]
 
 
-def judged(pairing: str) -> pd.Series:
-    """Spearman correlation of judge and people on Equivalence, by model."""
-    rows = table("passages_alignment").query("pairing == @pairing and rubric == 'Equivalence'")
+def judged(pairing: str, rubric: str = "Equivalence") -> pd.Series:
+    """Spearman correlation of judge and people on a rubric, by model."""
+    rows = table("passages_alignment").query("pairing == @pairing and rubric == @rubric")
     return rows.set_index("model")["spearman"]
 
 

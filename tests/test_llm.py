@@ -310,6 +310,32 @@ def test_parameters_follow_the_family():
     assert llm.parameters("deepseek-reasoner", **wanted) == {"max_tokens": 10, "seed": 3}
 
 
+def test_what_only_other_servers_know_is_not_sent_to_openai():
+    assert llm.parameters("gpt-4o-mini", top_k=4, min_p=0.1, seed=1) == {"seed": 1}
+    assert llm.parameters("Qwen/Qwen3-8B", top_k=4) == {"top_k": 4}
+
+
+def test_several_completions_of_one_request_are_refused(serve, tmp_path):
+    server = serve(good())
+    with pytest.raises(ValueError, match="several draws"):
+        chat(server, tmp_path / "r.jsonl").ask("x", n=2)
+    assert not server.seen
+
+
+@pytest.mark.parametrize(
+    "usage", [{"prompt_tokens": -5, "completion_tokens": 1}, {"prompt_tokens": "many"}, 7]
+)
+def test_senseless_usage_is_estimated_and_the_answer_kept(serve, tmp_path, usage):
+    reply = chat(serve(good(usage=usage, model=None)), tmp_path / "r.jsonl").ask("x" * 40)
+    assert reply.text == "<latex>a=b</latex>" and reply.attempts == 1 and reply.model == ""
+    assert reply.estimated and (reply.prompt_tokens, reply.completion_tokens) == (14, 5)
+
+
+def test_half_a_character_can_be_recorded(serve, tmp_path):
+    path, server = tmp_path / "r.jsonl", serve(good("\ud800 a=b"))  # as an escape in the JSON that is sent
+    assert chat(server, path).ask("x").text == "? a=b" == llm.Chat(MODEL, path).ask("x").text
+
+
 # ---- limits
 
 
@@ -345,6 +371,13 @@ def test_estimate_of_the_cost():
     # 4 + 100 tokens in, 1000 out
     asked = llm.Chat("gpt-4.1", "unused.jsonl")
     assert asked.estimate(["x" * 400], max_tokens=1000) == pytest.approx((104 * 2 + 1000 * 8) / 1e6)
+
+
+def test_what_is_recorded_is_not_in_the_estimate(serve, tmp_path):
+    asked = chat(serve(good()), tmp_path / "r.jsonl")
+    one = asked.estimate(["b"], max_tokens=9)
+    asked.ask("a", max_tokens=9)
+    assert asked.estimate(["a", "b"], max_tokens=9) == one > asked.estimate(["a"], max_tokens=9) == 0
 
 
 def test_no_more_at_a_time_than_asked_for(serve, tmp_path):
@@ -419,6 +452,23 @@ def test_a_second_record_for_a_key_is_an_error(tmp_path):
         records.add({"key": "a"})
 
 
+def test_a_file_with_two_records_for_a_key_is_an_error(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text('{"key": "a"}\n{"key": "b"}\n{"key": "a"}\n')
+    with pytest.raises(ValueError, match="line 3: a second record for a"):
+        llm.Records(path)
+
+
+def test_two_processes_may_record_into_one_file(tmp_path):
+    one, two = (llm.Records(tmp_path / "r.jsonl") for _ in range(2))
+    one.add({"key": "a"})
+    two.add({"key": "b"})
+    one.add({"key": "c"})
+    with pytest.raises(ValueError, match="has a record for c already"):
+        two.add({"key": "c"})
+    assert [record["key"] for record in llm.Records(tmp_path / "r.jsonl")] == ["a", "b", "c"]
+
+
 def test_modes_are_checked():
     with pytest.raises(ValueError, match="'replay' or 'record'"):
         llm.Chat(MODEL, "r.jsonl", mode="live")
@@ -449,6 +499,18 @@ def test_the_key_stays_secret(serve, tmp_path, caplog):
     assert server.seen[0][1] == f"Bearer {KEY}"  # it did go where it belongs
 
 
+@pytest.mark.parametrize("word", ["x", "EMPTY"])
+def test_the_word_that_a_local_server_takes_for_a_key_stays_in_texts(serve, tmp_path, monkeypatch, word):
+    monkeypatch.setenv("OPENAI_API_KEY", word)
+    path, server = tmp_path / "r.jsonl", serve(good(f"max x, {word}"))
+    assert (
+        chat(server, path).ask(f"explain {word}").text
+        == f"max x, {word}"
+        == llm.Chat(MODEL, path).ask(f"explain {word}").text
+    )
+    assert json.loads(path.read_text())["request"]["messages"][0]["content"] == f"explain {word}"
+
+
 # ---- reading replies
 
 
@@ -460,6 +522,7 @@ def test_the_key_stays_secret(serve, tmp_path, caplog):
         ("latex>a</latex>", "a"),
         ("<latex>a", "a"),
         ("latex>a</", "a"),
+        ("of </latex> none, <latex>a</latex>", "a"),
         ("no tags", ""),
         ("", ""),
     ],
@@ -490,6 +553,8 @@ def test_json_in_replies(text, found):
         ("<think>a</think> b", ("b", "a")),
         ("<think>never closed", ("", "never closed")),
         ("b <think>c", ("b <think>c", "")),
+        ("b <think>c</think> d", ("b <think>c</think> d", "")),
+        ("draft <latex>x</latex></think> <latex>y</latex>", ("<latex>y</latex>", "draft <latex>x</latex>")),
     ],
 )
 def test_thoughts(text, left):

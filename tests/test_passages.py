@@ -12,10 +12,11 @@ import pytest
 
 import rediscover as rd
 import test_llm
-from rediscover import generate, judge, released
+from rediscover import generate, judge, released, runs
 from rediscover.methods import llm_text, text_baselines
 from rediscover.metrics import agreement, latex
 from rediscover.problems import passages
+from rediscover.report import passages as study
 from rediscover.scores import passages as scores
 
 PUBLISHED = Path(rd.__file__).parent / "published"
@@ -312,6 +313,9 @@ def test_the_rule_judge_knows_near_from_far():
     ("reply", "score"),
     [
         ("Score: 4\nExplanation: fine", 4),
+        ("Score (1-5): 4", 4),
+        ("On a scale of 1 to 5 I rate this 2", 2),
+        ("Score: <1-5>", None),
         ("**Score:** 3", 3),
         ("score - 2", 2),
         ("I would say 4/5.", 4),
@@ -433,6 +437,29 @@ def test_generate_records_resumes_and_replays(model_server, tmp_path, monkeypatc
     assert method.available() is None
     answer = method.solve(rd.problem("passages/attention-1"))[0]
     assert answer.solution == {"latex": "a = b"} and answer.notes["description"] == "d"
+
+
+def test_each_recorded_model_is_a_row_of_the_notebook(model_server, tmp_path, monkeypatch):
+    monkeypatch.setenv("YES", "1")
+    folder, store = tmp_path / "records", tmp_path / "runs.sqlite"
+    assert study.writers(["oracle", "llm_text"], folder) == ["oracle", "llm_text"]  # nothing is recorded
+
+    def generated(model, limit):
+        arguments = ["--model", model, "--judge", "tiny-judge", "--base-url", model_server.url]
+        arguments += ["--records", str(folder), "--out", str(tmp_path), "--limit", str(limit)]
+        assert generate.main([*arguments, "--concurrency", "1"]) == 0
+
+    def rows():
+        chosen = [rd.problem(f"passages/attention-{i}") for i in (1, 2)]
+        table = runs.grid(chosen, study.writers(["oracle", "llm_text"], folder), store=store, progress=False)
+        return study.named(table).groupby("method", sort=False)["status"].agg(list).to_dict()
+
+    generated("org/tiny", 1)
+    assert rows() == {"oracle": ["ok", "ok"], "org/tiny": ["ok", "error"]}  # and none of the judge
+    generated("org/tiny", 2)
+    generated("small", 2)
+    both = rows()  # what was missing before is not taken from the store
+    assert both == {"oracle": ["ok", "ok"], "org/tiny": ["ok", "ok"], "small": ["ok", "ok"]}
 
 
 def test_generate_says_what_is_wrong(tmp_path, monkeypatch, capsys):

@@ -41,9 +41,8 @@ def run(options) -> int:
     if not _confirmed(options, writer, judging, prompts, passages):
         print("generate: nothing was sent; answer y, or set YES=1", file=sys.stderr)
         return 1
-    replies = writer.ask_all(
-        prompts, progress="formulas", **llm_text.sampling(options.model, options.profile)
-    )
+    sampling = llm_text.sampling(options.model, options.profile)
+    replies = writer.ask_all(prompts, progress="formulas", **sampling)
     rows = [_answer(passage, reply) for passage, reply in zip(passages, replies, strict=True)]
     answers = pd.DataFrame(rows)
     answers = answers.join(_judged(judging, passages, answers))
@@ -55,7 +54,7 @@ def run(options) -> int:
     shown = [*judge.RUBRICS, *scores.TABLE3]
     print(answers[shown].mean().round(3).to_string())
     print(f"{len(answers)} formulas, {(answers['failure'] != '').sum()} failed; {file}")
-    print(f"spent: {writer.spent['usd'] + judging.spent['usd']:.4f} US dollars")
+    print("spent:", _dollars(writer.spent["usd"] + judging.spent["usd"], ".4f"))
     return 0
 
 
@@ -79,17 +78,25 @@ def _confirmed(options, writer, judging, prompts, passages) -> bool:
         for passage in passages
         for rubric in judge.RUBRICS
     ]
-    cost = writer.estimate(prompts) + judging.estimate(
-        questions, max_tokens=llm_text.FACTS["judge_max_tokens"]
-    )
-    known = "an unknown price" if math.isnan(cost) else f"at most about {cost:.2f} US dollars"
+    cost = writer.estimate(prompts, **llm_text.sampling(options.model, options.profile))
+    cost += judging.estimate(questions, **_limits())
     print(
-        f"{len(prompts)} formulas by {writer.model} and {len(questions)} scores by {judging.model}: {known}; "
+        f"{len(prompts)} formulas by {writer.model} and {len(questions)} scores by {judging.model}: "
+        f"{_dollars(cost, '.2f', 'at most about ')}; "
         f"{len(writer.records)} and {len(judging.records)} replies are recorded already and cost nothing"
     )
     if os.environ.get("YES") == "1":
         return True
     return sys.stdin.isatty() and input("go on? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _dollars(amount: float, digits: str, before: str = "") -> str:
+    return "an unknown price" if math.isnan(amount) else f"{before}{amount:{digits}} US dollars"
+
+
+def _limits() -> dict:
+    """Sampling of the judge."""
+    return {name: llm_text.FACTS[f"judge_{name}"] for name in ("temperature", "max_tokens")}
 
 
 def _answer(passage, reply) -> dict:
@@ -109,9 +116,7 @@ def _judged(judging: Chat, passages, answers: pd.DataFrame) -> pd.DataFrame:
         for passage, row in pairs
         for rubric in judge.RUBRICS
     ]
-    facts = llm_text.FACTS
-    limits = {"temperature": facts["judge_temperature"], "max_tokens": facts["judge_max_tokens"]}
-    replies = judging.ask_all(prompts, progress="scores", **limits)
+    replies = judging.ask_all(prompts, progress="scores", **_limits())
     found = [None if isinstance(r, LlmError) else judge.parse_score(r.text or "")[0] for r in replies]
     n = len(judge.RUBRICS)
     table = [found[i : i + n] for i in range(0, len(found), n)]

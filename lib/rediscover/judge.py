@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from .methods.text_baselines import inline_formulas
 from .metrics import latex
 
 _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
@@ -22,6 +23,7 @@ _SCORE_PATTERNS = (
     r"\b(?:give|rate|score)\b[^0-9]{0,40}([0-9])\b",
     r"^\s*([0-9])\b",
 )
+_SCALE = re.compile(r"[(<\[]?\b1\s*(?:-|–|to)\s*5\b[)>\]]?")  # "Score (1-5): 4": the scale is no score
 _WORD = re.compile(r"[A-Za-z]{3,}")
 
 
@@ -85,7 +87,7 @@ def rule_scores(passage, formula: str, description: str = "") -> dict[str, int]:
 
 
 def _inline(text: str) -> str:
-    return " ".join(a or b for a, b in re.findall(r"\\\((.+?)\\\)|\$([^$]+)\$", text, re.DOTALL))
+    return " ".join(inline_formulas(text))
 
 
 def _symbols(text: str) -> set[str]:
@@ -144,7 +146,7 @@ def parse_score(reply: str) -> tuple[int | None, str]:
     """The score in a judge's reply and its explanation; None where there is no digit from 1 to 5.
 
     Patterns in the released order: a digit after "score"; a digit over 4 or 5; a digit after give, rate or
-    score; a digit that begins a line. Unlike there, a digit outside 1 to 5 is no score.
+    score; a digit that begins a line. Unlike there, a digit outside 1 to 5 is no score, and neither is the scale.
 
     Examples
     --------
@@ -153,8 +155,9 @@ def parse_score(reply: str) -> tuple[int | None, str]:
     """
     _, found, rest = reply.partition("Explanation:")
     explanation = (rest if found else reply).strip()
+    scored = _SCALE.sub("", reply)
     for pattern in _SCORE_PATTERNS:
-        match = re.search(pattern, reply, re.IGNORECASE | re.MULTILINE)
+        match = re.search(pattern, scored, re.IGNORECASE | re.MULTILINE)
         if match:
             score = int(match[1])
             return (score if 1 <= score <= 5 else None), explanation

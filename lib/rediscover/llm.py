@@ -3,11 +3,11 @@
 A `Chat` talks to one model on any OpenAI-compatible server. ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` say
 where; the key is never written anywhere. In mode ``replay`` (the default) nothing is sent: replies come from
 a file of records, keyed by the request. In mode ``record`` recorded replies are used and missing ones are
-asked for and recorded, so that an interrupted run goes on where it stopped.
+asked for and recorded, so that an interrupted run goes on where it stopped. The file is in `llm_records`, what is
+read out of replies in `llm_replies`; both are here under their public names.
 """
 
 import contextlib
-import difflib
 import email.utils
 import hashlib
 import json
@@ -17,7 +17,6 @@ import random
 import re
 import threading
 import time
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -28,10 +27,31 @@ import pydantic
 import yaml
 from tqdm import tqdm
 
+from .llm_records import Records
+from .llm_replies import json_value, strip_thought, tag
+
+__all__ = [
+    "BudgetSpent",
+    "Chat",
+    "LlmError",
+    "MissingRecord",
+    "Records",
+    "Reply",
+    "TokenBucket",
+    "Unusable",
+    "json_value",
+    "parameters",
+    "request_key",
+    "strip_thought",
+    "tag",
+    "tokens_in",
+]
+
 _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 SCHEMA = 1
 RETRIED = {408, 409, 429, 500, 502, 503, 504}
 LONGEST_PAUSE = 60.0
+SHORTEST_SECRET = 8  # characters of a key; a shorter one is none and would be struck out of words
 USUAL_COMPLETION = 1024  # tokens set aside in the budget where a request names no limit
 
 
@@ -112,15 +132,24 @@ class _Details(pydantic.BaseModel):
 
 
 class _Usage(pydantic.BaseModel):
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: pydantic.NonNegativeInt
+    completion_tokens: pydantic.NonNegativeInt
     completion_tokens_details: _Details | None = None
 
 
 class _Completion(pydantic.BaseModel):
     choices: list[_Choice] = pydantic.Field(min_length=1)
-    model: str = ""
+    model: str | None = None
     usage: _Usage | None = None
+
+    @pydantic.field_validator("usage", mode="wrap")
+    @classmethod
+    def _or_none(cls, usage, validated):
+        """A count that makes no sense is no reason to throw away the answer: it is estimated as a missing one is."""
+        try:
+            return validated(usage)
+        except pydantic.ValidationError:
+            return None
 
 
 # ---- requests and their keys
@@ -134,6 +163,11 @@ def parameters(model: str, **sampling) -> dict:
     model : name as the server knows it
     sampling : temperature, top_p, max_tokens, seed, stop, ...; None means not sent
 
+    Raises
+    ------
+    ValueError
+        For ``n``: one request is one completion, and further ones are further draws.
+
     Examples
     --------
     >>> parameters("gpt-4o-mini", temperature=1.0, max_tokens=9, seed=None)
@@ -142,6 +176,8 @@ def parameters(model: str, **sampling) -> dict:
     {'max_completion_tokens': 9}
     """
     family = next((f for f in _FACTS["families"] if re.match(f["match"], model)), {})
+    if "n" in sampling:
+        raise ValueError("n is not sent: ask for several completions as several draws")
     renames = family.get("renames", {})
     sent = {name: value for name, value in sampling.items() if value is not None}
     return {
@@ -162,100 +198,13 @@ def request_key(model: str, messages, sent: Mapping, draw: int = 0) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _messages(prompt) -> list[dict]:
+    return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+
+
 def tokens_in(messages) -> int:
     """Rough number of tokens of a prompt: a quarter of its characters, and four for each message."""
     return sum(4 + math.ceil(len(str(message["content"])) / 4) for message in messages)
-
-
-# ---- records
-
-
-class Records:
-    """Replies by key in a file of JSON lines that only grows.
-
-    Parameters
-    ----------
-    path : of the file; it need not exist
-
-    Raises
-    ------
-    ValueError
-        If a line other than the last is damaged. A damaged last line is what an interrupted run leaves: it is
-        reported and left out.
-    """
-
-    def __init__(self, path):
-        self.path = Path(path)
-        self._lock = threading.Lock()
-        self._by_key: dict[str, dict] = {}
-        self._sound = 0  # bytes up to the end of the last whole line
-        if self.path.exists():
-            self._read()
-
-    def _read(self):
-        lines = self.path.read_bytes().splitlines(keepends=True)
-        for number, line in enumerate(lines, 1):
-            try:
-                record = json.loads(line)
-                self._by_key[record["key"]] = record
-            except (ValueError, KeyError, TypeError) as error:
-                if number < len(lines):
-                    raise ValueError(
-                        f"{self.path}, line {number}: not a record ({error}); remove it"
-                    ) from error
-                warnings.warn(f"{self.path}: the last line is incomplete and is left out", stacklevel=4)
-                return
-            self._sound += len(line)
-
-    def __len__(self):
-        return len(self._by_key)
-
-    def __contains__(self, key):
-        return key in self._by_key
-
-    def __getitem__(self, key):
-        return self._by_key[key]
-
-    def add(self, record: Mapping):
-        """Append a record, safe on disk when this returns; a second one for its key is an error."""
-        with self._lock:
-            if record["key"] in self._by_key:
-                raise ValueError(f"{self.path} has a record for {record['key']} already")
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            line = json.dumps(record, ensure_ascii=False).encode() + b"\n"
-            with self.path.open("r+b" if self.path.exists() else "xb") as file:
-                file.seek(self._sound)
-                if self._sound and not self._ends_line(file):
-                    line = b"\n" + line
-                file.truncate(self._sound)
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
-            self._sound += len(line)
-            self._by_key[record["key"]] = dict(record)
-
-    def _ends_line(self, file):
-        file.seek(self._sound - 1)
-        return file.read(1) == b"\n"
-
-    def nearest(self, messages) -> str:
-        """How the recorded prompt that is most alike differs from this one, as a short diff."""
-        prompt = _prompt(messages)
-        recorded = [_prompt(record["request"]["messages"]) for record in self._by_key.values()][-200:]
-        if not recorded:
-            return f"{self.path} holds no records"
-        best = max(recorded, key=lambda text: difflib.SequenceMatcher(None, text, prompt).quick_ratio())
-        lines = difflib.unified_diff(
-            best.splitlines(), prompt.splitlines(), "recorded", "asked", n=0, lineterm=""
-        )
-        return (
-            "\n".join(line[:160] for line in list(lines)[:8])
-            or "the prompt is recorded with other parameters"
-        )
-
-
-def _prompt(messages) -> str:
-    return "\n".join(f"{message['role']}: {message['content']}" for message in messages)
 
 
 # ---- limits
@@ -307,9 +256,8 @@ class Chat:
     concurrency : requests at a time in `ask_all`
     requests_per_minute, tokens_per_minute : rate limits, or None
     timeout : seconds for one attempt, from sending to the last byte
-    tries : attempts per request; after the k-th the pause is `pause` 2^(k-1) seconds (at most 60, with
-    jitter), or what
-        the server's Retry-After says
+    tries : attempts per request; after the k-th the pause is `pause` 2^(k-1) seconds with jitter, or what the
+        server's Retry-After says, at most 60
     max_bytes : a longer reply is refused
 
     Raises
@@ -349,7 +297,7 @@ class Chat:
         self.records = Records(records) if records is not None else None
         self.spent = (
             Counter()
-        )  # completions, prompt_tokens, completion_tokens, usd: live requests of this object
+        )  # completions, prompt_tokens, completion_tokens, usd: this object's live requests
         self._max_usd, self._max_completions = max_usd, max_completions
         self._reserved = Counter()
         self._lock = threading.Lock()
@@ -383,7 +331,7 @@ class Chat:
         ------
         MissingRecord, BudgetSpent, Unusable, LlmError
         """
-        messages = [{"role": "user", "content": messages}] if isinstance(messages, str) else list(messages)
+        messages = _messages(messages)
         sent = parameters(self.model, **sampling)
         key = request_key(self.model, messages, sent, draw)
         if self.records is not None and key in self.records:
@@ -407,7 +355,9 @@ class Chat:
                 "seconds": round(seconds, 3),
                 "recorded": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             }
-            record = json.loads(self._without_key(json.dumps(record)))
+            # What is no text (half of a surrogate pair, in an escape) could not be written.
+            text = json.dumps(record, ensure_ascii=False).encode(errors="replace").decode()
+            record = json.loads(self._without_key(text))
             reply = self._reply(record, replayed=False)
         finally:
             self._settle(reservation, reply)
@@ -451,17 +401,28 @@ class Chat:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def estimate(self, prompts: Iterable, *, max_tokens: int = USUAL_COMPLETION) -> float:
-        """US dollars that the prompts cost at most, NaN if the price is unknown; what is recorded is not
-        counted."""
-        tokens = [tokens_in([{"content": p}] if isinstance(p, str) else p) for p in prompts]
-        return (sum(tokens) * self.price[0] + len(tokens) * max_tokens * self.price[1]) / 1e6
+    def estimate(self, prompts: Iterable, *, draw: int = 0, **sampling) -> float:
+        """US dollars that asking these prompts costs at most, NaN if the price is unknown.
+
+        Tokens are estimated, a completion counts with its limit; what is recorded costs nothing.
+
+        Parameters
+        ----------
+        prompts, draw, sampling : as `ask` takes them
+        """
+        sent, usd = parameters(self.model, **sampling), 0.0
+        for messages in map(_messages, prompts):
+            known = self.records is not None and request_key(self.model, messages, sent, draw) in self.records
+            usd += 0.0 if known else self._worst(messages, sent)
+        return usd
+
+    def _worst(self, messages, sent) -> float:
+        """US dollars for a completion as long as its limit."""
+        limit = sent.get("max_tokens") or sent.get("max_completion_tokens") or USUAL_COMPLETION
+        return (tokens_in(messages) * self.price[0] + limit * self.price[1]) / 1e6
 
     def _reserve(self, request) -> Counter:
-        sent = request["parameters"]
-        limit = sent.get("max_tokens") or sent.get("max_completion_tokens") or USUAL_COMPLETION
-        usd = (tokens_in(request["messages"]) * self.price[0] + limit * self.price[1]) / 1e6
-        reservation = Counter(completions=1, usd=usd)
+        reservation = Counter(completions=1, usd=self._worst(request["messages"], request["parameters"]))
         with self._lock:
             for name, most in (("completions", self._max_completions), ("usd", self._max_usd)):
                 committed = self.spent[name] + self._reserved[name]
@@ -569,7 +530,7 @@ class Chat:
             reasoning_tokens=math.ceil(len(thought) / 4) if reasoning is None else reasoning,
             estimated=completion.usage is None,
             cost=(usage.prompt_tokens * self.price[0] + usage.completion_tokens * self.price[1]) / 1e6,
-            model=completion.model,
+            model=completion.model or "",
             attempts=record["attempts"],
             seconds=record["seconds"],
             replayed=replayed,
@@ -577,7 +538,8 @@ class Chat:
         )
 
     def _without_key(self, text: str) -> str:
-        return text if self._key == "none" else text.replace(self._key, "[key]")
+        """A text without the key. Keys of local servers are words such as "x" or "EMPTY" and hide nothing."""
+        return text if len(self._key) < SHORTEST_SECRET else text.replace(self._key, "[key]")
 
     def _where(self) -> str:
         return self._base_url or os.environ.get("OPENAI_BASE_URL") or "the OpenAI address"
@@ -590,62 +552,4 @@ def _retry_after(response) -> float | None:
         return max(0.0, float(text))
     with contextlib.suppress(ValueError, TypeError):
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
-    return None
-
-
-# ---- reading replies
-
-
-def strip_thought(text: str) -> tuple[str, str]:
-    """A reply without its leading think block, and the block. One that never closes is all thought.
-
-    Examples
-    --------
-    >>> strip_thought("<think>hm</think> 4")
-    ('4', 'hm')
-    """
-    opened = re.match(r"\s*<think>", text)
-    if not opened:
-        return text, ""
-    thought, _, rest = text[opened.end() :].partition("</think>")
-    return rest.strip(), thought.strip()
-
-
-def tag(text: str, name: str) -> str:
-    """What stands in the first ``<name>...</name>``; ``""`` if there is none.
-
-    The first bracket may be missing (``name>...``), and so may the end.
-
-    Examples
-    --------
-    >>> tag("<latex> a=b </latex> <latex>c</latex>", "latex")
-    'a=b'
-    >>> tag("latex>a=b</", "latex")
-    'a=b'
-    """
-    _, found, rest = text.partition(f"{name}>")
-    body, _, _ = rest.partition(f"</{name}>")
-    return body.strip().removesuffix("</").strip() if found else ""
-
-
-def json_value(text: str):
-    """The JSON object or list in a reply: in a fence marked json, in any fence, or the first that can be
-    read.
-
-    Returns
-    -------
-    dict, list, or None if there is none
-
-    Examples
-    --------
-    >>> json_value('Sure! {"score": 4} as asked')
-    {'score': 4}
-    """
-    fences = re.findall(r"```(\w*)\s*\n(.*?)```", text, re.DOTALL)
-    for body in [body for name, body in sorted(fences, key=lambda f: f[0].lower() != "json")] + [text]:
-        for start in re.finditer(r"[\[{]", body):
-            try:
-                return json.JSONDecoder().raw_decode(body, start.start())[0]
-            except (ValueError, RecursionError):  # the latter from thousands of brackets
-                continue
     return None

@@ -1,5 +1,7 @@
 """A prompted language model that writes the formula of a passage: the generator of SciText2Eq."""
 
+import contextlib
+import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,13 +9,15 @@ from typing import ClassVar, Literal
 
 import yaml
 
+from ..params import root
+from ..problems import problem, problems
 from . import Candidate
 from .text_baselines import Writer
 
 FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
-def prompt(problem) -> list[dict]:
+def prompt(passage) -> list[dict]:
     """Messages that ask for the formula of a passage.
 
     They hold every context up to it and the true formulas and descriptions before it; what a model wrote for
@@ -25,14 +29,14 @@ def prompt(problem) -> list[dict]:
     >>> print(prompt(problem("passages/kalman-2"))[1]["content"].splitlines()[5])
     Description: where \\(w_t\\) has covariance \\(Q\\) and \\(v_t\\) has covariance \\(R\\)
     """
-    lines = [f"Paper {problem.paper}, equation {problem.number}"]
-    for i, entry in enumerate(problem.earlier, 1):
+    lines = [f"Paper {passage.paper}, equation {passage.number}"]
+    for i, entry in enumerate(passage.earlier, 1):
         lines += ["", f"Context for Equation {i}:", entry.context]
         if entry.description:
             lines.append(f"Description: {entry.description}")
         lines += [f"<latex>{equation}</latex>" for equation in entry.equations]
-    lines += ["", f"Context for Equation {problem.number}:", problem.context]
-    text = FACTS["prompt"].format(context="\n".join(lines), n=problem.number)
+    lines += ["", f"Context for Equation {passage.number}:", passage.context]
+    text = FACTS["prompt"].format(context="\n".join(lines), n=passage.number)
     return [{"role": "system", "content": FACTS["system"]}, {"role": "user", "content": text}]
 
 
@@ -63,7 +67,7 @@ class LanguageModel(Writer):
     Settings
     --------
     model : name as the server knows it.
-    records : folder of the records.
+    records : folder of the records; if relative, in the repository.
     profile : 'paper' or 'code', whose temperatures.
     """
 
@@ -74,17 +78,48 @@ class LanguageModel(Writer):
     records: str = "records"
     profile: Literal["paper", "code"] = "paper"
 
+    @property
+    def version(self):
+        """With the records, so that a run that missed one is done again when there are more."""
+        file = self._file()
+        recorded = hashlib.sha256(file.read_bytes()).hexdigest()[:12] if file.is_file() else "none"
+        return f"{super().version}-{recorded}"
+
     def available(self) -> str | None:
-        file = records_of(self.records, self.model)
-        if file.is_file():
+        if self._file().is_file():
             return None
-        return f"no records of {self.model} at {file}: make generate MODEL={self.model} BASE_URL=..."
+        shown = records_of(self.records, self.model)
+        return f"no records of {self.model} at {shown}: make generate MODEL={self.model} BASE_URL=..."
+
+    def _file(self) -> Path:
+        return records_of(_folder(self.records), self.model)
 
     def write(self, problem, seed):
         from ..llm import Chat
 
-        chat = Chat(self.model, records_of(self.records, self.model))
+        chat = Chat(self.model, self._file())
         return candidate(chat.ask(prompt(problem), draw=seed, **sampling(self.model, self.profile)))
+
+
+def recorded(folder="records", profile: str = "paper") -> list[LanguageModel]:
+    """The models with a recorded formula for at least one bundled passage; a model that has only judged is none."""
+    from ..llm import Records, parameters, request_key
+
+    prompts, found = [prompt(problem(id)) for id in problems("passages")], []
+    for file in sorted(_folder(folder).glob("*.jsonl")):
+        records = Records(file)
+        for model in sorted({record["request"]["model"] for record in records}):
+            sent = parameters(model, **sampling(model, profile))
+            if any(request_key(model, messages, sent) in records for messages in prompts):
+                found.append(LanguageModel(model=model, records=str(folder), profile=profile))
+    return found
+
+
+def _folder(records) -> Path:
+    """A folder of records; a relative one is in the repository, or in the working folder outside of one."""
+    with contextlib.suppress(FileNotFoundError):
+        return root() / records
+    return Path(records)
 
 
 def candidate(reply) -> Candidate:

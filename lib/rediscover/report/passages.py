@@ -9,6 +9,7 @@ import pandas as pd
 import scipy.stats
 
 from .. import judge, methods, released
+from ..methods.llm_text import recorded
 from ..metrics import agreement, latex
 from ..problems import passages
 from ..scores import passages as scores
@@ -16,12 +17,8 @@ from ..scores import passages as scores
 GROUPS = {"2-5": (2, 5), "6-10": (6, 10), "11+": (11, 99)}
 STORED = {"levenshtein": "levenshtein_similarity"}
 SCORES = ("lexicality", "syntax", *passages.RUBRICS)
-WRITERS = (
-    "oracle",
-    "copy-last-equation",
-    "retrieve-equation",
-    "skeleton-template",
-)  # no model, no randomness
+# Without a model and without randomness.
+WRITERS = ("oracle", "copy-last-equation", "retrieve-equation", "skeleton-template")
 
 
 @dataclass(frozen=True)
@@ -95,6 +92,19 @@ def grouped(counts) -> pd.Series:
     return pd.cut(counts, edges, labels=list(GROUPS)).astype(str)
 
 
+def writers(names, folder="records") -> list:
+    """Methods of these names; in the place of ``llm_text`` every model that `make generate` has recorded, if any."""
+    models = recorded(folder)
+    return [writer for name in names for writer in (models if name == "llm_text" and models else [name])]
+
+
+def named(records: pd.DataFrame) -> pd.DataFrame:
+    """Runs of a grid with the recorded language models under their own names."""
+    models = records["settings"].map(lambda settings: json.loads(settings).get("model"))
+    ours = (records["method"] == "llm_text") & (records["status"] != "unavailable")
+    return records.assign(method=records["method"].mask(ours, models))
+
+
 def rule_judged(records, chosen) -> pd.DataFrame:
     """Scores of the rule judge on every answer, mean per method."""
     known = {problem.id: problem for problem in chosen}
@@ -129,6 +139,29 @@ def by_density(data: Released, unit: str) -> pd.DataFrame:
     judged = data.judged.assign(group=data.judged.paper_id.map(group))
     left = automatic.groupby("group")[["lexicality", "syntax"]].mean()
     return left.join(judged.groupby("group")[list(passages.RUBRICS)].mean()).loc[list(GROUPS)]
+
+
+def peak(data: Released, score: str, group: str = "6-10") -> pd.DataFrame:
+    """How far papers of a density group are above each other group in an automatic score, with 95 % intervals.
+
+    Returns
+    -------
+    DataFrame indexed by the other group: mean (difference of the groups' means over rows), low, high; papers are drawn
+    """
+    of = data.outputs["paper_id"].map(data.papers.set_index("paper_id")["entries"].pipe(grouped))
+    rows = {}
+    for other in (name for name in GROUPS if name != group):
+        part = data.outputs[of.isin([group, other])]
+        scored = np.column_stack([part[score], of[part.index] == group])
+        found = agreement.bootstrap(scored, _contrast, clusters=part["paper_id"], n=1000)
+        rows[other] = dict(zip(("mean", "low", "high"), found, strict=True))
+    return pd.DataFrame(rows).T
+
+
+def _contrast(rows) -> float:
+    """Mean of the rows with a 1 in the second column, less that of the others."""
+    inside = rows[:, 1] == 1
+    return rows[inside, 0].mean() - rows[~inside, 0].mean()
 
 
 def paper_means(data: Released) -> pd.DataFrame:
@@ -182,6 +215,47 @@ def alignment(data: Released) -> pd.DataFrame:
                 found = agreement.agreement(pairs[f"{rubric}_a"], pairs[f"{rubric}_b"])
                 rows.append({"model": model, "rubric": rubric, "pairing": pairing, **found})
     return pd.DataFrame(rows)
+
+
+def rated(data: Released) -> pd.DataFrame:
+    """Scores of judge and people, joined on keys: a row for each model and entry that both have scored."""
+    return data.judged.merge(data.human, on=["model", *passages.KEYS], suffixes=(" judge", " people"))
+
+
+def with_intervals(aligned: pd.DataFrame, data: Released) -> pd.DataFrame:
+    """`alignment` with the 95 % interval of Spearman on keys, papers drawn as clusters: columns low and high.
+
+    NaN where all scores of one side are equal in some draw, as nearly all are: there is no correlation then.
+    """
+    rows = []
+    for model, part in rated(data).groupby("model", sort=False):
+        for rubric in passages.RUBRICS:
+            scored = part[[f"{rubric} judge", f"{rubric} people"]]
+            _, low, high = agreement.bootstrap(scored, _spearman, clusters=part["paper_id"], n=1000)
+            rows.append({"model": model, "rubric": rubric, "pairing": "keys", "low": low, "high": high})
+    return aligned.merge(pd.DataFrame(rows), how="left", on=["model", "rubric", "pairing"])
+
+
+def spearman_leads(data: Released, model: str, rubric: str = "Equivalence") -> pd.DataFrame:
+    """How much better people and judge agree on a model than on each other one: difference of Spearman on keys.
+
+    The rated entries are the same for all models, so that a draw of papers is one for both of a pair.
+    """
+    wide = rated(data).pivot(
+        index=passages.KEYS, columns="model", values=[f"{rubric} judge", f"{rubric} people"]
+    )
+    papers, rows = wide.index.get_level_values("paper_id"), {}
+    for other in (name for name in passages.MODELS if name != model):
+        both = wide.swaplevel(axis=1)[[model, other]].dropna()
+        found = agreement.bootstrap(
+            both, lambda drawn: _spearman(drawn[:, :2]) - _spearman(drawn[:, 2:]), clusters=papers, n=1000
+        )
+        rows[other] = dict(zip(("mean", "low", "high"), found, strict=True))
+    return pd.DataFrame(rows).T
+
+
+def _spearman(pairs) -> float:
+    return agreement.spearman(pairs[:, 0], pairs[:, 1])
 
 
 def side_by_side(aligned: pd.DataFrame, coefficient: str = "spearman") -> pd.DataFrame:

@@ -6,28 +6,34 @@ import pandas as pd
 from ..metrics import agreement
 from ..problems import passages
 from . import figures
-from .passages import GROUPS, Released, grouped
+from .passages import GROUPS, Released, grouped, rated
 
 
 def alignment_figure(aligned: pd.DataFrame):
-    """Spearman of judge and people per model and rubric, both pairings."""
+    """Figure 6: Spearman of judge and people per model and rubric, both pairings.
+
+    Parameters
+    ----------
+    aligned : as `passages.with_intervals` returns it
+    """
     import matplotlib.pyplot as plt
 
     with figures.style():
         figure, axes = plt.subplots(1, len(passages.RUBRICS), figsize=(9, 2.4), sharey=True)
         for axis, rubric in zip(axes, passages.RUBRICS, strict=True):
-            part = aligned[aligned.rubric == rubric].pivot(
-                index="model", columns="pairing", values="spearman"
+            found = aligned[aligned.rubric == rubric].set_index("model")
+            order = list(passages.MODELS)[::-1]
+            keys, position = (found[found.pairing == name].loc[order] for name in ("keys", "position"))
+            axis.hlines(
+                keys.index, keys["low"], keys["high"], color="C0", lw=2, label="95 % interval over papers"
             )
-            part = part.loc[list(passages.MODELS)]
-            axis.hlines(part.index, part["position"], part["keys"], color="0.7")
+            axis.plot(keys["spearman"], keys.index, "o", color="C0", label="joined on keys")
             axis.plot(
-                part["position"], part.index, "D", mfc="white", color="C1", label="by position, as published"
+                position["spearman"], order, "D", mfc="none", color="C1", label="by position, as published"
             )
-            axis.plot(part["keys"], part.index, "o", color="C0", label="joined on keys")
             axis.axvline(0, color="0.4", lw=0.8)
-            axis.set(title=rubric, xlim=(-0.3, 0.8), xlabel="Spearman")
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=2)
+            axis.set(title=rubric, xlim=(-0.35, 0.85), xlabel="Spearman")
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=3)
     return figure
 
 
@@ -89,9 +95,8 @@ def groups_figure(data: Released, by: str):
 
 def distributions(data: Released) -> pd.DataFrame:
     """Share of each score 1 to 5 per rubric, by people and by the judge, over the entries that both have scored."""
-    rated = data.judged.merge(data.human, on=["model", *passages.KEYS], suffixes=(" judge", " people"))
     columns = [f"{rubric} {rater}" for rubric in passages.RUBRICS for rater in ("people", "judge")]
-    counts = rated[columns].apply(lambda column: column.value_counts(normalize=True))
+    counts = rated(data)[columns].apply(lambda column: column.value_counts(normalize=True))
     return counts.reindex(range(1, 6)).fillna(0.0).T
 
 

@@ -1,0 +1,63 @@
+"""What is in a reply of a language model: thought, tagged text, JSON; a reply may be malformed in any way."""
+
+import json
+import re
+
+
+def strip_thought(text: str) -> tuple[str, str]:
+    """A reply without its leading think block, and the block. One that never closes is all thought.
+
+    The opening bracket may be missing: some servers put it into the prompt.
+
+    Examples
+    --------
+    >>> strip_thought("<think>hm</think> 4")
+    ('4', 'hm')
+    """
+    opened = re.match(r"\s*<think>", text)
+    thought, closed, rest = text[opened.end() if opened else 0 :].partition("</think>")
+    if not opened and (not closed or "<think>" in thought):
+        return text, ""
+    return rest.strip(), thought.strip()
+
+
+def tag(text: str, name: str) -> str:
+    """What stands in the first ``<name>...</name>``; ``""`` if there is none.
+
+    The first bracket may be missing (``name>...``), and so may the end.
+
+    Examples
+    --------
+    >>> tag("<latex> a=b </latex> <latex>c</latex>", "latex")
+    'a=b'
+    >>> tag("latex>a=b</", "latex")
+    'a=b'
+    """
+    _, found, rest = text.partition(f"<{name}>")
+    if not found:
+        _, found, rest = text.partition(f"{name}>")
+    body, _, _ = rest.partition(f"</{name}>")
+    return body.strip().removesuffix("</").strip() if found else ""
+
+
+def json_value(text: str):
+    """The JSON object or list in a reply: in a fence marked json, in any fence, or the first that can be
+    read.
+
+    Returns
+    -------
+    dict, list, or None if there is none
+
+    Examples
+    --------
+    >>> json_value('Sure! {"score": 4} as asked')
+    {'score': 4}
+    """
+    fences = re.findall(r"```(\w*)\s*\n(.*?)```", text, re.DOTALL)
+    for body in [body for name, body in sorted(fences, key=lambda f: f[0].lower() != "json")] + [text]:
+        for start in re.finditer(r"[\[{]", body):
+            try:
+                return json.JSONDecoder().raw_decode(body, start.start())[0]
+            except (ValueError, RecursionError):  # the latter from thousands of brackets
+                continue
+    return None
