@@ -114,12 +114,10 @@ def by_set(scored):
         figure, ((*axes,), (third, rest)) = plt.subplots(2, 2, figsize=(7.6, 6.2))
         for ax, (name, (title, score, _)) in zip([*axes, third], METRICS.items(), strict=True):
             printed = as_printed(name).sort_values("hard")
-            ax.plot(range(3), printed.T, color="#bbbbbb", lw=1, zorder=1)
-            height = -1.0
-            for label, value in printed["hard"].items():
-                height = max(value, height + 0.05)  # labels above each other where lines end together
+            ax.plot(range(3), printed.T, ":", color="#555555", lw=1, zorder=1)
+            for label, height in zip(printed.index, _apart(printed["hard"], 0.05), strict=True):
                 ax.annotate(
-                    label, (2.15, height), size=7, color="#777777", va="center", annotation_clip=False
+                    label, (2.15, height), size=7, color="#555555", va="center", annotation_clip=False
                 )
             for i, kind in enumerate(names):
                 part = scored[scored["method"] == kind].groupby("subset")[score]
@@ -144,8 +142,21 @@ def by_set(scored):
             better = "lower" if "ned" in score else "higher"
             ax.set_title(f"Table {name[-1]}: {title}\n({better} is better)")
         rest.axis("off")
-        rest.legend(*third.get_legend_handles_labels(), loc="center", title="ours (grey: published)")
+        rest.legend(*third.get_legend_handles_labels(), loc="center", title="ours (dotted: published)")
     return figure
+
+
+def _apart(heights, gap: float, top: float = 1.0) -> np.ndarray:
+    """Rising heights of labels moved as little as needed to be apart by a gap and not above the top.
+
+    Examples
+    --------
+    >>> _apart([0.0, 0.0, 0.5, 0.99, 1.0], 0.1).round(2).tolist()
+    [0.0, 0.1, 0.5, 0.9, 1.0]
+    """
+    steps = gap * np.arange(len(heights))
+    up = np.maximum.accumulate(np.asarray(heights) - steps) + steps
+    return np.minimum(up, top - steps[::-1])
 
 
 def noise_figure(noise):
@@ -199,8 +210,10 @@ def complexity_map(frame):
             ax.plot(wrong["operations"], wrong[rule], "o", ms=9, mfc="none", mec="black")
             for place, laws in wrong.groupby(["operations", rule]):
                 text = ", ".join(law.split("/")[1] for law in laws.index)
-                side, align = (-8, "right") if place[0] == wrong["operations"].min() else (8, "left")
-                ax.annotate(text, place, (side, -2), textcoords="offset points", size=6, ha=align)
+                left = place[0] == wrong["operations"].min()
+                offset, align = ((-6, 8), "right") if left else ((5, -14), "left")  # beside the other laws
+                ax.annotate(text, place, offset, textcoords="offset points", size=6, ha=align)
+            ax.set_xticks(range(0, 20, 4))
             ax.set(xlabel="operations in the truth", title=f"{title}: {len(wrong)} misplaced")
         axes[0].set_ylabel("width of the ranges, decades")
         axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
