@@ -10,6 +10,7 @@ import rediscover as rd
 from rediscover import report, runs, scores
 from rediscover.methods import Budget
 from rediscover.metrics import symbolic
+from rediscover.problems import srsd
 from rediscover.report import srsd as study
 from rediscover.report import srsd_audits as audits
 from rediscover.report import srsd_figures as pictures
@@ -216,6 +217,14 @@ def test_noise_makes_worse_what_rises_beyond_its_interval(rises, verdict):
     ]
     got, finding = verdicts._noise_claim(pd.DataFrame(rows))
     assert got == verdict and f"m0 {rises[0]:+.3f} [" in finding
+
+
+def test_the_size_of_the_benchmark_is_counted_by_drawing_it(monkeypatch):
+    verdict, finding = verdicts._size_claim()
+    assert verdict == "holds" and "for 119 of them" in finding and "for 120 on" in finding
+    monkeypatch.setattr(srsd, "REFILLS", 0)  # laws with rejected rows stay short
+    assert verdicts.rows_of(rd.problem("srsd/III.15.12")) == 0
+    assert verdicts._size_claim()[0] == "mixed"
 
 
 def test_regression_finds_the_slopes_it_was_made_with():
