@@ -273,6 +273,11 @@ def test_conventions_do_not_count(one, other):
     assert ned_harmonised(one, other) == ned_harmonised(other, one) == 0.0
 
 
+def test_squares_expanded_under_a_root_are_not_brought_together():
+    distance, same = "sqrt((x0 - x1)**2 + (x2 - x3)**2)", "sqrt(x0**2 - 2*x0*x1 + x1**2 + (x2 - x3)**2)"
+    assert ned_harmonised(distance, same) > 0
+
+
 @pytest.mark.parametrize(
     ("one", "other", "edits"),
     [

@@ -91,9 +91,10 @@ def ned_harmonised(prediction, truth, names: Sequence[str] | None = None, second
 
     This normalisation (Li and Liu, IEEE TPAMI 29 (2007) 1091) keeps the distance symmetric and the triangle
     inequality valid, and tells large wrong predictions from larger ones. It is 0 if and only if both
-    expressions have the same canonical tree, that is, if they are equal up to the values of constants. The
-    tree is the smallest of those of the expression as it stands, factored and simplified, in real
-    variables, by these rules:
+    expressions have the same canonical tree; then they are equal up to the values of constants. The converse
+    holds as far as SymPy finds a common form, which it may not for squares expanded under a root. The tree is
+    the smallest of those of the expression as it stands, factored and simplified, in real variables, by these
+    rules:
 
     - Sums and products take any number of arguments, in an order that does not depend on values of constants.
     - A minus is one node, ``-``. Signs of factors are collected, pass through odd functions and odd powers,
