@@ -35,7 +35,7 @@ def look(law, answer: str):
         (output,) = law.outputs
         data.set(xlabel=law.inputs[0], ylabel=output)
         data.set_title(
-            f"{law.id.split('/')[1]}: {output}" + (f", shade: log {law.inputs[1]}" if X.shape[1] > 1 else "")
+            f"{law.id.split('/')[1]}: {output}" + (f", lighter: larger {law.inputs[1]}" if X.shape[1] > 1 else "")
         )
         _draw_script(trees, details, script, law.inputs)
     return figure
@@ -44,48 +44,34 @@ def look(law, answer: str):
 def _draw_script(ax, details, script, inputs):
     left, right = _layout(details.prediction), _layout(details.truth)
     shift = max(x for _, x, _, _ in left) + 2.2
-    for nodes, offset in ((left, 0.0), (right, shift)):
+    right = [(label, x + shift, y, parent) for label, x, y, parent in right]
+    for nodes in (left, right):
         for _, x, y, parent in nodes:
             if parent is not None:
-                ax.plot(
-                    [x + offset, nodes[parent][1] + offset],
-                    [y, nodes[parent][2]],
-                    color="#bbbbbb",
-                    lw=1,
-                    zorder=1,
-                )
-    done = set()
+                _, u, v, _ = nodes[parent]
+                ax.plot([x, u], [y, v], color="#bbbbbb", lw=1, zorder=1)
     for edit in script:
-        for nodes, i, offset in ((left, edit.prediction, 0.0), (right, edit.truth, shift)):
-            if i is None:
-                continue
-            label, x, y, _ = nodes[i]
-            column = re.fullmatch(r"x(\d+)", label)
-            text = inputs[int(column[1])] if column else {"Const": "C"}.get(label, label)
-            known = edit.operation not in done
-            ax.plot(
-                x + offset,
-                y,
-                "o",
-                ms=19,
-                mfc="white",
-                mew=2,
-                mec=LOOKS[edit.operation],
-                label=edit.operation if known else None,
-                zorder=2,
-            )
-            done.add(edit.operation)
-            ax.text(x + offset, y, text, ha="center", va="center", size=7, zorder=3)
-        if None not in (edit.prediction, edit.truth) and edit.operation == "rename":
-            (_, x, y, _), (_, u, v, _) = left[edit.prediction], right[edit.truth]
-            ax.plot([x, u + shift], [y, v], ":", color=LOOKS["rename"], lw=1, zorder=0)
+        ends = [nodes[i] for nodes, i in ((left, edit.prediction), (right, edit.truth)) if i is not None]
+        for label, x, y, _ in ends:
+            _draw_node(ax, label, x, y, edit.operation, inputs)
+        if edit.operation == "rename":
+            (_, x, y, _), (_, u, v, _) = ends
+            ax.plot([x, u], [y, v], ":", color=LOOKS["rename"], lw=1, zorder=0)
     ax.set_title(
         f"answer (left) to truth (right): {details.distance} edits, "
         f"{len(right)} nodes, distance {details.value:.3f}"
     )
-    ax.legend(loc="lower left", bbox_to_anchor=(1.0, 0.0), markerscale=0.4)
+    handles = dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))  # one for each operation
+    ax.legend(handles.values(), handles, loc="lower left", bbox_to_anchor=(1.0, 0.0), markerscale=0.4)
     ax.set_axis_off()
     ax.margins(0.08)
+
+
+def _draw_node(ax, label, x, y, operation, inputs):
+    column = re.fullmatch(r"x(\d+)", label)
+    text = inputs[int(column[1])] if column else {"Const": "C"}.get(label, label)
+    ax.plot(x, y, "o", ms=19, mfc="white", mew=2, mec=LOOKS[operation], label=operation, zorder=2)
+    ax.text(x, y, text, ha="center", va="center", size=7, zorder=3)
 
 
 def _layout(tree):
