@@ -35,8 +35,13 @@ help: ## show this help
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 	@echo "Studies: $(NOTEBOOKS)"
 
-all: $(STUDY:%=$(BUILD)/%.ipynb) ## run every study (or STUDY) and fill figures/ and tables/
+all: $(STUDY:%=$(BUILD)/%.ipynb) $(if $(filter-out smoke,$(PROFILE)),README.md) ## run every study (or STUDY) and fill figures/ and tables/
 	@echo "$(PROFILE): up to date; executed notebooks are in $(BUILD)/"
+
+# Its results are those of tables/.
+.PRECIOUS: README.md
+README.md: $(STUDY:%=$(BUILD)/%.ipynb)
+	@$(PY) -m rediscover.report.readme
 
 smoke: ## every notebook on a few problems, results under build/smoke
 	@$(MAKE) --no-print-directory all PROFILE=smoke STUDY="$(STUDY)"

@@ -10,6 +10,7 @@ import pytest
 import rediscover as rd
 from rediscover import runs, scores
 from rediscover.report import surfaces as study
+from rediscover.report import surfaces_audits as checks
 from rediscover.runs.refit import refitted
 
 
@@ -18,15 +19,15 @@ def level_set(F):
 
 
 def test_floor_of_two_sheets_is_one_and_of_a_plane_zero():
-    assert study.floor(level_set("z**2 - 4"), n=400) == pytest.approx(
+    assert checks.floor(level_set("z**2 - 4"), n=400) == pytest.approx(
         1.0, abs=0.02
     )  # sheets z = 2 and z = -2
-    assert study.floor(level_set("x + y + z"), n=400) == pytest.approx(0.0, abs=1e-9)
+    assert checks.floor(level_set("x + y + z"), n=400) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_floor_is_below_every_answer():
     surface = rd.problem("surfaces/AMHD9")
-    low = study.floor(surface)
+    low = checks.floor(surface)
     for method in ("mean", "polynomial"):
         assert rd.score(surface, rd.method(method).solve(surface))["nmse_variance"] > 0.97 * low
 
@@ -41,12 +42,12 @@ def test_floor_of_tilted_sheets_weighs_them_by_area():
     mean = np.where(inside, w * z / (1 + w), 0.0)
     within = np.where(inside, mean**2 + w * (z - mean) ** 2, 0.0).sum()
     total = np.where(inside, w * z**2, 0.0).sum()  # the mean of z is 0
-    assert study.floor(surface, n=3000) == pytest.approx(within / total, rel=0.05)
+    assert checks.floor(surface, n=3000) == pytest.approx(within / total, rel=0.05)
 
 
 def test_printed_shares_that_a_number_of_surfaces_can_give():
     table = pd.DataFrame({"representation": ["implicit"] * 4, "value": ["0.05", "0.04", "0.12", "0.13"]})
-    got = study.attainable(table, {"implicit": 24}).loc["implicit"]
+    got = checks.attainable(table, {"implicit": 24}).loc["implicit"]
     # of 24: 1/24 = 0.0417 and 3/24 = 0.125, which rounds either way; of 20: 1/20 only
     assert (got["cells"], got["attainable"], got["attainable_of_20"]) == (4, 3, 1)
 

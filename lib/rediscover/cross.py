@@ -15,15 +15,12 @@ import pandas as pd
 
 from . import runs
 from .expressions import ExpressionError, from_sympy, parse
-from .methods import Budget, code_version
+from .methods import code_version
 from .metrics import dynamics, edit_distance, equivalence, latex, regression, symbolic, trajectories
 from .problems import Problem
 
-LARGEST = (
-    60  # nodes of an answer that is simplified as SRSD does; beyond, its distance is 1 by the cap anyway
-)
-SECONDS = 2.0  # for computer algebra on one expression; what takes longer is scored as its definition scores a failure
-LIMIT = Budget(seconds=60.0, memory_mb=4096)
+LARGEST = 60  # nodes of an answer that is simplified as SRSD does; beyond, its distance is 1 by the cap anyway
+SECONDS = 2.0  # of computer algebra on one expression; what takes longer is scored as its definition scores a failure
 OWN_COUNT = ("operon", "pysr")  # MDBench takes the size that these report
 DIGITS = 3  # of constants in a formula that is compared as a string
 
@@ -325,7 +322,7 @@ def scored(records: pd.DataFrame, problems: list[Problem], *, store=None) -> pd.
     used = records[records["status"] != "unavailable"].reset_index(drop=True)
     answered = used[used["status"] == "ok"]
     works = [Crossing(known[row.problem], row.solution, row.seed) for row in answered.itertuples()]
-    outcomes = runs.compute(works, LIMIT, store=store)
+    outcomes = runs.compute(works, store=store)
     values = pd.DataFrame([o.get("scores", {}) for o in outcomes], index=answered.index)
     values = values.reindex(columns=list(DEFINITIONS)).astype(float)
     own = answered["method"].str.startswith(OWN_COUNT) & answered["complexity"].notna()

@@ -28,6 +28,8 @@ from .worker import checked
 __all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "key"]
 
 STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
+# Of work on an answer, such as scoring it: a backstop, since what may hang there is limited in computing time.
+AFTERWARDS = Budget(seconds=600.0, memory_mb=4096)
 PROSE = ("note", "source")  # fields of a problem for the reader only: to edit them costs no run
 
 
@@ -138,7 +140,7 @@ def grid(
     return _frame(rows)
 
 
-def compute(works, budget, *, store=None, retry=(), workers=None, scheduler=None, progress=True):
+def compute(works, budget=AFTERWARDS, *, store=None, retry=(), workers=None, scheduler=None, progress=True):
     """Have pieces of work done by isolated workers, or take their outcomes from the store.
 
     Parameters

@@ -8,12 +8,11 @@ import numpy as np
 
 from ..expressions import Expression, parse, refit
 from ..expressions.syntax import fold
-from ..methods import Budget, code_version
+from ..methods import code_version
 from ..problems import Problem, generator
 from . import compute, digest, identity
 
 ROWS = 500  # of the training table; more would hardly move the constants
-LIMIT = Budget(seconds=60.0)
 
 
 def folded(expression: Expression) -> Expression:
@@ -80,7 +79,7 @@ def refitted(records, problems, *, store=None, workers=None, progress=True):
     known = {problem.id: problem for problem in problems}
     answered = records.index[records["status"] == "ok"]
     works = [Refit(known[row.problem], row.solution, row.seed) for row in records.loc[answered].itertuples()]
-    outcomes = compute(works, LIMIT, store=store, workers=workers, progress=progress)
+    outcomes = compute(works, store=store, workers=workers, progress=progress)
     out = records.copy()
     out.loc[answered, "solution"] = [
         outcome.get("solution", work.solution) for outcome, work in zip(outcomes, works, strict=True)

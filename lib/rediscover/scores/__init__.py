@@ -16,10 +16,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from .. import metrics
-from ..methods import Budget, code_version
+from ..methods import code_version
 from ..problems import Problem
 
-LIMIT = Budget(seconds=60.0, memory_mb=4096)  # of scoring one answer
 COUNTS = ("operations", "edges")  # describe an answer and do not judge it: a failed run has none
 IDENTITY = ["study", "problem", "subset", "method", "settings", "noise", "seed", "status"]
 
@@ -114,7 +113,7 @@ def table(records, problems, *, store=None, workers=None, progress=True):
         Scoring(noisy[row.problem, row.noise] if several else known[row.problem], row.solution, row.seed)
         for row in answered.itertuples()
     ]
-    outcomes = runs.compute(works, LIMIT, store=store, workers=workers, progress=progress)
+    outcomes = runs.compute(works, store=store, workers=workers, progress=progress)
     values = pd.DataFrame([outcome.get("scores", {}) for outcome in outcomes], index=answered.index).astype(
         float
     )
