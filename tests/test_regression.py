@@ -70,6 +70,13 @@ def test_scale_and_order_do_not_matter():
     assert r.nmse_power(prediction + 5, truth + 5) < r.nmse_power(prediction, truth)  # a known weakness
 
 
+@pytest.mark.parametrize("unit", [1e-320, 1e-200, 1e-34, 1e200])
+def test_squares_do_not_leave_double_precision(unit):
+    truth = unit * np.array([100.0, 200.0, 300.0])
+    assert r.r2(truth + unit * np.array([0, 0, 100]), truth) == pytest.approx(0.5, rel=1e-2)
+    assert r.r2(truth, truth) == 1.0 and r.r2_accuracy(0 * truth, truth) == 0.0
+
+
 def test_accuracy_is_strict():
     truth = [0.0, 2.0]  # deviations 2
     assert r.r2_accuracy([0, 3], truth, threshold=0.5) == 0.0  # r2 is 0.5

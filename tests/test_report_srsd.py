@@ -10,6 +10,7 @@ import rediscover as rd
 from rediscover import report, runs, scores
 from rediscover.methods import Budget
 from rediscover.metrics import symbolic
+from rediscover.problems import srsd
 from rediscover.report import srsd as study
 from rediscover.report import srsd_audits as audits
 from rediscover.report import srsd_figures as pictures
@@ -174,6 +175,56 @@ def test_rank_agreement_is_negative_where_the_better_fit_is_nearer():
     )
     got = study.agreement(frame).loc["law"]
     assert got.loc["a", "rho"] == -1.0 and np.isnan(got.loc["b", "rho"]) and got["n"].tolist() == [3, 3]
+
+
+def test_exact_fits_are_not_ranked_by_their_rounding():
+    answers = {"method": ["power_law", "gplearn", "operon"], "problem": "a", "ned_published": [0.0, 0.5, 0.9]}
+    exact = pd.DataFrame({**answers, "r2": [1 - 3e-16, 1 - 2e-13, 1.0]})
+    assert np.isnan(study.agreement(exact).loc[("law", "a"), "rho"])
+    assert study.agreement(exact.assign(r2=[1.0, 0.9, -np.inf])).loc[("law", "a"), "rho"] == -1
+
+
+@pytest.mark.parametrize(("agreeing", "verdict"), [(0, "holds"), (10, "mixed"), (20, "fails")])
+def test_the_verdict_on_ranks_follows_the_interval_of_their_correlation(agreeing, verdict):
+    fits, near = [1.0, 0.9, 0.5, 0.1], [0.0, 0.3, 0.6, 0.9]
+    rows = [
+        {
+            "method": f"m{i}",
+            "problem": f"law {k}",
+            "r2": fits[i],
+            "ned_published": (near if k < agreeing else near[::-1])[i],
+        }
+        for k in range(20)
+        for i in range(4)
+    ]
+    assert verdicts._rank_claim(pd.DataFrame(rows))[0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("rises", "verdict"), [((0.3, 0.2), "holds"), ((0.3, 0.0), "mixed"), ((0.0, -0.2), "fails")]
+)
+def test_noise_makes_worse_what_rises_beyond_its_interval(rises, verdict):
+    rows = [
+        {
+            "method": f"m{i}",
+            "problem": f"law {k}",
+            "noise": level,
+            "ned_published": 0.4 + level * rise + 0.01 * (k % 3),
+        }
+        for i, rise in enumerate(rises)
+        for k in range(9)
+        for level in (0.0, 1.0)
+    ]
+    got, finding = verdicts._noise_claim(pd.DataFrame(rows))
+    assert got == verdict and f"m0 {rises[0]:+.3f} [" in finding
+
+
+def test_the_size_of_the_benchmark_is_counted_by_drawing_it(monkeypatch):
+    verdict, finding = verdicts._size_claim()
+    assert verdict == "holds" and "for 119 of them" in finding and "for 120 on" in finding
+    monkeypatch.setattr(srsd, "REFILLS", 0)  # laws with rejected rows stay short
+    assert verdicts.rows_of(rd.problem("srsd/III.15.12")) == 0
+    assert verdicts._size_claim()[0] == "mixed"
 
 
 def test_regression_finds_the_slopes_it_was_made_with():

@@ -151,6 +151,44 @@ def test_worked_examples(truth, prediction, distance, size):
     assert details.value == min(distance, size) / size == ned_published(parse(prediction), parse(truth))
 
 
+LONG = "8.574975652091624*(8.345908951694208*x0 + 3.8040014561596807*log(8.254801535997117*x1))"
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        # the order of terms follows the bits of their constants: with 15 digits x0 would come first
+        (LONG, ("Add", ("Const",), ("Mul", ("Const",), ("log", ("x1",))), ("Mul", ("Const",), ("x0",)))),
+        # 1 - 1.1e-16 is printed as 1.0
+        ("9.50251e-24*(1.0*(x0/9.50251e-24))", ("x0",)),
+    ],
+)
+def test_numbers_pass_through_text_as_in_the_released_code(text, tree):
+    assert edit_distance.convert_published(text) == tree
+    assert ned_details(text, "x0*x1").prediction == tree
+
+
+@given(
+    st.lists(st.floats(0.1, 9.0), min_size=4, max_size=4),
+    st.sampled_from(["{}*({}*x0 + {}*log({}*x1))", "{}*sin({}*x0)/({}*x1 + {}*x2)", "{}*x0**{} - {}*x1*{}"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_trees_are_those_of_the_plain_route(numbers, shape):
+    import sympy
+
+    text = shape.format(*numbers)
+    plain = sympy.sympify(str(sympy.sympify(text))).subs(sympy.pi, float(sympy.pi))
+    plain = sympy.simplify(sympy.factor(plain.evalf())).subs(1.0, 1)
+    assert edit_distance.convert_published(text) == edit_distance.sympy_tree(sympy.sympify(str(plain)))
+
+
+def test_an_undefined_number_is_a_constant_as_published():
+    # the protocol's note: the released code does not penalise nan as a failure
+    for text in ("nan", "zoo"):
+        assert ned_published(text, "9.80665*x0*x1") == ned_published("0", "9.80665*x0*x1") == 0.75
+        assert ned_details(text, "x0*x1", harmonised=True).status == "unparsable"
+
+
 def test_trees_of_the_facts():
     assert ned_details(GRAVITY, GRAVITY).truth == ("Mul", ("Const",), ("x0",), ("x1",))
     assert ned_details(COULOMB, COULOMB).truth == ("Mul", ("Const",), ("x0",), ("Pow", ("x1",), ("Const",)))
@@ -233,6 +271,11 @@ def test_trees_are_kept_on_disk(tmp_path, monkeypatch):
 )
 def test_conventions_do_not_count(one, other):
     assert ned_harmonised(one, other) == ned_harmonised(other, one) == 0.0
+
+
+def test_squares_expanded_under_a_root_are_not_brought_together():
+    distance, same = "sqrt((x0 - x1)**2 + (x2 - x3)**2)", "sqrt(x0**2 - 2*x0*x1 + x1**2 + (x2 - x3)**2)"
+    assert ned_harmonised(distance, same) > 0
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,11 @@ LARGEST_EXACT = 2**53  # integer powers beyond it become floats: 9**9**9 would f
 LARGEST_EXPONENT = 1000
 
 
-def to_sympy(tree: tuple):
-    """The SymPy expression, with plain Symbols. Constant parts that overflow or are undefined: oo or nan."""
+def to_sympy(tree: tuple, *, as_written: bool = False):
+    """The SymPy expression, with plain Symbols. Constant parts that overflow or are undefined: oo or nan.
+
+    With `as_written`, a decimal number has as many digits as its text, 15 at least, as `sympy.sympify` reads it.
+    """
     import sympy
 
     relations = dict(
@@ -56,7 +59,9 @@ def to_sympy(tree: tuple):
                 return sympy.Symbol(label), None
             if isinstance(label, bool):
                 return sympy.true if label else sympy.false, None
-            return (sympy.Integer if isinstance(label, int) else sympy.Float)(label), float(label)
+            if isinstance(label, int):
+                return sympy.Integer(label), float(label)
+            return sympy.Float(repr(label) if as_written else label), label
         parts, values = zip(*children, strict=True)
         value = None
         if None not in values and label in UFUNCS and label not in relations:

@@ -18,10 +18,12 @@ import platformdirs
 
 from .. import killable
 from ..expressions import Expression, ExpressionError, parse
+from ..expressions.algebra import to_sympy
 from . import metric
 from .trees import tree_edit_distance
 
 SECONDS = 10.0  # for one expression; the released code waits 120
+UNDEFINED = ("nan", "zoo")  # SymPy's; no expressions here, but to the released code they are constants
 CACHE = "REDISCOVER_CACHE"  # a folder for converted trees; empty for none
 
 
@@ -89,9 +91,10 @@ def ned_harmonised(prediction, truth, names: Sequence[str] | None = None, second
 
     This normalisation (Li and Liu, IEEE TPAMI 29 (2007) 1091) keeps the distance symmetric and the triangle
     inequality valid, and tells large wrong predictions from larger ones. It is 0 if and only if both
-    expressions have the same canonical tree, that is, if they are equal up to the values of constants. The
-    tree is the smallest of those of the expression as it stands, factored and simplified, in real
-    variables, by these rules:
+    expressions have the same canonical tree; then they are equal up to the values of constants. The converse
+    holds as far as SymPy finds a common form, which it may not for squares expanded under a root. The tree is
+    the smallest of those of the expression as it stands, factored and simplified, in real variables, by these
+    rules:
 
     - Sums and products take any number of arguments, in an order that does not depend on values of constants.
     - A minus is one node, ``-``. Signs of factors are collected, pass through odd functions and odd powers,
@@ -128,6 +131,8 @@ def ned_details(
 ) -> Comparison:
     """`ned_published` or `ned_harmonised` with the status, the distance and the trees."""
     truth = as_expression(truth)
+    if not harmonised and prediction in UNDEFINED:
+        prediction = "0"
     try:
         prediction = as_expression(prediction, names)
     except ExpressionError:
@@ -209,10 +214,11 @@ def convert_published(text: str) -> tuple:
     """Tree by the steps of the released code; called in a process of its own."""
     import sympy
 
-    expression = parse(text).sympy()
-    expression = expression.subs(sympy.pi, sympy.pi.evalf()).evalf().factor().simplify().subs(1.0, 1)
-    # The released code goes through text once more, which settles the order of arguments. This text comes
+    # The released code reads text, before and after. Both matter: the order of terms may hang on the last bits of a
+    # constant, and a factor that differs from 1 in the last bit only is printed as 1.0 and so dropped. The text comes
     # from SymPy's printer, not from a file or a method.
+    expression = sympy.sympify(str(to_sympy(parse(text).tree, as_written=True)))
+    expression = expression.subs(sympy.pi, sympy.pi.evalf()).evalf().factor().simplify().subs(1.0, 1)
     return sympy_tree(sympy.sympify(str(expression)))
 
 
@@ -353,6 +359,7 @@ def _factors(expression, power) -> tuple[int, bool, dict]:
 
 
 CONVERSIONS = (
+    to_sympy,
     convert_published,
     sympy_tree,
     convert_harmonised,

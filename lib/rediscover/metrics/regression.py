@@ -38,6 +38,14 @@ def _sums(prediction, truth):
     return np.atleast_1d(error), np.atleast_1d(spread)
 
 
+def _unit(prediction, truth):
+    """Both in a unit near the largest truth, so that squares of 1e-200 do not vanish; a power of two, so exactly."""
+    prediction, truth = _pair(prediction, truth)
+    shift = -int(np.frexp(np.abs(truth).max())[1])
+    with np.errstate(over="ignore"):
+        return np.ldexp(prediction, shift), np.ldexp(truth, shift)
+
+
 def _ratio(error, spread):
     """error / spread; where there is no spread, 0 for a perfect prediction and inf otherwise."""
     if spread == 0:
@@ -72,7 +80,7 @@ def nmse_variance(prediction, truth) -> float:
     >>> nmse_variance([1, 2, 5], [1, 2, 3])  # 4 / (1 + 0 + 1)
     2.0
     """
-    error, spread = _sums(prediction, truth)
+    error, spread = _sums(*_unit(prediction, truth))
     return _ratio(error.sum(), spread.sum())
 
 

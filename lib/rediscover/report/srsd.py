@@ -32,6 +32,7 @@ METRICS = {  # table -> its title, the score as published, the harmonised score
     "table4": ("normalised edit distance", "ned_published", "ned_harmonised"),
 }
 BOUNDS = {"easy": (5, 4), "medium": (8, 20)}  # operations and decades that a set stays below
+DECIMALS = 9  # of R2 where answers are ranked by it
 RATINGS, RATED = 552, 24  # 23 subjects rated 24 laws
 
 
@@ -308,14 +309,15 @@ def regress(scored, frame) -> pd.DataFrame:
 def agreement(scored) -> pd.DataFrame:
     """Spearman correlation between R2 and edit distance: over methods for each law, and over laws for each method.
 
-    Negative is agreement: what fits better is closer.
+    Negative is agreement: what fits better is closer. R2 counts to nine decimals: the order of answers that fit
+    better is that of their rounding errors.
 
     Returns
     -------
     DataFrame
         Index: kind (``law`` or ``method``), name; columns: n, rho (NaN where one of the two does not vary).
     """
-    found = scored[~scored["method"].isin(CONTROLS)]
+    found = scored[~scored["method"].isin(CONTROLS)].assign(r2=scored["r2"].round(DECIMALS))
     rows = []
     for kind, column in (("law", "problem"), ("method", "method")):
         for name, group in found.groupby(column, sort=False):

@@ -35,7 +35,7 @@ def look(law, answer: str):
         (output,) = law.outputs
         data.set(xlabel=law.inputs[0], ylabel=output)
         data.set_title(
-            f"{law.id.split('/')[1]}: {output}" + (f", shade: log {law.inputs[1]}" if X.shape[1] > 1 else "")
+            f"{law.id.split('/')[1]}: {output}" + (f", lighter: larger {law.inputs[1]}" if X.shape[1] > 1 else "")
         )
         _draw_script(trees, details, script, law.inputs)
     return figure
@@ -44,48 +44,34 @@ def look(law, answer: str):
 def _draw_script(ax, details, script, inputs):
     left, right = _layout(details.prediction), _layout(details.truth)
     shift = max(x for _, x, _, _ in left) + 2.2
-    for nodes, offset in ((left, 0.0), (right, shift)):
+    right = [(label, x + shift, y, parent) for label, x, y, parent in right]
+    for nodes in (left, right):
         for _, x, y, parent in nodes:
             if parent is not None:
-                ax.plot(
-                    [x + offset, nodes[parent][1] + offset],
-                    [y, nodes[parent][2]],
-                    color="#bbbbbb",
-                    lw=1,
-                    zorder=1,
-                )
-    done = set()
+                _, u, v, _ = nodes[parent]
+                ax.plot([x, u], [y, v], color="#bbbbbb", lw=1, zorder=1)
     for edit in script:
-        for nodes, i, offset in ((left, edit.prediction, 0.0), (right, edit.truth, shift)):
-            if i is None:
-                continue
-            label, x, y, _ = nodes[i]
-            column = re.fullmatch(r"x(\d+)", label)
-            text = inputs[int(column[1])] if column else {"Const": "C"}.get(label, label)
-            known = edit.operation not in done
-            ax.plot(
-                x + offset,
-                y,
-                "o",
-                ms=19,
-                mfc="white",
-                mew=2,
-                mec=LOOKS[edit.operation],
-                label=edit.operation if known else None,
-                zorder=2,
-            )
-            done.add(edit.operation)
-            ax.text(x + offset, y, text, ha="center", va="center", size=7, zorder=3)
-        if None not in (edit.prediction, edit.truth) and edit.operation == "rename":
-            (_, x, y, _), (_, u, v, _) = left[edit.prediction], right[edit.truth]
-            ax.plot([x, u + shift], [y, v], ":", color=LOOKS["rename"], lw=1, zorder=0)
+        ends = [nodes[i] for nodes, i in ((left, edit.prediction), (right, edit.truth)) if i is not None]
+        for label, x, y, _ in ends:
+            _draw_node(ax, label, x, y, edit.operation, inputs)
+        if edit.operation == "rename":
+            (_, x, y, _), (_, u, v, _) = ends
+            ax.plot([x, u], [y, v], ":", color=LOOKS["rename"], lw=1, zorder=0)
     ax.set_title(
         f"answer (left) to truth (right): {details.distance} edits, "
         f"{len(right)} nodes, distance {details.value:.3f}"
     )
-    ax.legend(loc="lower left", bbox_to_anchor=(1.0, 0.0), markerscale=0.4)
+    handles = dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))  # one for each operation
+    ax.legend(handles.values(), handles, loc="lower left", bbox_to_anchor=(1.0, 0.0), markerscale=0.4)
     ax.set_axis_off()
     ax.margins(0.08)
+
+
+def _draw_node(ax, label, x, y, operation, inputs):
+    column = re.fullmatch(r"x(\d+)", label)
+    text = inputs[int(column[1])] if column else {"Const": "C"}.get(label, label)
+    ax.plot(x, y, "o", ms=19, mfc="white", mew=2, mec=LOOKS[operation], label=operation, zorder=2)
+    ax.text(x, y, text, ha="center", va="center", size=7, zorder=3)
 
 
 def _layout(tree):
@@ -114,12 +100,10 @@ def by_set(scored):
         figure, ((*axes,), (third, rest)) = plt.subplots(2, 2, figsize=(7.6, 6.2))
         for ax, (name, (title, score, _)) in zip([*axes, third], METRICS.items(), strict=True):
             printed = as_printed(name).sort_values("hard")
-            ax.plot(range(3), printed.T, color="#bbbbbb", lw=1, zorder=1)
-            height = -1.0
-            for label, value in printed["hard"].items():
-                height = max(value, height + 0.05)  # labels above each other where lines end together
+            ax.plot(range(3), printed.T, ":", color="#555555", lw=1, zorder=1)
+            for label, height in zip(printed.index, _apart(printed["hard"], 0.05), strict=True):
                 ax.annotate(
-                    label, (2.15, height), size=7, color="#777777", va="center", annotation_clip=False
+                    label, (2.15, height), size=7, color="#555555", va="center", annotation_clip=False
                 )
             for i, kind in enumerate(names):
                 part = scored[scored["method"] == kind].groupby("subset")[score]
@@ -144,8 +128,21 @@ def by_set(scored):
             better = "lower" if "ned" in score else "higher"
             ax.set_title(f"Table {name[-1]}: {title}\n({better} is better)")
         rest.axis("off")
-        rest.legend(*third.get_legend_handles_labels(), loc="center", title="ours (grey: published)")
+        rest.legend(*third.get_legend_handles_labels(), loc="center", title="ours (dotted: published)")
     return figure
+
+
+def _apart(heights, gap: float, top: float = 1.0) -> np.ndarray:
+    """Rising heights of labels moved as little as needed to be apart by a gap and not above the top.
+
+    Examples
+    --------
+    >>> _apart([0.0, 0.0, 0.5, 0.99, 1.0], 0.1).round(2).tolist()
+    [0.0, 0.1, 0.5, 0.9, 1.0]
+    """
+    steps = gap * np.arange(len(heights))
+    up = np.maximum.accumulate(np.asarray(heights) - steps) + steps
+    return np.minimum(up, top - steps[::-1])
 
 
 def noise_figure(noise):
@@ -199,8 +196,10 @@ def complexity_map(frame):
             ax.plot(wrong["operations"], wrong[rule], "o", ms=9, mfc="none", mec="black")
             for place, laws in wrong.groupby(["operations", rule]):
                 text = ", ".join(law.split("/")[1] for law in laws.index)
-                side, align = (-8, "right") if place[0] == wrong["operations"].min() else (8, "left")
-                ax.annotate(text, place, (side, -2), textcoords="offset points", size=6, ha=align)
+                left = place[0] == wrong["operations"].min()
+                offset, align = ((-6, 8), "right") if left else ((5, -14), "left")  # beside the other laws
+                ax.annotate(text, place, offset, textcoords="offset points", size=6, ha=align)
+            ax.set_xticks(range(0, 20, 4))
             ax.set(xlabel="operations in the truth", title=f"{title}: {len(wrong)} misplaced")
         axes[0].set_ylabel("width of the ranges, decades")
         axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
