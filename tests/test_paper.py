@@ -67,7 +67,7 @@ def test_tables_figures_and_references_exist():
     assert set(re.findall(r"\\cite\{(\w+)\}", TEXT)) <= set(known)
 
 
-def test_orders_that_the_words_state():
+def test_orders_that_the_words_state(committed_tables):
     """Sentences without numbers say who is ahead of whom; if a new run turns one around, the text has to follow."""
     ledger, noise = read("ledger"), read("srsd_table_s15").set_index("method")
     differs = ledger[(ledger["paper"] == "SRSD") & (ledger["verdict"] == "differs")]
