@@ -3,6 +3,7 @@
 import functools
 import json
 import math
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -316,6 +317,19 @@ def judged(pairing: str, rubric: str = "Equivalence") -> pd.Series:
     """Spearman correlation of judge and people on a rubric, by model."""
     rows = table("passages_alignment").query("pairing == @pairing and rubric == @rubric")
     return rows.set_index("model")["spearman"]
+
+
+def ends_above(rubric: str) -> float:
+    """What the lower ends of the intervals of all models exceed, with one decimal."""
+    ends = table("passages_alignment").query("pairing == 'keys' and rubric == @rubric")["low"]
+    return math.floor(10 * ends.min()) / 10
+
+
+def behind(model: str) -> int:
+    """Models that a model is ahead of, as ST-10 finds."""
+    return int(
+        re.search(rf"{model} is ahead of (\d+) of", row("passages_claims", claim_id="ST-10")["finding"])[1]
+    )
 
 
 def pooled(rubric: str, judge: str = "language model, on keys") -> float:
