@@ -1,6 +1,7 @@
 """A prompted language model that writes the formula of a passage: the generator of SciText2Eq."""
 
 import contextlib
+import functools
 import hashlib
 import re
 from dataclasses import dataclass
@@ -82,7 +83,8 @@ class LanguageModel(Writer):
     def version(self):
         """With the records, so that a run that missed one is done again when there are more."""
         file = self._file()
-        recorded = hashlib.sha256(file.read_bytes()).hexdigest()[:12] if file.is_file() else "none"
+        state = file.stat() if file.is_file() else None
+        recorded = _digest(file, state.st_size, state.st_mtime_ns) if state else "none"
         return f"{super().version}-{recorded}"
 
     def available(self) -> str | None:
@@ -113,6 +115,12 @@ def recorded(folder="records", profile: str = "paper") -> list[LanguageModel]:
             if any(request_key(model, messages, sent) in records for messages in prompts):
                 found.append(LanguageModel(model=model, records=str(folder), profile=profile))
     return found
+
+
+@functools.lru_cache
+def _digest(file: Path, size: int, modified: int) -> str:
+    """Hash of a file, computed again when it has changed: the key of every run asks for it."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
 
 
 def _folder(records) -> Path:
