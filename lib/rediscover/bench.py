@@ -284,10 +284,7 @@ def latex() -> Iterator[Comparison]:
 
     def parsed_and_compared(a, b):
         a, b = (sympy_tree(parse_latex(text)) for text in (a, b))
-        return zhang_shasha(a, b) / max(size(a), size(b))
-
-    def size(tree):
-        return 1 + sum(map(size, tree[1:]))
+        return zhang_shasha(a, b) / max(trees.size(a), trees.size(b))
 
     structures = [tuple(map(latex.structure, pair)) for pair in pairs]
     single = [pair for pair in pairs if latex.SEPARATOR not in "".join(pair)][:60]

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..expressions import Expression
-from .edit_distance import SECONDS, as_expression, by_column, published_tree, size, sympy_tree
+from .edit_distance import SECONDS, as_expression, by_column, published_tree, sympy_tree
+from .trees import size
 
 
 def _count_ops(expression: Expression) -> int:

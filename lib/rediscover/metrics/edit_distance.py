@@ -20,7 +20,7 @@ from .. import killable
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.algebra import to_sympy
 from . import metric
-from .trees import tree_edit_distance
+from .trees import size, tree_edit_distance
 
 SECONDS = 10.0  # for one expression; the released code waits 120
 UNDEFINED = ("nan", "zoo")  # SymPy's; no expressions here, but to the released code they are constants
@@ -167,10 +167,6 @@ def by_column(expressions: list[Expression], names: Sequence[str] | None) -> lis
             return expressions
     columns = {name: f"x{i}" for i, name in enumerate(names)}
     return [e.substitute({name: columns[name] for name in e.names}) for e in expressions]
-
-
-def size(tree: tuple) -> int:
-    return 1 + sum(map(size, tree[1:]))
 
 
 @functools.cache

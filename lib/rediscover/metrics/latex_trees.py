@@ -22,7 +22,7 @@ from tqdm import tqdm
 from .. import killable
 from . import metric
 from .latex_strings import FACTS, parts
-from .trees import tree_edit_distance
+from .trees import size, tree_edit_distance
 
 
 @metric("lower")
@@ -80,11 +80,7 @@ def _ted_parts(prediction: str, truth: str) -> list[float | None]:
 def _relative(a, b) -> float | None:
     if a is None or b is None:
         return None
-    return tree_edit_distance(a, b) / max(_size(a), _size(b))
-
-
-def _size(tree) -> int:
-    return 1 + sum(map(_size, tree[1:]))
+    return tree_edit_distance(a, b) / max(size(a), size(b))
 
 
 @metric("lower", upper=1.0)
@@ -110,7 +106,7 @@ def structure_distance(prediction: str, truth: str) -> float:
     """
     a, b = structure(prediction), structure(truth)
     distance = tree_edit_distance(a, b)
-    return 2 * distance / (_size(a) + _size(b) + distance)
+    return 2 * distance / (size(a) + size(b) + distance)
 
 
 @functools.lru_cache(maxsize=50_000)

@@ -28,6 +28,17 @@ class Edit(NamedTuple):
     truth: int | None
 
 
+def size(tree: tuple) -> int:
+    """Number of nodes.
+
+    Examples
+    --------
+    >>> size(("+", ("x",), ("sin", ("y",))))
+    4
+    """
+    return 1 + sum(map(size, tree[1:]))
+
+
 class _Postorder(NamedTuple):
     labels: list
     left: np.ndarray  # postorder index of each node's leftmost leaf
