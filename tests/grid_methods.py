@@ -47,6 +47,19 @@ class Slope(Method):
 
 
 @dataclass(frozen=True)
+class Kernels(Method):
+    """Declines, and says with which kernels of OpenBLAS and how many threads it would have computed."""
+
+    name = "kernels"
+
+    def fit(self, task, *, budget, rng):
+        from threadpoolctl import threadpool_info
+
+        blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
+        raise Unsupported(f"{blas[0]['architecture']} {blas[0]['num_threads']}")
+
+
+@dataclass(frozen=True)
 class Logged(Method):
     """Writes a line to a file per run, so that a test can count what was computed."""
 

@@ -415,6 +415,17 @@ def test_refit_recovers_constants():
     assert found.skeleton() == start.skeleton()
 
 
+def test_refit_of_constants_that_data_cannot_tell_apart_repeats():
+    """Whatever lies in memory: MINPACK's answer to a Jacobian without full rank depends on it."""
+    x, rng, litter, found = np.linspace(-2, 3, 60), np.random.default_rng(3), [], set()
+    y = 1.7 * np.sin(2.3 * x) * np.exp(-0.4 * x) + 0.1 * rng.normal(size=60)
+    given = parse("1.0*2.0*sin(1.5*x + 0.1)*exp(1.0*x + 2.0) + 1.0/(3.0*x + 0.3)")
+    for _ in range(20):
+        litter.append(rng.bytes(rng.integers(1, 5000)))
+        found.add(refit(given, {"x": x}, y, starts=3))
+    assert len(found) == 1
+
+
 def test_refit_reaches_constants_of_any_size():
     x = np.linspace(1, 2, 30)
     found = refit(parse("1e-30*x**2"), {"x": x}, 6.6e-34 * x**2)

@@ -113,6 +113,12 @@ class TestReleasedFit:
         rate, _, capacity = parse(fit["x0"]).constants
         assert rate == pytest.approx(0.79, rel=1e-4) and capacity == pytest.approx(74.3, rel=1e-4)
 
+    def test_a_term_whose_integral_overflows_is_not_fitted(self):
+        t = np.linspace(0, 100, 40)
+        x = np.linspace(700, 709, 40)[:, None]
+        fitted = parse(skeletons.fit_integral({"x0": "c*exp(c*x0)"}, x, t, starts=3)["x0"])
+        assert np.all(np.isfinite(fitted({"x0": x[:, 0]})))
+
     @pytest.mark.parametrize("skeleton", ["x0**c", "c", "c*x0 + c*x0", "-c*x0 - c", "c/(c + x0)", "2*x0"])
     def test_integral_fit_keeps_the_form_of_a_skeleton(self, skeleton):
         t = np.linspace(0, 1, 40)

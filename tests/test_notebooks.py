@@ -48,6 +48,11 @@ def test_outputs_are_stable(cells):
                 assert not re.search(pattern, text, flags=re.M), f"{what} in the output of: {cell.source}"
 
 
+def test_rediscover_is_imported_before_the_libraries_whose_kernels_it_chooses(cells):
+    imports = re.findall(r"^(?:from|import) (\w+)", "\n".join(cell.source for cell in code(cells)), flags=re.M)
+    assert imports[0] == "rediscover"
+
+
 def test_cells_are_short_and_the_story_comes_before_the_audits(cells):
     audits = [i for i, cell in enumerate(cells) if cell.source.startswith("## Audits")]
     story = code(cells[: audits[0]] if audits else cells)

@@ -88,3 +88,16 @@ def test_without_a_network_every_study_still_runs(tmp_path):
     assert {f"{path.stem}.ipynb" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} == {
         path.name for path in (root / "build" / PROFILE).glob("*.ipynb")
     }
+
+
+def test_the_kernels_of_an_old_processor_print_the_same(tmp_path):
+    root = clone(tmp_path)
+    old = {"OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL"}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "notebooks"],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(root / "lib")} | old,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]

@@ -8,6 +8,10 @@
 
 import warnings
 
+from . import arithmetic
+
+arithmetic.fix()  # before anything imports numpy
+
 # tqdm, which pooch imports, says in every notebook without ipywidgets that its bars will be plain.
 warnings.filterwarnings("ignore", message="IProgress not found")
 

@@ -27,6 +27,8 @@ from collections.abc import Callable
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
+from . import arithmetic
+
 START_SECONDS = 60.0  # for starting Python and importing the function's module, not part of a call's limit
 PATIENCE = 6.0  # seconds on the clock for each of computing: for a busy machine, and for calls that wait
 MEMORY_BYTES = 4 << 30  # address space of the child; beyond it the call raises MemoryError
@@ -101,13 +103,12 @@ class _Child:
         self.connection, theirs = Pipe()
         path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
         # A fixed hash seed, as the order of terms in computer algebra may follow the hashes of strings.
-        environment = os.environ | {"PYTHONPATH": path.rstrip(os.pathsep), "PYTHONHASHSEED": "0"}
-        environment |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"], "1")
+        fixed = arithmetic.ONE_THREAD | {"PYTHONPATH": path.rstrip(os.pathsep), "PYTHONHASHSEED": "0"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            env=environment,
+            env=os.environ | fixed,
             pass_fds=[theirs.fileno()],
         )
         theirs.close()

@@ -15,7 +15,7 @@ from .expressions.numerics import Program
 
 UNKNOWN = "c"
 DECIMALS = 4  # of the released fit
-EVALUATIONS = 30  # of an equation per start: a loop fits thousands of skeletons
+STEPS = 20  # of the search per start: a loop fits thousands of skeletons
 PENALTY = 1e6  # residual where an expression is undefined, in units of the spread of the state
 NEGLIGIBLE = 1e-8  # relative singular value below which columns count as dependent: the error of the data
 EXACT = 1e-10  # mean squared residual, in units of the variance, at which no further start is tried
@@ -202,8 +202,8 @@ class _Matching:
         for row, part in zip(table, parts, strict=True):
             row[:] = part
         with np.errstate(all="ignore"):
-            *columns, fixed = table @ self.integral.T
-        if not np.all(np.isfinite(table)):
+            *columns, fixed = integrals = table @ self.integral.T
+        if not np.all(np.isfinite(integrals)):  # nor is the table then, or its sums overflow
             return np.zeros(len(columns)), np.full(self.x.shape, PENALTY)
         A = np.column_stack([np.ones(len(self.x)), *columns])
         scale = np.maximum(np.abs(A).max(axis=0), np.finfo(float).tiny)
@@ -224,8 +224,8 @@ class _Matching:
         best, least = np.ones(len(self.inner)), np.inf
         for k in range(starts if self.inner else 1):
             guess = self.draw(rng) if k else best
-            if self.inner and len(self.x) >= len(self.inner):
-                search = least_squares(lambda c: self.solve(c)[1], guess, method="lm", max_nfev=EVALUATIONS)
+            if self.inner:  # not by MINPACK: see `expressions.fitting`
+                search = least_squares(lambda c: self.solve(c)[1], guess, x_scale="jac", max_nfev=STEPS)
                 guess = search.x if np.all(np.isfinite(search.x)) else guess
             error = float(np.mean(self.solve(guess)[1] ** 2))
             if error < least:

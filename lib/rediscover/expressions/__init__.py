@@ -352,7 +352,7 @@ def refit(
 ) -> Expression:
     """Fit all constants to data by least squares from several starts.
 
-    Levenberg-Marquardt with exact derivatives, started from the present constants, then alternately from
+    A trust-region search with exact derivatives, started from the present constants, then alternately from
     these perturbed (times exp(N(0, 1))) and from N(0, 1) draws of both signs and three orders of magnitude.
 
     Parameters

@@ -1,4 +1,8 @@
-"""Least squares from several starts."""
+"""Least squares from several starts.
+
+The search is SciPy's trust region, not its MINPACK: that one, in SciPy 1.17, gives other constants from call to
+call where the Jacobian lacks rank, as it does for constants that the data cannot tell apart.
+"""
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -58,7 +62,6 @@ def best_constants(
             residuals,
             guess,
             jacobian,
-            method="lm" if len(y) >= len(start) else "trf",
             x_scale="jac",
             ftol=1e-14,
             xtol=1e-14,

@@ -20,15 +20,14 @@ from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from typing import NamedTuple
 
+from .. import arithmetic
 from .worker import NOTICE, ending
 
 POLL = 0.02  # seconds between two looks at the limits
 PATIENCE = 10.0  # seconds to wait for a scheduler
-# Libraries read these when they are loaded, so they are set before. Strings hash alike in every worker, so
-# that the order of a set cannot change a result.
-LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA", "JULIA")
-ENVIRONMENT = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES}
-ENVIRONMENT |= {"VECLIB_MAXIMUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+# One thread each, as there are as many workers as processors; strings hash alike in every worker, so that the
+# order of a set cannot change a result.
+ENVIRONMENT = arithmetic.ONE_THREAD | {"PYTHONHASHSEED": "0"}
 
 
 class Task(NamedTuple):
