@@ -130,6 +130,12 @@ class TestRecord:
             part = kept[(kept["problem"] == f"causal/{id}") & (kept["method"] == name)]
             assert metrics.edges(answer.solution) == part["solution"].item(), (id, name)
 
+    def test_answers_of_the_quick_profile_are_the_recorded_ones_edge_for_edge(self, kept, committed_tables):
+        quick = pd.read_csv(params.root() / "tables" / "causal_runs.csv", keep_default_na=False)
+        counts = study.same(quick, kept)
+        assert set(counts.index) == set(study.CONSTRAINT_BASED)
+        assert (counts["answered"] > 40).all() and counts["answered"].equals(counts["the same"])
+
     @pytest.mark.parametrize(("label", "name"), [("PCMCI", "pcmci"), ("j-PCMCI+", "jpcmci_plus")])
     def test_printed_rows_come_back_where_the_record_is_complete(self, kept, label, name):
         ledger = study.ledger(kept)
