@@ -1,9 +1,9 @@
 """The same rounding on every x86 processor with AVX2, that is from 2013 on.
 
-OpenBLAS and NumPy take the kernels that suit the processor best, and these add in another order or round the
-last digit of an exponential otherwise. A genetic search, a chaotic system or a fit with many minima makes
+OpenBLAS and NumPy take the kernels that suit the processor best. These add in another order or round the last
+digit of an exponential another way, and a genetic search, a chaotic system or a fit with many minima makes
 another result of that digit. So everybody gets the kernels that all these processors have, and one thread.
-Libraries look at these variables when they are loaded: import `rediscover` before numpy.
+Libraries look at the variables when they are loaded: import `rediscover` before numpy.
 """
 
 import os
