@@ -94,7 +94,7 @@ refresh: $(READY) ## execute the committed notebooks again in place (smoke profi
 cost: $(READY) ## measure time and memory of the smoke and quick profiles, from scratch, into tables/cost.csv
 	$(PY) -m rediscover.report.cost
 
-whole: $(READY) ## what a clone must stand, a quarter of an hour: no network, ten interruptions, a second run
+whole: $(READY) ## what a clone must stand, twenty minutes: no network, ten interruptions, a second run, an old processor
 	$(PY) -m pytest -m whole tests/test_whole.py
 
 readme: $(READY) ## make the generated parts of README.md again

@@ -14,21 +14,20 @@ PATHS = [Path(__file__).parent, Path(arithmetic.__file__).parents[1]]
 SETTINGS = {*arithmetic.KERNELS, *arithmetic.ONE_THREAD}
 PROGRAM = """
 import json
-{first}
 import rediscover
 import numpy, scipy.linalg
 from numpy._core._multiarray_umath import __cpu_features__ as features
 from threadpoolctl import threadpool_info
 blas = [library for library in threadpool_info() if library["user_api"] == "blas"]
 threads = max(library["num_threads"] for library in blas)
-print(json.dumps([sorted({{library["architecture"] for library in blas}}), threads, features["X86_V4"]]))
+print(json.dumps([sorted({library["architecture"] for library in blas}), threads, features["X86_V4"]]))
 """
 
 
-def child(first="", **variables):
+def child(**variables):
     """Kernels and threads of OpenBLAS, and whether NumPy uses AVX-512, in a fresh process."""
     environment = {name: value for name, value in os.environ.items() if name not in SETTINGS} | variables
-    command = [sys.executable, "-W", "error::ImportWarning", "-c", PROGRAM.format(first=first)]
+    command = [sys.executable, "-W", "error::ImportWarning", "-c", PROGRAM]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
@@ -78,7 +77,7 @@ class TestThisProcess:
         environment = {name: value for name, value in os.environ.items() if name not in SETTINGS}
         done = subprocess.run(
             [sys.executable, "-c", "\n".join(work)],
-            env=environment | {"PYTHONPATH": os.pathsep.join([*map(str, PATHS)])},
+            env=environment | {"PYTHONPATH": os.pathsep.join(map(str, PATHS))},
             capture_output=True,
             text=True,
             check=True,

@@ -1,4 +1,4 @@
-"""The whole artifact from a clone of what is committed: a quarter of an hour's work, done by `make whole` alone.
+"""The whole artifact from a clone of what is committed: twenty minutes' work, done by `make whole` alone.
 
 `PROFILE` in the environment chooses the profile, smoke unless it is set.
 """

@@ -13,6 +13,9 @@ from pathlib import Path
 LIBRARIES = ("OMP", "OPENBLAS", "MKL", "BLIS", "NUMEXPR", "NUMBA", "JULIA")
 ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in LIBRARIES} | {"VECLIB_MAXIMUM_THREADS": "1"}
 KERNELS = {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
+# Of a child process, of which there are as many as processors; strings hash alike in all of them, so that the
+# order of a set cannot change a result.
+CHILD = ONE_THREAD | {"PYTHONHASHSEED": "0"}
 PROCESSOR = Path("/proc/cpuinfo")
 
 

@@ -102,13 +102,11 @@ class _Child:
     def __init__(self):
         self.connection, theirs = Pipe()
         path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
-        # A fixed hash seed, as the order of terms in computer algebra may follow the hashes of strings.
-        fixed = arithmetic.ONE_THREAD | {"PYTHONPATH": path.rstrip(os.pathsep), "PYTHONHASHSEED": "0"}
         self.process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            env=os.environ | fixed,
+            env=os.environ | arithmetic.CHILD | {"PYTHONPATH": path.rstrip(os.pathsep)},
             pass_fds=[theirs.fileno()],
         )
         theirs.close()

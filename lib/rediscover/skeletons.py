@@ -203,7 +203,7 @@ class _Matching:
             row[:] = part
         with np.errstate(all="ignore"):
             *columns, fixed = integrals = table @ self.integral.T
-        if not np.all(np.isfinite(integrals)):  # nor is the table then, or its sums overflow
+        if not np.all(np.isfinite(integrals)):  # the table is not, or its sums overflow
             return np.zeros(len(columns)), np.full(self.x.shape, PENALTY)
         A = np.column_stack([np.ones(len(self.x)), *columns])
         scale = np.maximum(np.abs(A).max(axis=0), np.finfo(float).tiny)

@@ -25,9 +25,6 @@ from .worker import NOTICE, ending
 
 POLL = 0.02  # seconds between two looks at the limits
 PATIENCE = 10.0  # seconds to wait for a scheduler
-# One thread each, as there are as many workers as processors; strings hash alike in every worker, so that the
-# order of a set cannot change a result.
-ENVIRONMENT = arithmetic.ONE_THREAD | {"PYTHONHASHSEED": "0"}
 
 
 class Task(NamedTuple):
@@ -103,7 +100,7 @@ class Local:
             code += f"from {__package__}.worker import serve; serve({theirs.fileno()}, {self.modules!r})"
             self.server = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-c", code],
-                env={**os.environ, **ENVIRONMENT},
+                env=os.environ | arithmetic.CHILD,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
