@@ -41,18 +41,18 @@ all: $(STUDY:%=$(BUILD)/%.ipynb) $(if $(filter-out smoke,$(PROFILE)),README.md) 
 # Its results are those of tables/.
 .PRECIOUS: README.md
 README.md: $(STUDY:%=$(BUILD)/%.ipynb)
-	@$(PY) -m rediscover.report.readme
+	@$(PY) -m rediscover.publish.readme
 
 smoke: ## every notebook on a few problems, results under build/smoke
 	@$(MAKE) --no-print-directory all PROFILE=smoke STUDY="$(STUDY)"
 
 # Papermill leaves its output when a cell fails, and two makes may run at once: each writes a file of its own.
-$(BUILD)/%.ipynb: notebooks/%.ipynb params/$(PROFILE)/%.yaml $(LIB) $(READY)
+$(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(READY)
 	@mkdir -p $(@D)
-	@$(PY) -m rediscover check params/$(PROFILE)/$*.yaml
+	@$(PY) -m rediscover check params/$*.yaml --profile $(PROFILE)
 	@part=$(@D)/.$*.$$$$.ipynb; failed=$(@D)/$*.failed.ipynb; rm -f $$failed; \
 	echo "$*: running the $(PROFILE) profile"; \
-	$(PY) -m papermill $< $$part -f params/$(PROFILE)/$*.yaml -k python3 --no-progress-bar --log-level ERROR \
+	$(PY) -m papermill $< $$part -p profile $(PROFILE) -k python3 --no-progress-bar --log-level ERROR \
 	    && mv $$part $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
 
 # Cross-scoring and the ledger read what the other studies wrote, the ledger also the audits in their notebooks.
@@ -62,12 +62,12 @@ $(BUILD)/90_ledger.ipynb: $(filter-out %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ip
     $(wildcard tables/*_ledger.csv tables/*_claims.csv notebooks/*.ipynb)
 
 site: $(READY) ## static pages of the notebooks, results, ledger and audits, under build/site
-	$(PY) -m rediscover.report.site
+	$(PY) -m rediscover.publish.site
 
 paper: $(READY) ## the paper, paper/main.pdf, from the tables and figures there are (needs LaTeX)
 	@command -v latexmk >/dev/null || { echo "make paper needs LaTeX. On Debian: apt-get install --no-install-recommends" \
 	    "$$(cat paper/debian.txt)" >&2; exit 1; }
-	@$(PY) -m rediscover.report.paper
+	@$(PY) -m rediscover.publish.paper
 	@cd paper && latexmk -pdf -silent -halt-on-error -interaction=nonstopmode -outdir=../build/paper main.tex \
 	    >../build/paper/latexmk.txt 2>&1 || { grep -hsA3 '^!' ../build/paper/{latexmk.txt,main.log} >&2; exit 1; }
 	@cp build/paper/main.pdf paper/main.pdf && echo "paper/main.pdf is ready"
@@ -76,11 +76,11 @@ test: $(READY) ## the whole test suite, the notebooks among it
 	$(PY) -m pytest
 
 generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
-	@$(PY) -m rediscover.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
+	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
 	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
 
 bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
-	$(PY) -m rediscover.bench
+	$(PY) -m rediscover.publish.bench
 
 lab: $(READY) ## open JupyterLab on the notebooks
 	$(PY) -m jupyterlab notebooks
@@ -92,13 +92,13 @@ refresh: $(READY) ## execute the committed notebooks again in place (smoke profi
 	$(PY) -m jupyter nbconvert --log-level WARN --coalesce-streams notebooks/[0-9]*.ipynb
 
 cost: $(READY) ## measure time and memory of the smoke and quick profiles, from scratch, into tables/cost.csv
-	$(PY) -m rediscover.report.cost
+	$(PY) -m rediscover.publish.cost
 
 whole: $(READY) ## what a clone must stand, twenty minutes: no network, ten interruptions, a second run, an old processor
 	$(PY) -m pytest -m whole tests/test_whole.py
 
 readme: $(READY) ## make the generated parts of README.md again
-	$(PY) -m rediscover.report.readme
+	$(PY) -m rediscover.publish.readme
 
 clean: ## remove build/ (stores of finished runs among it)
 	rm -rf build paper/main.pdf

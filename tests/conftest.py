@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rediscover import released
 from rediscover.metrics import edit_distance
+from rediscover.system import upstream_files
 
 os.environ.setdefault("REDISCOVER_PROGRESS", "off")  # a bar would be output of the notebooks
 
@@ -28,7 +28,7 @@ def mirror():
     if not folder.is_dir():
         pytest.skip("no mirror of the released files at ../shared/data/upstream")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(released.MIRROR, str(folder))
+        patch.setenv(upstream_files.MIRROR, str(folder))
         yield folder
 
 
@@ -38,9 +38,7 @@ def committed_tables():
     root = Path(__file__).resolve().parents[1]
     told = subprocess.run(["git", "diff", "--quiet", "--", "tables"], cwd=root, capture_output=True)
     if told.returncode == 1:
-        pytest.skip(
-            "the words are about the repository's tables, and these are others: `git add` them to compare"
-        )
+        pytest.skip("the words are about the repository's tables, and these are others: `git add` them to compare")
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import pandas as pd
 
 import rediscover as rd
 from rediscover.metrics.trajectories import sr2
-from rediscover.report import boolean
-from rediscover.report.ledger import published
+from rediscover.report import published
+from rediscover.studies.boolean import analysis as boolean
 
 TABLES = Path(__file__).parents[1] / "tables"
 
@@ -137,9 +137,7 @@ def affine_bounds(split: str, states: int) -> str:
 @functools.cache
 def affine_by_draw(draws: int = 5) -> list[float]:
     """SR2 of the affine fit to four states, in percent, for several second initial states: computed, in no table."""
-    answers = [
-        (rd.problem(id), rd.method("least_squares").solve(rd.problem(id))) for id in rd.problems("cde", "4")
-    ]
+    answers = [(rd.problem(id), rd.method("least_squares").solve(rd.problem(id))) for id in rd.problems("cde", "4")]
     r2 = [[rd.score(p, a, seed=seed)["r2_trajectories_ood"] for p, a in answers] for seed in range(draws)]
     return [100 * sr2(values) for values in r2]
 
@@ -232,9 +230,7 @@ def edges(method: str) -> int:
 
 def levels_ahead() -> str:
     model, self_edges = without_data(BEST_MODEL), without_data("self_edges")
-    return " and ".join(
-        level for level in ("0.5", "0.7", "0.8") if model[f"acc_{level}"] > self_edges[f"acc_{level}"]
-    )
+    return " and ".join(level for level in ("0.5", "0.7", "0.8") if model[f"acc_{level}"] > self_edges[f"acc_{level}"])
 
 
 def ahead_of(reference: str, rule: str) -> pd.Series:
@@ -278,9 +274,7 @@ def readings(column: str, found: bool) -> int:
 
 
 def marks_of_weak_methods() -> str:
-    return shared(
-        word(row("mdbench_pdes_matches", method=method)["marks"]) for method in ("WSINDy", "EWSINDy")
-    )
+    return shared(word(row("mdbench_pdes_matches", method=method)["marks"]) for method in ("WSINDy", "EWSINDy"))
 
 
 def nodes(dataset: str, method: str) -> str:
@@ -327,9 +321,7 @@ def ends_above(rubric: str) -> float:
 
 def behind(model: str) -> int:
     """Models that a model is ahead of, as ST-10 finds."""
-    return int(
-        re.search(rf"{model} is ahead of (\d+) of", row("passages_claims", claim_id="ST-10")["finding"])[1]
-    )
+    return int(re.search(rf"{model} is ahead of (\d+) of", row("passages_claims", claim_id="ST-10")["finding"])[1])
 
 
 def pooled(rubric: str, judge: str = "language model, on keys") -> float:
@@ -365,9 +357,7 @@ def venues_differ() -> str:
 
 
 def rubrics_above() -> str:
-    return row("passages_ledger", column="number of metrics on which humans score above the LLM judge")[
-        "measured"
-    ]
+    return row("passages_ledger", column="number of metrics on which humans score above the LLM judge")["measured"]
 
 
 # --- 60: one table, every definition

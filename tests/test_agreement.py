@@ -6,7 +6,7 @@ import pytest
 import sklearn.metrics
 import statsmodels.stats.multitest
 
-from rediscover.metrics import agreement
+from rediscover.report import statistics as agreement
 
 
 def test_bootstrap_is_the_known_interval_of_a_mean():
@@ -40,16 +40,13 @@ def test_bootstrap_does_not_need_sorted_clusters():
 
 def test_bootstrap_of_pairs_and_of_missing_values():
     pairs = np.column_stack([np.arange(30), np.arange(30) * 2 + 1])
-    assert agreement.bootstrap(pairs, lambda rows: np.corrcoef(rows.T)[0, 1], n=50) == pytest.approx(
-        (1, 1, 1)
-    )
+    assert agreement.bootstrap(pairs, lambda rows: np.corrcoef(rows.T)[0, 1], n=50) == pytest.approx((1, 1, 1))
     assert np.isnan(agreement.bootstrap([1.0, np.nan])).all()
     assert agreement.bootstrap([2.0, 2.0, np.nan, 2.0] * 9, np.nanmean) == (2.0, 2.0, 2.0)
 
 
 @pytest.mark.parametrize(
-    ("values", "clusters", "message"),
-    [([], None, "no values"), ([1.0, 2.0], ["a"], "2 values but 1 cluster labels")],
+    ("values", "clusters", "message"), [([], None, "no values"), ([1.0, 2.0], ["a"], "2 values but 1 cluster labels")]
 )
 def test_bootstrap_refuses(values, clusters, message):
     with pytest.raises(ValueError, match=message):
@@ -76,9 +73,7 @@ def test_wilcoxon_side_and_zero_rules():
     equal = agreement.paired_wilcoxon(b, b)
     assert (equal.p, equal.effect, equal.n_zeros) == (1.0, 0.0, 20)
     # Pratt ranks the zero (rank 1), so the others have ranks 2, 3, 4: effect (3 + 4 - 2) / 9.
-    assert agreement.paired_wilcoxon([0, -1, 2, 3], [0, 0, 0, 0], zeros="pratt").effect == pytest.approx(
-        5 / 9
-    )
+    assert agreement.paired_wilcoxon([0, -1, 2, 3], [0, 0, 0, 0], zeros="pratt").effect == pytest.approx(5 / 9)
     assert agreement.paired_wilcoxon([np.inf, np.inf, 1], [np.inf, 0, 0]).n_zeros == 1
 
 
@@ -161,11 +156,7 @@ def test_pairing_by_position_and_by_key():
     human = pd.DataFrame({"paper": ["c", "b", "a"], "n": [2, 1, 1], "score": [5, 3, 1]})
     wrong = agreement.pair_by_position(judge, human, ["paper", "n"])
     right = agreement.pair_by_key(judge, human, ["paper", "n"])
-    assert agreement.spearman(wrong.score_a, wrong.score_b) == -1 and wrong.same.tolist() == [
-        False,
-        True,
-        False,
-    ]
+    assert agreement.spearman(wrong.score_a, wrong.score_b) == -1 and wrong.same.tolist() == [False, True, False]
     assert agreement.spearman(right.score_a, right.score_b) == 1
 
 
@@ -185,9 +176,7 @@ def test_pairing_drops_nothing_in_silence():
 def test_kruskal_wallis_by_hand_and_at_its_ends():
     # Ranks 1, 2, 3 against 4, 5, 6: H = 12 / (6 * 7) * (36 / 3 + 225 / 3) - 3 * 7.
     row = agreement.kruskal_wallis([1, 2, 3, 4, 5, 6], list("aaabbb"))
-    assert row.statistic == pytest.approx(12 / 42 * (12 + 75) - 21) and row.effect == pytest.approx(
-        row.statistic / 5
-    )
+    assert row.statistic == pytest.approx(12 / 42 * (12 + 75) - 21) and row.effect == pytest.approx(row.statistic / 5)
     same = agreement.kruskal_wallis([2, 2, 2], list("abb"))
     assert (same.statistic, same.p) == (0, 1)
     with pytest.raises(ValueError, match="at least two groups"):
@@ -202,9 +191,7 @@ def test_mixed_model_finds_the_slopes_it_was_made_with():
     frame = pd.DataFrame({"paper": paper, "density": density * 10, "position": position, "score": score})
     table = agreement.mixed_model(frame, "score", ["density", "position"], "paper")
     assert table.estimate["density"] == pytest.approx(-0.5 * density.std(ddof=1), abs=0.08)
-    assert (
-        table.low["position"] < 0.2 * position.std(ddof=1) < table.high["position"] and (table.p < 1e-6).all()
-    )
+    assert table.low["position"] < 0.2 * position.std(ddof=1) < table.high["position"] and (table.p < 1e-6).all()
     with pytest.raises(ValueError, match="position is the same everywhere"):
         agreement.mixed_model(frame.assign(position=1.0), "score", ["density", "position"], "paper")
     with pytest.raises(ValueError, match="NaN in score"):

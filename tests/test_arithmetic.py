@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from rediscover import arithmetic
+from rediscover.system import reproducible_blas
 
-PATHS = [Path(__file__).parent, Path(arithmetic.__file__).parents[1]]
-SETTINGS = {*arithmetic.KERNELS, *arithmetic.ONE_THREAD}
+PATHS = [Path(__file__).parent, Path(reproducible_blas.__file__).parents[1]]
+SETTINGS = {*reproducible_blas.KERNELS, *reproducible_blas.ONE_THREAD}
 PROGRAM = """
 import json
 import rediscover
@@ -50,16 +50,16 @@ class TestSettings:
         ],
     )
     def test_kernels_only_where_every_one_of_them_runs(self, tmp_path, machine, flags, same):
-        found = arithmetic.settings(machine, cpuinfo(tmp_path, flags))
-        assert arithmetic.ONE_THREAD.items() <= found.items()
-        assert (arithmetic.KERNELS.items() <= found.items()) is same
+        found = reproducible_blas.settings(machine, cpuinfo(tmp_path, flags))
+        assert reproducible_blas.ONE_THREAD.items() <= found.items()
+        assert (reproducible_blas.KERNELS.items() <= found.items()) is same
 
     def test_a_system_without_the_file_keeps_its_kernels(self, tmp_path):
-        assert arithmetic.settings("x86_64", tmp_path / "none") == arithmetic.ONE_THREAD
+        assert reproducible_blas.settings("x86_64", tmp_path / "none") == reproducible_blas.ONE_THREAD
 
 
 @pytest.mark.skipif(
-    not arithmetic.KERNELS.items() <= arithmetic.settings().items(), reason="no x86 processor with AVX2"
+    not reproducible_blas.KERNELS.items() <= reproducible_blas.settings().items(), reason="no x86 processor with AVX2"
 )
 class TestThisProcess:
     def test_libraries_load_these_kernels_and_one_thread(self):

@@ -10,32 +10,15 @@ import pytest
 
 import rediscover as rd
 from rediscover.expressions import parse
-from rediscover.logic import bits, minimal_rule
 from rediscover.methods.logicgep import ARITY, Evolution, LogicGEP, express, expressed
 from rediscover.methods.truth_table import Pairs, TruthTable
 from rediscover.metrics import boolean as metrics
+from rediscover.numerics.boolean_minimisation import bits, minimal_rule
 from rediscover.problems import boolean
 from rediscover.report import published
-from rediscover.scores.boolean import score
+from rediscover.studies.boolean.scores import score
 
-COUNTS = {
-    5: 2,
-    6: 3,
-    7: 5,
-    8: 1,
-    9: 2,
-    10: 5,
-    11: 2,
-    12: 2,
-    13: 4,
-    14: 4,
-    15: 5,
-    16: 7,
-    17: 3,
-    18: 7,
-    19: 9,
-    20: 4,
-}
+COUNTS = {5: 2, 6: 3, 7: 5, 8: 1, 9: 2, 10: 5, 11: 2, 12: 2, 13: 4, 14: 4, 15: 5, 16: 7, 17: 3, 18: 7, 19: 9, 20: 4}
 
 
 def rule(text):
@@ -169,8 +152,7 @@ class TestMetrics:
             metrics.f1_pooled([[1, 0]], [[1]])
 
     @pytest.mark.parametrize(
-        "text, value",
-        [("x1 & y", np.nan), ("x1 | y", 1.0), ("!x1 & y", 0.0), ("y ^ z", np.nan), ("y & !y", 0.0)],
+        "text, value", [("x1 & y", np.nan), ("x1 | y", 1.0), ("!x1 & y", 0.0), ("y ^ z", np.nan), ("y & !y", 0.0)]
     )
     def test_unknown_variables(self, text, value):
         found = metrics.next_states({"x1": rule(text)}, [[1]], ["x1"])
@@ -227,11 +209,7 @@ class TestMethods:
     def test_contradictions_go_to_the_majority(self):
         problem = Contradictory(id="test/contradictory", truth={"x1": "x1"}, inputs=("x1", "x2"))
         (candidate,) = TruthTable().solve(problem)
-        assert rule(candidate.solution["x1"])({"x1": [0, 1, 0], "x2": [0, 0, 1]}).tolist() == [
-            True,
-            False,
-            False,
-        ]
+        assert rule(candidate.solution["x1"])({"x1": [0, 1, 0], "x2": [0, 0, 1]}).tolist() == [True, False, False]
 
     def test_constant_node(self):
         states = metrics.truth_table_inputs(3)
@@ -298,9 +276,7 @@ class TestMethods:
         assert search.fitness(("!", "a", "a", "a", "a", *tail)) == (1, -1)
 
     def test_truth_table_beats_the_published_informedness_of_logicgep(self):
-        printed = published("symbolbench_table3").query(
-            "model == 'LogicGep' and metric == 'bookmaker_informedness'"
-        )
+        printed = published("symbolbench_table3").query("model == 'LogicGep' and metric == 'bookmaker_informedness'")
         problems = [boolean.load(name) for name in boolean.ids()]
         answers = [rd.method("truth_table").solve(problem)[0].solution for problem in problems]
         for split, part in (("id", "train"), ("ood", "test")):
@@ -308,9 +284,7 @@ class TestMethods:
             for problem, answer in zip(problems, answers, strict=True):
                 data = problem.data()[part]
                 rules = {node: rule(text) for node, text in answer.items()}
-                found.append(
-                    metrics.informedness_pooled(metrics.next_states(rules, data.X, problem.inputs), data.y)
-                )
+                found.append(metrics.informedness_pooled(metrics.next_states(rules, data.X, problem.inputs), data.y))
             assert 100 * np.mean(found) > float(printed.set_index("split").loc[split, "value"]) + 5
 
     def test_truth_table_is_better_and_faster_than_logicgep(self):

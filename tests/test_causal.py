@@ -11,8 +11,8 @@ import rediscover as rd
 from rediscover.methods.tigramite import pearson
 from rediscover.metrics import causal as metrics
 from rediscover.problems import causal
-from rediscover.released import ReleasedError
-from rediscover.scores.causal import score
+from rediscover.studies.causal.scores import score
+from rediscover.system.upstream_files import ReleasedError
 
 REFERENCES = {  # F1, precision, recall in percent: the paper's two rules
     "self_edges": {"pairs": (59.3, 100.0, 43.0), "triples": (48.8, 100.0, 32.9)},
@@ -104,9 +104,7 @@ class TestMetrics:
 
     def test_a_score_of_four_fifths_is_rounded_as_released(self):
         truth = {("a", "b", lag) for lag in range(10)}
-        found = {("a", "b", lag) for lag in range(1, 11)} - {
-            ("a", "b", 1)
-        }  # 8 of 9 are right, of 10 true ones
+        found = {("a", "b", lag) for lag in range(1, 11)} - {("a", "b", 1)}  # 8 of 9 are right, of 10 true ones
         precision, recall = 8 / 9, 8 / 10
         assert metrics.f1_triples(found, truth) == 2 * precision * recall / (precision + recall)
 
@@ -164,9 +162,7 @@ class TestReferences:
             problem = causal.load(id)
             (answer,) = rd.method(name).solve(problem)
             found = metrics.edges(answer.solution)
-            rows.append(
-                [getattr(metrics, f"{m}_{rule}")(found, problem.edges) for m in ("f1", "precision", "recall")]
-            )
+            rows.append([getattr(metrics, f"{m}_{rule}")(found, problem.edges) for m in ("f1", "precision", "recall")])
         expected = REFERENCES[name][rule]
         assert np.mean(rows, axis=0) * 100 == pytest.approx(expected, abs=0.06)
 
@@ -195,9 +191,7 @@ class TestReleasedRuns:
                 if not {name for edge in found for name in edge[:2]} <= set(series):
                     continue
                 expected = np.nan if stored is None else stored
-                assert metrics.ci_score_effective(found, series) == pytest.approx(
-                    expected, abs=1e-9, nan_ok=True
-                )
+                assert metrics.ci_score_effective(found, series) == pytest.approx(expected, abs=1e-9, nan_ok=True)
                 assert len(found) == complexity
                 checked += 1
         assert checked > 500
@@ -296,9 +290,7 @@ class TestRememberedTest:
         rng = np.random.default_rng(0)
         x, y = rng.normal(size=(2, 30))
         assert pearson(x, y) == pytest.approx(np.corrcoef(x, y)[0, 1], rel=1e-12)
-        assert (
-            np.isnan(pearson(x, np.ones(30))) and pearson(np.array([0.0, 1.0]), np.array([5.0, 3.0])) == -1.0
-        )
+        assert np.isnan(pearson(x, np.ones(30))) and pearson(np.array([0.0, 1.0]), np.array([5.0, 3.0])) == -1.0
 
 
 class TestScores:

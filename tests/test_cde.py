@@ -9,7 +9,7 @@ import pytest
 import rediscover as rd
 from rediscover.expressions import parse
 from rediscover.problems import cde
-from rediscover.scores.cde import score
+from rediscover.studies.cde.scores import score
 
 ALTERED = {"P018", "P098", "P107", "P157", "P425"}
 

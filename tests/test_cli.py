@@ -68,24 +68,15 @@ def test_run_writes_records_and_resumes(tmp_path):
     ("arguments", "message"),
     [
         (["solve", "opern", "surfaces/TFS4"], "unknown method 'opern'; did you mean 'operon'?"),
-        (
-            ["solve", "operon", "surfaces/TFS44"],
-            "unknown problem 'surfaces/TFS44'; did you mean 'surfaces/TFS4'?",
-        ),
+        (["solve", "operon", "surfaces/TFS44"], "unknown problem 'surfaces/TFS44'; did you mean 'surfaces/TFS4'?"),
         (["solve", "operon", "surface/TFS4"], "unknown study 'surface'; did you mean 'surfaces'?"),
-        (
-            ["solve", "operon", "surfaces/TFS4", "--seconds", "-1"],
-            "seconds must be a positive number, got -1",
-        ),
+        (["solve", "operon", "surfaces/TFS4", "--seconds", "-1"], "seconds must be a positive number, got -1"),
         (["solve", "operon", "surfaces/TFS4", "--noise", "-1"], "noise must be a finite number >= 0, got -1"),
         (["solve", "pysr", "surfaces/TFS4"], "pysr is unavailable"),
         (["score", "surfaces/TFS4", "2*x*"], "at position 4"),
         (["score", "surfaces/TFS4", "2*w"], "w"),
         (["score", "surfaces/TCS5", "u"], "give a mapping, not one text"),
-        (
-            ["run", "--problems", "surfaces/TFS4", "--methods", "zero", "--store", "/proc/none/s.sqlite"],
-            "/proc/none",
-        ),
+        (["run", "--problems", "surfaces/TFS4", "--methods", "zero", "--store", "/proc/none/s.sqlite"], "/proc/none"),
         (["problems", "--study", "surfaces", "--subset", "round"], "no subset 'round'"),
     ],
     ids=lambda value: " ".join(value[1:4]) if isinstance(value, list) else "",

@@ -12,8 +12,9 @@ import pytest
 from scipy.stats import kendalltau
 
 import rediscover as rd
-from rediscover import cross, runs
-from rediscover.report import cross as study
+from rediscover import runs
+from rediscover.studies.cross import analysis as study
+from rediscover.studies.cross import definitions as cross
 
 ROOT = Path(__file__).parents[1]
 GRAVITY = rd.problem("srsd/I.12.4")  # its constants hold pi and the electric constant
@@ -89,9 +90,7 @@ def test_tau_b_is_that_of_scipy():
     rng = np.random.default_rng(0)
     for _ in range(20):
         a, b = rng.integers(0, 4, (2, 6)).astype(float)
-        assert study._tau(study._signs(a), study._signs(b)) == pytest.approx(
-            kendalltau(a, b).statistic, nan_ok=True
-        )
+        assert study._tau(study._signs(a), study._signs(b)) == pytest.approx(kendalltau(a, b).statistic, nan_ok=True)
 
 
 def test_a_ranking_that_turns_round_is_seen():
@@ -102,9 +101,7 @@ def test_a_ranking_that_turns_round_is_seen():
     assert (same["tau"], same["low"], same["flips"]) == (1, 1, "")
     assert (other["tau"], other["high"], other["same"]) == (-1, -1, -1)
     assert other["flips"] == "power_law/gplearn (100%), power_law/operon (100%), gplearn/operon (100%)"
-    assert other["behind_mean"] == 0 and study.rankings_text(table).loc[
-        ("error", "MDBench"), "tau"
-    ].startswith("-1.00")
+    assert other["behind_mean"] == 0 and study.rankings_text(table).loc[("error", "MDBench"), "tau"].startswith("-1.00")
 
 
 def test_pooling_alone_can_turn_a_ranking_round():
@@ -117,10 +114,7 @@ def test_pooling_alone_can_turn_a_ranking_round():
 def test_the_numbers_in_the_prose_are_those_of_the_tables():
     cells = nbformat.read(ROOT / "notebooks" / "60_cross_scoring.ipynb", as_version=4).cells
     prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    for name, pattern, least in (
-        ("agreement", r"-?\d\.\d\d \[[^]]*\]", 14),
-        ("everywhere", r"\b\d+ of \d+\b", 2),
-    ):
+    for name, pattern, least in (("agreement", r"-?\d\.\d\d \[[^]]*\]", 14), ("everywhere", r"\b\d+ of \d+\b", 2)):
         typed, table = set(re.findall(pattern, prose)), (ROOT / "tables" / f"cross_{name}.csv").read_text()
         assert len(typed) >= least
         assert all(number in table for number in typed), f"stale: {[n for n in typed if n not in table]}"

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 from rediscover import report
-from rediscover.params import PDEs
-from rediscover.report import dynamics as study
-from rediscover.report import dynamics_figures as pictures
-from rediscover.report import dynamics_verdicts as verdicts
+from rediscover.studies.mdbench import analysis as study
+from rediscover.studies.mdbench import claims as verdicts
+from rediscover.studies.mdbench import figures as pictures
+from rediscover.studies.mdbench.params import PDEs
 
 
 def scored(**columns):
@@ -60,13 +60,7 @@ def test_matches_count_marks_found_again_and_gained():
             "same": [True, False, False],
         }
     )
-    assert study.matches(table).loc["A"].to_dict() == {
-        "cells": 3,
-        "same": 1,
-        "marks": 2,
-        "again": 1,
-        "gained": 1,
-    }
+    assert study.matches(table).loc["A"].to_dict() == {"cells": 3, "same": 1, "marks": 2, "again": 1, "gained": 1}
 
 
 def test_every_published_cell_has_a_verdict():
@@ -82,10 +76,7 @@ def test_a_signed_rank_test_states_its_pairs():
         for i in range(1, 7)
         for name, value in (("sindy", 1.0 * i), ("operon", 2.0 * i))
     ]
-    rows += [
-        {"problem": "odes/7", "method": "sindy"},
-        {"problem": "odes/7", "method": "operon", "nmse_power": np.inf},
-    ]
+    rows += [{"problem": "odes/7", "method": "sindy"}, {"problem": "odes/7", "method": "operon", "nmse_power": np.inf}]
     row = study.compared(scored(rows=rows), "sindy", "operon", "nmse_power", [np.inf])
     assert row["n_pairs"] == 6 and row["W_against"] == 0 and row["W_claim"] == 21
     assert row["p_one_sided"] == pytest.approx(1 / 64) and row["p_two_sided"] == pytest.approx(1 / 32)
@@ -166,9 +157,7 @@ def test_a_published_test_is_run_where_both_methods_are_here():
     assert "EQL" in tests.loc["SINDy vs EQL", "reason"]
     ledger = study.test_ledger(tests).set_index("row")
     assert ledger.loc["WSINDy vs Operon", "measured"].tolist() == [21, pytest.approx(1 / 64)]  # W and p
-    assert (
-        ledger.loc["WSINDy vs Operon", "verdict"] == "differs"
-    ).all()  # 1/64 is not below the published 1e-4
+    assert (ledger.loc["WSINDy vs Operon", "verdict"] == "differs").all()  # 1/64 is not below the published 1e-4
     assert (ledger["verdict"] == "not run").sum() == 8
 
 
@@ -182,10 +171,7 @@ def test_runtimes_are_ratios_to_pdefind():
 def test_growth_of_time_with_dimension():
     """Heat (Solar) with PDEFIND: 21, 835 and 9760 s."""
     pdes = scored(
-        rows=[
-            {"problem": f"pdes/heat_{d}d", "method": "pdefind", "seconds": s}
-            for d, s in ((1, 2.0), (3, 50.0))
-        ]
+        rows=[{"problem": f"pdes/heat_{d}d", "method": "pdefind", "seconds": s} for d, s in ((1, 2.0), (3, 50.0))]
     )
     row = study.growth(pdes).loc["PDEFIND"]
     assert row["published 3D"] == pytest.approx(9760 / 21) and row["ours 3D"] == 25
@@ -207,10 +193,7 @@ def test_cells_from_a_coarser_grid_are_not_comparable():
 
 def test_times_with_another_library_are_not_compared():
     times = [("heat_1d", 1.0, "wide"), ("heat_2d", 3.0, "wide"), ("heat_3d", 2.0, "narrow")]
-    rows = [
-        {"problem": f"pdes/{name}", "method": "pdefind", "seconds": t, "settings": grid}
-        for name, t, grid in times
-    ]
+    rows = [{"problem": f"pdes/{name}", "method": "pdefind", "seconds": t, "settings": grid} for name, t, grid in times]
     ours = study.growth(scored(rows=rows)).loc["PDEFIND", ["ours 2D", "ours 3D"]]
     assert ours["ours 2D"] == 3 and np.isnan(ours["ours 3D"])
 
@@ -253,10 +236,7 @@ def test_coarser_grids_are_marked_in_scores_and_figure(tmp_path, monkeypatch):
         **{"narrow": {}, "levels": ["clean"], "rows": 100},
     )
     table = study.run_fields(p)
-    assert table.groupby("problem")["reduced"].agg(set).to_dict() == {
-        "pdes/advection": {False},
-        "pdes/heat_3d": {True},
-    }
+    assert table.groupby("problem")["reduced"].agg(set).to_dict() == {"pdes/advection": {False}, "pdes/heat_3d": {True}}
     axes = pictures.strips(table.assign(method="operon")).axes
     assert [text.get_text() for text in axes[-1].get_xticklabels()] == ["Advection", "Heat (Solar) 3D *"]
 

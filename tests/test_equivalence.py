@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import rediscover as rd
-from rediscover import levelset
 from rediscover.expressions import ExpressionError, parse
 from rediscover.metrics.equivalence import compare_skeletons, equivalent, same_level_set, symbolic_accuracy
-from rediscover.metrics.families import failure, families, family
+from rediscover.metrics.failure_modes import failure, families, family
+from rediscover.numerics import level_sets
 from rediscover.problems import surfaces
-from rediscover.scores.surfaces import score
+from rediscover.studies.surfaces.scores import score
 
 SQUARE = {"x": (-5, 5), "y": (-5, 5)}
 CUBE = ((-2.0, 2.0),) * 3
@@ -71,9 +71,7 @@ def test_flexible_hypotheses_are_not_refitted():
 
 def test_huge_values_do_not_hide_the_rest():
     truth = "sinh(x**2 - y**2)"  # 3.6e10 at the edges: a tolerance of 1e-6 of that is 36,000
-    assert not equivalent(
-        "sinh(x**2 - y**2) + 5*sin(3.3*x*y)*cos(y)", truth + " + sin(3.3*x*y)*cos(x)", SQUARE
-    )
+    assert not equivalent("sinh(x**2 - y**2) + 5*sin(3.3*x*y)*cos(y)", truth + " + sin(3.3*x*y)*cos(x)", SQUARE)
 
 
 def test_constant_truth_is_never_found():
@@ -126,7 +124,7 @@ def test_level_sets():
     sphere, rng = parse("x**2 + y**2 + z**2 - 1"), np.random.default_rng(0)
 
     def points(F):
-        return levelset.project(F, levelset.sample(F, [CUBE], 200, rng, 32), steps=20)
+        return level_sets.project(F, level_sets.sample(F, [CUBE], 200, rng, 32), steps=20)
 
     def same(text):
         F = parse(text)
@@ -207,9 +205,7 @@ def test_scores_worked_by_hand():
     assert scores["symbolic_accuracy"] == 1
     assert scores["hausdorff_relative"] < 0.25 / 50  # the diagonal is about 52
     assert set(score(problem, {"z": "x*y"}, aligned=True)) - set(scores) == {
-        f"{name}_aligned{end}"
-        for name in ("hausdorff", "chamfer_squared", "chamfer_distance")
-        for end in ("", "_ood")
+        f"{name}_aligned{end}" for name in ("hausdorff", "chamfer_squared", "chamfer_distance") for end in ("", "_ood")
     }
 
 

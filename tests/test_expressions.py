@@ -19,10 +19,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rediscover import killable
 from rediscover.expressions import Expression, ExpressionError, from_sympy, parse, refit, simplify
 from rediscover.expressions.numerics import DERIVATIVES, Program
 from rediscover.expressions.syntax import ARITY, CHARACTERS, DEPTH, NESTING, NODES, UNARY
+from rediscover.system import time_limited
 
 # ---------------------------------------- reading and writing
 
@@ -66,11 +66,7 @@ def test_reads_what_methods_write(text, written):
 
 
 def test_tree_is_as_parsed():
-    assert parse("-x**2 + sin(3.0*E)").tree == (
-        "+",
-        ("neg", ("**", ("x",), (2,))),
-        ("sin", ("*", (3.0,), ("ℯ",))),
-    )
+    assert parse("-x**2 + sin(3.0*E)").tree == ("+", ("neg", ("**", ("x",), (2,))), ("sin", ("*", (3.0,), ("ℯ",))))
     assert parse("a + b + c").tree == ("+", ("+", ("a",), ("b",)), ("c",))
     assert parse("a + b + c").size == 5
 
@@ -143,9 +139,7 @@ def test_limits():
         parse(3)
 
 
-@pytest.mark.parametrize(
-    "tree", [("sin",), ("launch", ("x",)), ("sin", ("x",), ("y",)), (math.inf,), (None,), (1j,)]
-)
+@pytest.mark.parametrize("tree", [("sin",), ("launch", ("x",)), ("sin", ("x",), ("y",)), (math.inf,), (None,), (1j,)])
 def test_a_tree_made_by_hand_is_checked(tree):
     if tree == ("sin",):
         assert Expression(tree).names == ("sin",)  # a name without brackets is a variable
@@ -171,9 +165,7 @@ def grow(children):
         max_leaves=3,
     )
     return st.one_of(
-        st.tuples(
-            st.sampled_from(["+", "-", "*", "/", "**", "mod", "atan2", "min", "max"]), children, children
-        ),
+        st.tuples(st.sampled_from(["+", "-", "*", "/", "**", "mod", "atan2", "min", "max"]), children, children),
         st.tuples(st.sampled_from(UNARY), children),
         st.tuples(st.just("neg"), negatable),
         st.tuples(st.just("where"), condition, children, children),
@@ -202,9 +194,7 @@ def test_a_program_at_a_point_gives_the_bits_of_a_program_on_arrays(tree, number
     program, point = Program([tree]), dict(zip(("x", "y1", "E_f"), numbers, strict=True))
     (one,) = program.at(point)
     (many,) = program({name: np.array([value]) for name, value in point.items()})
-    assert np.float64(one).tobytes() == np.float64(np.ravel(many)[0]).tobytes() or (
-        one != one and many != many
-    )
+    assert np.float64(one).tobytes() == np.float64(np.ravel(many)[0]).tobytes() or (one != one and many != many)
 
 
 @pytest.mark.parametrize("text", ["1/x", "x/y1", "0/x", "1/(1 + 1/x)", "-1/x", "x*1e308*1e308 - x"])
@@ -492,13 +482,7 @@ def test_sympy_round_trip_keeps_values(text):
 
 def test_from_sympy_refuses_what_is_not_real():
     x = sympy.Symbol("x")
-    for expression in (
-        sympy.I * x,
-        sympy.oo,
-        sympy.nan,
-        sympy.Derivative(sympy.Function("f")(x)),
-        sympy.gamma(x),
-    ):
+    for expression in (sympy.I * x, sympy.oo, sympy.nan, sympy.Derivative(sympy.Function("f")(x)), sympy.gamma(x)):
         with pytest.raises(ExpressionError):
             from_sympy(expression)
 
@@ -527,58 +511,56 @@ def test_derivatives_are_not_differentiated_again():
 
 
 def test_killable_calls_return_raise_and_end():
-    assert killable.call("operator:add", 2, 3, seconds=5) == 5
+    assert time_limited.call("operator:add", 2, 3, seconds=5) == 5
     with pytest.raises(TimeoutError, match=r"no result within 0\.2 s"):
-        killable.call("time:sleep", 20, seconds=0.2)
+        time_limited.call("time:sleep", 20, seconds=0.2)
     with pytest.raises(ChildProcessError, match="its process died"):
-        killable.call("os:abort", seconds=5)
+        time_limited.call("os:abort", seconds=5)
     with pytest.raises(ZeroDivisionError):
-        killable.call("operator:truediv", 1, 0, seconds=5)
+        time_limited.call("operator:truediv", 1, 0, seconds=5)
     with pytest.raises(MemoryError):
-        killable.call("builtins:bytes", 1 << 40, seconds=5)
+        time_limited.call("builtins:bytes", 1 << 40, seconds=5)
     with pytest.raises(ModuleNotFoundError):
-        killable.call("no_such_module:f", seconds=5)
+        time_limited.call("no_such_module:f", seconds=5)
     with pytest.raises(TypeError, match="cannot pickle"):
-        killable.call("builtins:open", os.devnull, seconds=5)
-    assert killable.call("operator:add", 2, 3, seconds=5) == 5
+        time_limited.call("builtins:open", os.devnull, seconds=5)
+    assert time_limited.call("operator:add", 2, 3, seconds=5) == 5
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be bound to a core here")
 def test_the_limit_of_a_killable_call_is_computing_time():
     loop = ("while time.process_time() < end: pass", "import time; end = time.process_time() + 0.8")
     cores = os.sched_getaffinity(0)
-    killable.stop()  # the next child inherits the core
+    time_limited.stop()  # the next child inherits the core
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as rival:
         try:
             for pid in (0, rival.pid):
                 os.sched_setaffinity(pid, {min(cores)})
-            assert killable.call("timeit:timeit", *loop, time.perf_counter, 1, seconds=1.0) > 1.0
+            assert time_limited.call("timeit:timeit", *loop, time.perf_counter, 1, seconds=1.0) > 1.0
         finally:
             os.sched_setaffinity(0, cores)
             rival.kill()
-            killable.stop()
+            time_limited.stop()
     with pytest.raises(TimeoutError, match=r"no result within 0\.2 s"):
-        killable.call("timeit:timeit", *loop, time.perf_counter, 1, seconds=0.2)
+        time_limited.call("timeit:timeit", *loop, time.perf_counter, 1, seconds=0.2)
 
 
 def test_killable_calls_of_several_threads_have_a_child_each():
     with ThreadPoolExecutor(3) as pool:
 
         def sleep(_):
-            return killable.call("time:sleep", 1, seconds=60)
+            return time_limited.call("time:sleep", 1, seconds=60)
 
         list(pool.map(sleep, range(3)))  # starts the children
         began = time.monotonic()
         list(pool.map(sleep, range(3)))
         assert time.monotonic() - began < 2.5  # one after the other: 3
-        assert len({*pool.map(lambda _: killable.call("os:getpid", seconds=60), range(30))}) <= 3
+        assert len({*pool.map(lambda _: time_limited.call("os:getpid", seconds=60), range(30))}) <= 3
 
 
 def test_killable_child_ends_with_its_parent():
-    script = (
-        "from rediscover import killable; import os; print(killable.call('os:getpid', seconds=9), flush=True)"
-    )
-    script += "; killable.call('time:sleep', 60, seconds=60)"
+    script = "from rediscover import killable; import os; print(time_limited.call('os:getpid', seconds=9), flush=True)"
+    script += "; time_limited.call('time:sleep', 60, seconds=60)"
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     child = int(parent.stdout.readline())
     parent.kill()
@@ -636,9 +618,7 @@ def test_every_formula_of_the_facts_equals_its_sympy_evaluation(shared):
         expected = np.where(expected.imag == 0, expected.real, np.nan)
         ours = e(dict(zip(names, values, strict=True)))
         scale = np.max(np.abs(expected[np.isfinite(expected)]), initial=0)
-        np.testing.assert_allclose(
-            ours, expected, rtol=1e-12, atol=1e-12 * scale, err_msg=f"{source}: {text}"
-        )
+        np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-12 * scale, err_msg=f"{source}: {text}")
         count += 1
     assert count > 183 + 120 + 63
 

@@ -86,7 +86,7 @@ def test_make_generate_without_a_model_says_what_to_type():
 
 
 def test_a_server_that_is_not_there_is_one_line(tmp_path):
-    command = [sys.executable, "-m", "rediscover.generate", "--model", "writer", "--judge", "judge"]
+    command = [sys.executable, "-m", "rediscover.studies.passages.generate", "--model", "writer", "--judge", "judge"]
     command += ["--limit", "1", "--tries", "1", "--base-url", "http://127.0.0.1:1/v1"]
     done = subprocess.run(
         command, capture_output=True, text=True, cwd=tmp_path, env=os.environ | {"YES": "1"}, timeout=120

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from rediscover import llm
+from rediscover.llm import client as llm
 
 KEY = "sk-secret-0123456789"
 MODEL = "gpt-4o-mini"
@@ -225,18 +225,7 @@ def test_passing_trouble_is_tried_again(serve, tmp_path, code):
         (raw(b"x" * 300_000), "longer than 200000 bytes"),
         (raw(json.dumps(completion("y" * 300_000)).encode()), "longer than 200000 bytes"),
     ],
-    ids=[
-        "cut",
-        "hang up",
-        "dribble",
-        "html",
-        "half JSON",
-        "no choices",
-        "wrong type",
-        "list",
-        "huge",
-        "huge text",
-    ],
+    ids=["cut", "hang up", "dribble", "html", "half JSON", "no choices", "wrong type", "list", "huge", "huge text"],
 )
 def test_a_broken_reply_is_tried_again_and_then_given_up(serve, tmp_path, behaviour, message):
     server = serve(behaviour, good("fine"))
@@ -275,9 +264,7 @@ def test_one_failure_among_many_is_its_own(serve, tmp_path):
 
 def test_nobody_at_home(tmp_path):
     with pytest.raises(llm.LlmError, match=r"ConnectError at http://127.0.0.1:1/v1"):
-        llm.Chat(
-            MODEL, tmp_path / "r", mode="record", base_url="http://127.0.0.1:1/v1", tries=2, pause=0.01
-        ).ask("x")
+        llm.Chat(MODEL, tmp_path / "r", mode="record", base_url="http://127.0.0.1:1/v1", tries=2, pause=0.01).ask("x")
 
 
 # ---- odd replies that are replies
@@ -322,9 +309,7 @@ def test_several_completions_of_one_request_are_refused(serve, tmp_path):
     assert not server.seen
 
 
-@pytest.mark.parametrize(
-    "usage", [{"prompt_tokens": -5, "completion_tokens": 1}, {"prompt_tokens": "many"}, 7]
-)
+@pytest.mark.parametrize("usage", [{"prompt_tokens": -5, "completion_tokens": 1}, {"prompt_tokens": "many"}, 7])
 def test_senseless_usage_is_estimated_and_the_answer_kept(serve, tmp_path, usage):
     reply = chat(serve(good(usage=usage, model=None)), tmp_path / "r.jsonl").ask("x" * 40)
     assert reply.text == "<latex>a=b</latex>" and reply.attempts == 1 and reply.model == ""

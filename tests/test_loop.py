@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import rediscover as rd
-from rediscover import loop, shooting, skeletons
 from rediscover.expressions import ExpressionError, parse
-from rediscover.loop import Verified
+from rediscover.search import multiple_shooting, skeleton_fits
+from rediscover.search import verification_loop as loop
+from rediscover.search.verification_loop import Verified
 
 RNG = np.random.default_rng
 
@@ -27,9 +28,7 @@ class TestSearch:
         assert outcome.progress[-1] == (2, 4.0, 1.0, 6, 3)
 
     def test_stops_at_the_tolerance_and_at_the_budget(self):
-        assert (
-            len(loop.search(None, count_up, even_is_valid, epochs=9, rng=RNG(0), tolerance=2.0).progress) == 2
-        )
+        assert len(loop.search(None, count_up, even_is_valid, epochs=9, rng=RNG(0), tolerance=2.0).progress) == 2
         outcome = loop.search(None, count_up, even_is_valid, epochs=9, rng=RNG(0), proposals=3)
         assert outcome.progress[-1].proposed == 3
 
@@ -89,7 +88,7 @@ class TestReleasedFit:
         ],
     )
     def test_what_is_left_of_a_skeleton(self, skeleton, terms, intercept):
-        found, with_intercept = skeletons.linear_terms(skeleton)
+        found, with_intercept = skeleton_fits.linear_terms(skeleton)
         assert (sorted(map(str, found)), with_intercept) == (terms, intercept)
 
     def test_inner_constants_are_lost_and_found(self):
@@ -99,15 +98,15 @@ class TestReleasedFit:
         t = np.linspace(0, 10, 150)
         x = simulate({"x0": parse("-2*x0/(0.5 + x0)")}, [3.0], t)
         skeleton = {"x0": "c*x0/(c + x0)"}
-        released = parse(skeletons.fit_released(skeleton, x, t)["x0"])
+        released = parse(skeleton_fits.fit_released(skeleton, x, t)["x0"])
         assert released.names == ("x0",) and str(released).endswith("x0**2")
-        a, b = parse(skeletons.fit_integral(skeleton, x, t, starts=5)["x0"]).constants
+        a, b = parse(skeleton_fits.fit_integral(skeleton, x, t, starts=5)["x0"]).constants
         assert a == pytest.approx(-2, rel=0.02) and b == pytest.approx(0.5, rel=0.05)
 
     def test_search_for_inner_constants_leaves_a_wrong_basin(self):
         """Logistic growth: from 1 the capacity runs off to minus infinity; it is 74.3."""
         problem = rd.problem("cde/S003")
-        fit = skeletons.fit_integral(
+        fit = skeleton_fits.fit_integral(
             {"x0": "c*x0*(1 - x0/c)"}, problem.observed(), problem.times(), starts=10, rng=RNG(0)
         )
         rate, _, capacity = parse(fit["x0"]).constants
@@ -116,17 +115,17 @@ class TestReleasedFit:
     def test_a_term_whose_integral_overflows_is_not_fitted(self):
         t = np.linspace(0, 100, 40)
         x = np.linspace(700, 709, 40)[:, None]
-        fitted = parse(skeletons.fit_integral({"x0": "c*exp(c*x0)"}, x, t, starts=3)["x0"])
+        fitted = parse(skeleton_fits.fit_integral({"x0": "c*exp(c*x0)"}, x, t, starts=3)["x0"])
         assert np.all(np.isfinite(fitted({"x0": x[:, 0]})))
 
     @pytest.mark.parametrize("skeleton", ["x0**c", "c", "c*x0 + c*x0", "-c*x0 - c", "c/(c + x0)", "2*x0"])
     def test_integral_fit_keeps_the_form_of_a_skeleton(self, skeleton):
         t = np.linspace(0, 1, 40)
-        fitted = parse(skeletons.fit_integral({"x0": skeleton}, np.exp(-t)[:, None], t)["x0"])
+        fitted = parse(skeleton_fits.fit_integral({"x0": skeleton}, np.exp(-t)[:, None], t)["x0"])
         assert fitted.names == parse(skeleton.replace("c", "1")).names
         assert np.all(np.isfinite(fitted({"x0": np.exp(-t)})))
 
-    @pytest.mark.parametrize("fit", [skeletons.fit_released, skeletons.fit_integral])
+    @pytest.mark.parametrize("fit", [skeleton_fits.fit_released, skeleton_fits.fit_integral])
     @pytest.mark.parametrize("n", [1, 2, 3])
     def test_series_of_one_to_three_points_and_constant_ones(self, fit, n):
         t = np.linspace(0, 1, n)
@@ -137,16 +136,16 @@ class TestReleasedFit:
     def test_coefficients_are_rounded(self):
         t = np.linspace(0, 1, 50)
         x = np.exp(0.123456789 * t)[:, None]
-        assert parse(skeletons.fit_released({"x0": "c*x0"}, x, t)["x0"]).constants == (0.1235,)
+        assert parse(skeleton_fits.fit_released({"x0": "c*x0"}, x, t)["x0"]).constants == (0.1235,)
 
-    @pytest.mark.parametrize("fit", [skeletons.fit_released, skeletons.fit_integral])
+    @pytest.mark.parametrize("fit", [skeleton_fits.fit_released, skeleton_fits.fit_integral])
     def test_unknown_variable(self, fit):
         with pytest.raises(ExpressionError, match="unknown variable 'x7'"):
             fit({"x0": "c*x7"}, np.ones((9, 1)), np.arange(9.0))
 
     def test_undefined_terms(self):
         with pytest.raises(ValueError, match="no finite value"):
-            skeletons.fit_released({"x0": "c*log(x0)"}, -np.ones((9, 1)), np.arange(9.0))
+            skeleton_fits.fit_released({"x0": "c*log(x0)"}, -np.ones((9, 1)), np.arange(9.0))
 
 
 class TestShooting:
@@ -157,26 +156,24 @@ class TestShooting:
 
         x = simulate(true, [2.0, 1.0], t)
         rough = {"x0": "0.6*x0 - 0.45*x0*x1", "x1": "0.45*x0*x1 - 0.35*x1"}
-        found = shooting.refine(rough, x, t)
+        found = multiple_shooting.refine(rough, x, t)
         for state, right in true.items():
             assert np.allclose(parse(found[state]).constants, right.constants, rtol=1e-3)
 
-    @pytest.mark.parametrize(
-        "text, n", [("x0", 9), ("2.0*x0", 1), ("1e9*(1.0 - x0)", 50), ("2.0*log(x0 - 9)", 50)]
-    )
+    @pytest.mark.parametrize("text, n", [("x0", 9), ("2.0*x0", 1), ("1e9*(1.0 - x0)", 50), ("2.0*log(x0 - 9)", 50)])
     def test_what_cannot_be_improved_comes_back(self, text, n):
         """No constants, one point, a stiff equation, an undefined one."""
         x = np.linspace(1, 2, n)[:, None] if n < 50 else np.ones((n, 1))
-        assert shooting.refine({"x0": text}, x, np.linspace(0, 10, n)) == {"x0": text}
+        assert multiple_shooting.refine({"x0": text}, x, np.linspace(0, 10, n)) == {"x0": text}
 
     def test_constant_series(self):
         x = np.full((30, 1), 3.0)
-        found = shooting.refine({"x0": "0.5 - 0.1*x0"}, x, np.linspace(0, 10, 30))
+        found = multiple_shooting.refine({"x0": "0.5 - 0.1*x0"}, x, np.linspace(0, 10, 30))
         assert abs(float(parse(found["x0"])({"x0": 3.0}))) < 1e-6
 
     def test_windows_need_not_divide_the_record(self):
         t = np.linspace(0, 1, 23)
-        found = shooting.refine({"x0": "0.9*x0"}, np.exp(t)[:, None], t, window=5)
+        found = multiple_shooting.refine({"x0": "0.9*x0"}, np.exp(t)[:, None], t, window=5)
         assert parse(found["x0"]).constants[0] == pytest.approx(1.0, rel=1e-5)
 
 
@@ -211,6 +208,4 @@ class TestProposers:
         first, second = (method.solve(self.problem, budget={"evaluations": 12}, seed=2) for _ in range(2))
         assert [c.solution for c in first] == [c.solution for c in second]
         assert first[0].evaluations <= 12
-        assert rd.score(self.problem, first[0])["r2_trajectories_id"] == pytest.approx(
-            1 - first[0].loss, abs=1e-4
-        )
+        assert rd.score(self.problem, first[0])["r2_trajectories_id"] == pytest.approx(1 - first[0].loss, abs=1e-4)

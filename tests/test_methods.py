@@ -5,12 +5,13 @@ import dataclasses
 import importlib.metadata
 import json
 import types
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from rediscover import methods
+from rediscover import methods, report
 from rediscover.expressions import parse
 from rediscover.methods import Budget, Candidate, pysr
 from rediscover.methods.gplearn import write
@@ -19,6 +20,7 @@ from rediscover.methods.polynomial import monomials
 from rediscover.methods.sklearn_adaptor import from_sklearn
 from rediscover.methods.tables import Tabular
 from rediscover.problems import LevelSet, Passage, Regression, Split, Task, Transitions
+from rediscover.system.code_version import code_version, reached
 
 CONTROLS = ("mean", "oracle", "zero")
 REGISTRY = methods.registry()
@@ -49,9 +51,7 @@ class Plane(Regression):
 
 def plane(x_unit=1.0, z_unit=1.0, **options):
     truth = f"{2.5 * z_unit / x_unit**2!r}*x*y0 + {z_unit!r}"
-    return Plane(
-        id="test/plane", truth={"z": truth}, inputs=("x", "y0"), x_unit=x_unit, z_unit=z_unit, **options
-    )
+    return Plane(id="test/plane", truth={"z": truth}, inputs=("x", "y0"), x_unit=x_unit, z_unit=z_unit, **options)
 
 
 def predict(problem, candidate, split="test", seed=0):
@@ -76,17 +76,7 @@ def check_front(front, problem):
 
 
 def test_the_registry_holds_the_methods_of_this_folder_in_a_fixed_order():
-    ours = {
-        "gplearn",
-        "mean",
-        "operon",
-        "oracle",
-        "polynomial",
-        "power_law",
-        "pysr",
-        "zero",
-        "operon_log_scaled",
-    }
+    ours = {"gplearn", "mean", "operon", "oracle", "polynomial", "power_law", "pysr", "zero", "operon_log_scaled"}
     assert ours <= set(REGISTRY)
     assert list(REGISTRY) == sorted(REGISTRY)
 
@@ -100,9 +90,7 @@ class TestEveryMethod:
 
     def test_settings_survive_json_and_make_the_same_method(self, name):
         settings = methods.method(name).settings
-        assert methods.method(name, **json.loads(json.dumps(settings, allow_nan=False))) == methods.method(
-            name
-        )
+        assert methods.method(name, **json.loads(json.dumps(settings, allow_nan=False))) == methods.method(name)
 
     def test_unknown_setting_is_named(self, name):
         with pytest.raises(TypeError, match=f"{name}: no setting 'colour'"):
@@ -116,9 +104,7 @@ class TestEveryMethod:
             assert method.version == methods.method(name).version != ""
 
     def test_a_kind_outside_accepts_is_refused(self, name):
-        foreign = next(
-            (k for k in (Passage, Transitions, Regression) if k not in REGISTRY[name].accepts), None
-        )
+        foreign = next((k for k in (Passage, Transitions, Regression) if k not in REGISTRY[name].accepts), None)
         if foreign is None:
             pytest.skip(f"{name} accepts every kind")
         with pytest.raises(methods.Unsupported, match=f"{name} does not treat a {foreign.kind}"):
@@ -248,22 +234,11 @@ class TestPolynomial:
         y = self.X[:, 0] + 0.3 * np.random.default_rng(1).normal(size=60)
         V = np.random.default_rng(2).uniform(-2, 3, (50, 2))
         front = fit("polynomial", self.X, y, validation=Split(V, V[:, 0]))
-        errors = [
-            np.mean((parse(c.solution["z"])({"x": V[:, 0], "y0": V[:, 1]}) - V[:, 0]) ** 2) for c in front
-        ]
+        errors = [np.mean((parse(c.solution["z"])({"x": V[:, 0], "y0": V[:, 1]}) - V[:, 0]) ** 2) for c in front]
         assert errors == sorted(errors)
 
     def test_degree_falls_with_the_number_of_inputs(self):
-        assert [monomials(n, 4, 70).sum(axis=1).max() for n in (1, 3, 4, 5, 6, 10, 11, 200)] == [
-            4,
-            4,
-            4,
-            3,
-            2,
-            2,
-            1,
-            1,
-        ]
+        assert [monomials(n, 4, 70).sum(axis=1).max() for n in (1, 3, 4, 5, 6, 10, 11, 200)] == [4, 4, 4, 3, 2, 2, 1, 1]
 
     def test_more_terms_than_rows(self):
         front = fit("polynomial", self.X[:5], self.X[:5, 0])
@@ -291,9 +266,7 @@ class TestPowerLaw:
         "law", ["-3.0*x*y0", "2.0*x**2*y0", "x**2*y0**2", "-x/y0", "x**3/y0**2", "x*sqrt(abs(y0))"]
     )
     def test_signs(self, law):
-        X = np.random.default_rng(1).uniform(0.5, 2, (80, 2)) * np.random.default_rng(2).choice(
-            [-1, 1], (80, 2)
-        )
+        X = np.random.default_rng(1).uniform(0.5, 2, (80, 2)) * np.random.default_rng(2).choice([-1, 1], (80, 2))
         y = parse(law)({"x": X[:, 0], "y0": X[:, 1]})
         best = parse(fit("power_law", X, y)[0].solution["z"])
         assert best({"x": X[:, 0], "y0": X[:, 1]}) == pytest.approx(y, rel=1e-9)
@@ -321,20 +294,7 @@ class TestGplearn:
             est = SymbolicRegressor(
                 population_size=60,
                 generations=3,
-                function_set=(
-                    "add",
-                    "sub",
-                    "mul",
-                    "div",
-                    "sqrt",
-                    "log",
-                    "inv",
-                    "neg",
-                    "abs",
-                    "max",
-                    "min",
-                    "tan",
-                ),
+                function_set=("add", "sub", "mul", "div", "sqrt", "log", "inv", "neg", "abs", "max", "min", "tan"),
                 random_state=seed,
             ).fit(self.X, y)
             for program in est._programs[-1]:
@@ -384,9 +344,7 @@ class TestOperon:
                 text = as_text(est, model["tree"], ("x", "y0"))
                 got = parse(text, names=("x", "y0"))({"x": self.X[:, 0], "y0": self.X[:, 1]})
                 single = est.evaluate_model(model["tree"], self.X)
-                np.testing.assert_allclose(
-                    np.broadcast_to(got, 120), single, rtol=1e-4, atol=1e-4, err_msg=text
-                )
+                np.testing.assert_allclose(np.broadcast_to(got, 120), single, rtol=1e-4, atol=1e-4, err_msg=text)
                 compared += 1
         assert compared >= 8
 
@@ -429,8 +387,7 @@ class TestOperon:
         assert first.notes["rows_used"] == 30
 
     @pytest.mark.parametrize(
-        "settings, message",
-        [({"symbols": "add,fmin"}, "unknown symbol 'fmin'"), ({"max_rows": 0}, "max_rows")],
+        "settings, message", [({"symbols": "add,fmin"}, "unknown symbol 'fmin'"), ({"max_rows": 0}, "max_rows")]
     )
     def test_bad_settings(self, settings, message):
         with pytest.raises(ValueError, match=message):
@@ -439,9 +396,7 @@ class TestOperon:
 
 class TestPysr:
     def test_arguments_carry_settings_budget_and_determinism(self):
-        arguments = methods.method("pysr", maxsize=40, unary_operators="sin,log").arguments(
-            Budget(500), 7, "out"
-        )
+        arguments = methods.method("pysr", maxsize=40, unary_operators="sin,log").arguments(Budget(500), 7, "out")
         assert arguments["maxsize"] == 40 and arguments["unary_operators"] == ["sin", "log"]
         assert arguments["max_evals"] == 500 and arguments["random_state"] == 7
         assert arguments["deterministic"] and arguments["parallelism"] == "serial"
@@ -549,9 +504,7 @@ class TestAdaptor:
         module = types.SimpleNamespace(est=Halves(), model=model)
         halves = from_sklearn(module.est, module.model, "halves")()
         task = Task(("u", "v"), "z", np.ones((3, 2)), np.arange(3.0))
-        draws = [
-            halves.fit(task, budget=BUDGET, rng=np.random.default_rng(s))[0].solution["z"] for s in (1, 1, 2)
-        ]
+        draws = [halves.fit(task, budget=BUDGET, rng=np.random.default_rng(s))[0].solution["z"] for s in (1, 1, 2)]
         assert draws[0] == draws[1] != draws[2] and draws[0].endswith("*v")
         assert not hasattr(module.est, "answer")  # the given object stays unfitted
 
@@ -563,7 +516,8 @@ class TestAdaptor:
 def test_version_follows_the_base_class_and_the_package(monkeypatch):
     version = methods.method("operon").version
     assert importlib.metadata.version("pyoperon") in version
-    assert version.split("-")[1] == methods.code_version(methods.tables)
+    assert version.split("-")[0] == code_version("rediscover.methods.operon")
+    assert "rediscover.methods.tables" in reached("rediscover.methods.operon")
 
 
 class TestCatalogue:
@@ -572,13 +526,11 @@ class TestCatalogue:
 
         import yaml
 
-        folder = importlib.resources.files("rediscover")
-        entries = yaml.safe_load((folder / "methods" / "catalogue.yaml").read_text(encoding="utf-8"))
-        listed = [
-            (study, label) for e in entries for study, labels in e["papers"].items() for label in labels
-        ]
+        folder = importlib.resources.files("rediscover") / "studies"
+        entries = yaml.safe_load((folder / "methods.yaml").read_text(encoding="utf-8"))
+        listed = [(study, label) for e in entries for study, labels in e["papers"].items() for label in labels]
         assert len(listed) == len(set(listed))
-        tables = sorted(p for p in (folder / "published").iterdir() if "_table" in p.name)
+        tables = sorted(p for p in Path(folder).glob("*/published/*.csv") if "_table" in p.name)
         printed = set()
         for path in tables:
             with path.open(encoding="utf-8") as file:
@@ -589,7 +541,7 @@ class TestCatalogue:
         assert set(listed) == printed - not_methods
 
     def test_status_follows_the_registry(self):
-        table = methods.catalogue().set_index("method")
+        table = report.catalogue().set_index("method")
         assert table.loc["Operon", ["status", "ours", "reason"]].tolist() == ["runs here", "operon", ""]
         assert table.loc["LLM-SR", "status"] == "not yet"
         assert (table["reason"][table["status"] != "runs here"].str.len() > 10).all()

@@ -58,10 +58,7 @@ def test_trajectories_are_to_the_bit_those_of_the_published_generator(number):
 
 @pytest.mark.parametrize(
     ("number", "snr", "expected"),
-    [
-        (1, 40, [[10.17640523], [9.82002598]]),
-        (63, 10, [[0.40262916, 0.19784495, 0.07979759, 0.01459924]]),
-    ],
+    [(1, 40, [[10.17640523], [9.82002598]]), (63, 10, [[0.40262916, 0.19784495, 0.07979759, 0.01459924]])],
 )
 def test_noise_is_the_published_realisation(number, snr, expected):
     u = rd.problem(f"odes/{number}", snr=snr).trajectory().u
@@ -74,9 +71,7 @@ def test_noise_follows_from_the_level_and_the_seed():
     noisy, other = (rd.problem("odes/3", snr=20).trajectory(seed).u for seed in (0, 1))
     assert not np.array_equal(noisy, other)
     np.testing.assert_array_equal(noisy, rd.problem("odes/3", snr=20).trajectory(0).u)
-    np.testing.assert_array_equal(
-        rd.problem("odes/3").clean().du, rd.problem("odes/3", snr=20).trajectory(0).du
-    )
+    np.testing.assert_array_equal(rd.problem("odes/3").clean().du, rd.problem("odes/3", snr=20).trajectory(0).du)
 
 
 def test_exponential_growth_has_its_closed_form():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rediscover.report import paper
+from rediscover.publish import paper
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "paper" / "main.tex").read_text()
@@ -28,9 +28,7 @@ NOT_PROSE = (
 
 
 def without(text, patterns=NOT_PROSE):
-    for pattern in sorted(
-        patterns, key=lambda p: "equation" not in p
-    ):  # whole environments before their ends
+    for pattern in sorted(patterns, key=lambda p: "equation" not in p):  # whole environments before their ends
         text = re.sub(pattern, " ", text, flags=re.S if "equation" in pattern else 0)
     return text
 
@@ -41,9 +39,7 @@ def test_no_number_is_typed():
     assert not typed, "numbers in paper/main.tex that come from no table: " + "; ".join(typed)
 
 
-@pytest.mark.parametrize(
-    "typed", ["in 17 cells", "a share of 0.3", "SINDy finds 5\\,\\% of them", "Table, 12"]
-)
+@pytest.mark.parametrize("typed", ["in 17 cells", "a share of 0.3", "SINDy finds 5\\,\\% of them", "Table, 12"])
 def test_a_typed_number_would_be_seen(typed):
     assert re.search(r"\d", without(typed))
 
@@ -149,9 +145,7 @@ def test_questions_to_tables_that_are_not_there_are_left_open(folder):
 
 def make(**environment):
     command = ["make", "paper", f"PY={sys.executable}"]
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, **environment}
-    )
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env={**os.environ, **environment})
 
 
 def test_without_latex_make_paper_says_what_to_install(tmp_path):
@@ -191,9 +185,7 @@ def test_fonts_are_embedded(log):
 
 @needs_latex
 def test_the_printed_numbers_are_those_of_the_tables(log):
-    shown = subprocess.run(
-        ["pdftotext", "-layout", "paper/main.pdf", "-"], cwd=ROOT, capture_output=True, text=True
-    )
+    shown = subprocess.run(["pdftotext", "-layout", "paper/main.pdf", "-"], cwd=ROOT, capture_output=True, text=True)
     words = " ".join(shown.stdout.split())
     verdicts = read("ledger")["verdict"].value_counts()
     assert f"{verdicts['reproduced']} came back, {verdicts['differs']} differ" in words

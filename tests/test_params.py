@@ -1,6 +1,5 @@
 """Parameter files: all valid, all complete, and every mistake answered in one line."""
 
-import ast
 import os
 import re
 import stat
@@ -17,25 +16,23 @@ from rediscover import params
 from rediscover.params import ParameterError
 
 ROOT = Path(__file__).parents[1]
-FILES = sorted((ROOT / "params").glob("*/*.yaml"))
+FILES = sorted((ROOT / "params").glob("*.yaml"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
-GOOD = ROOT / "params" / "smoke" / "10_surface_benchmark.yaml"
+GOOD = ROOT / "params" / "10_surface_benchmark.yaml"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_files_are_valid(path):
-    assert params.read(path).profile == path.parent.name
+@pytest.mark.parametrize("profile", params.PROFILES)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_files_are_valid(path, profile):
+    assert params.read(path, profile).profile == profile
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_each_notebook_has_three_profiles_and_the_smoke_values_are_its_defaults(path):
-    for profile in params.PROFILES:
-        assert (ROOT / "params" / profile / f"{path.stem}.yaml").exists()
-    cells = nbformat.read(path, as_version=4).cells
-    (cell,) = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
-    assigned = [node for node in ast.parse(cell.source).body if isinstance(node, ast.Assign)]
-    defaults = {node.targets[0].id: ast.literal_eval(node.value) for node in assigned}
-    assert defaults == yaml.safe_load((ROOT / "params" / "smoke" / f"{path.stem}.yaml").read_text())
+def test_each_notebook_has_a_file_and_sets_nothing_but_its_profile():
+    assert [path.stem for path in FILES] == [path.stem for path in NOTEBOOKS]
+    for path in NOTEBOOKS:
+        cells = nbformat.read(path, as_version=4).cells
+        (cell,) = [cell for cell in cells if "parameters" in cell.metadata.get("tags", [])]
+        assert cell.source == 'profile = "smoke"', path.stem
 
 
 @pytest.mark.parametrize(
@@ -53,24 +50,65 @@ def test_each_notebook_has_three_profiles_and_the_smoke_values_are_its_defaults(
         ({"methods": ["mean", "mean"]}, "'mean' is listed twice"),
         ({"surfaces": ["surfaces/NCGS99"]}, "unknown problem 'surfaces/NCGS99'"),
         ({"seeds": [-1]}, "seeds.0"),
-        ({"profile": "fast"}, "the profiles are smoke, quick, paper"),
         ({"sampler": "grid"}, "sampler"),
     ],
     ids=lambda value: str(value)[:40],
 )
 def test_mistakes_are_named_in_one_line(tmp_path, change, message):
-    values = yaml.safe_load(GOOD.read_text()) | change
-    path = tmp_path / "smoke" / GOOD.name
-    path.parent.mkdir()
-    path.write_text(yaml.safe_dump({key: value for key, value in values.items() if value is not None}))
+    content = yaml.safe_load(GOOD.read_text())
+    for section in content.values():
+        section.update({key: value for key, value in change.items() if key in section})
+    content["smoke"] |= change
+    sections = {s: {k: v for k, v in values.items() if v is not None} for s, values in content.items()}
+    path = tmp_path / GOOD.name
+    path.write_text(yaml.safe_dump(sections))
     with pytest.raises(ParameterError, match=re.escape(message)) as caught:
         params.read(path)
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"max_row": 3}, "10_surface_benchmark has no parameter 'max_row'; did you mean 'max_rows'?"),
+        ({"colour": "red"}, "no parameter 'colour' (parameters: seeds, methods"),
+        ({"profile": "fast"}, "the profiles are smoke, quick, paper"),
+        ({"max_rows": -1}, "max_rows: input should be greater than 0"),
+    ],
+)
+def test_a_notebook_refuses_in_one_sentence(change, message):
+    with pytest.raises(ParameterError, match=re.escape(message)) as caught:
+        params.load(GOOD.stem, change)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_changed_parameter_is_used_and_its_results_are_kept_apart():
+    plain, changed = params.load(GOOD.stem, {}), params.load(GOOD.stem, {"max_rows": 7})
+    assert changed.max_rows == 7 and changed.seeds == plain.seeds
+    assert changed.folder == ROOT / "build" / "explore" and plain.folder == ROOT / "build" / "smoke"
+
+
+def test_only_the_parameters_cell_and_papermills_are_read():
+    """The rest of `globals()` is what an analysis computed, also when the cell is run again later."""
+    cells = {
+        "In": [
+            "",
+            'profile = "smoke"\nmax_rows = 5',
+            "# Parameters\nseeds = [3]",
+            "records = 1\nmax_rows = 9",
+            "%magic",
+        ],
+        **{"profile": "smoke", "max_rows": 5, "seeds": [3], "records": 1},
+    }
+    p = params.load(GOOD.stem, cells)
+    assert (p.max_rows, p.seeds) == (5, [3])
+    cells["In"].append('profile = "smoke"')  # the cell without its change
+    assert params.load(GOOD.stem, cells).max_rows == params.load(GOOD.stem, {}).max_rows
+
+
 def test_yaml_number_without_a_point_is_text_and_said_so(tmp_path):
     path = tmp_path / GOOD.name
-    path.write_text(re.sub(r"^seconds: .*$", "seconds: 1e-3", GOOD.read_text(), flags=re.M))
+    path.write_text(re.sub(r"^(  seconds:) .*$", r"\1 1e-3", GOOD.read_text(), flags=re.M))
     with pytest.raises(ParameterError, match="'1e-3' is text to YAML"):
         params.read(path)
 
@@ -80,23 +118,23 @@ def test_files_that_are_no_mapping_or_not_there(tmp_path):
     with pytest.raises(ParameterError, match="No such file"):
         params.read(path)
     path.write_text("- a\n- b\n")
-    with pytest.raises(ParameterError, match="found list"):
+    with pytest.raises(ParameterError, match="expected the sections common, smoke, quick, paper"):
         params.read(path)
     path.write_text("a: [1\n")
     with pytest.raises(ParameterError, match="not valid YAML"):
         params.read(path)
-    with pytest.raises(ParameterError, match="no study is called"):
+    with pytest.raises(ParameterError, match="no notebook is called"):
         params.read(tmp_path / "99_none.yaml")
 
 
 def check(path, **environment):
-    command = [sys.executable, "-m", "rediscover", "check", str(path)]
+    command = [sys.executable, "-m", "rediscover", "check", str(path), "--profile", "smoke"]
     return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=os.environ | environment)
 
 
 def test_check_ends_with_status_2_and_one_line(tmp_path):
     bad = tmp_path / GOOD.name
-    bad.write_text(GOOD.read_text() + "colour: red\n")
+    bad.write_text(GOOD.read_text().replace("common:\n", "common:\n  colour: red\n"))
     done = check(bad)
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and "unknown key 'colour'" in done.stderr
@@ -118,9 +156,7 @@ def test_check_of_a_store_from_a_newer_version(tmp_path):
         connection.execute("pragma user_version = 9999")
     done = check(GOOD, REDISCOVER_ROOT=str(root))
     assert (
-        done.returncode == 2
-        and "has version 9999, this program knows" in done.stderr
-        and done.stderr.count("\n") == 1
+        done.returncode == 2 and "has version 9999, this program knows" in done.stderr and done.stderr.count("\n") == 1
     )
 
 
@@ -142,9 +178,7 @@ def test_a_read_only_output_folder_stops_before_anything_runs(tmp_path):
 def test_environment_and_lock_agree():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     lock: dict[str, set] = {}  # a package may have one version for each version of Python
-    for name, version in re.findall(
-        r"^([\w.-]+)==([^ \\;]+)", (ROOT / "requirements.lock").read_text(), flags=re.M
-    ):
+    for name, version in re.findall(r"^([\w.-]+)==([^ \\;]+)", (ROOT / "requirements.lock").read_text(), flags=re.M):
         lock.setdefault(name, set()).add(version)
     conda = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     pins = dict(line.split("==") for line in conda[-1]["pip"] if "==" in line)

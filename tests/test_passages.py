@@ -12,14 +12,17 @@ import pytest
 
 import rediscover as rd
 import test_llm
-from rediscover import generate, judge, released, runs
+from rediscover import runs
 from rediscover.methods import llm_text, text_baselines
-from rediscover.metrics import agreement, latex
+from rediscover.metrics import latex
 from rediscover.problems import passages
-from rediscover.report import passages as study
-from rediscover.scores import passages as scores
+from rediscover.report import statistics as agreement
+from rediscover.studies.passages import analysis as study
+from rediscover.studies.passages import generate, judge
+from rediscover.studies.passages import scores as scores
+from rediscover.system import upstream_files
 
-PUBLISHED = Path(rd.__file__).parent / "published"
+PUBLISHED = Path(rd.__file__).parent / "studies" / "passages" / "published"
 
 
 # ---- the bundled corpus
@@ -30,9 +33,7 @@ def test_the_bundled_corpus_is_what_the_study_needs():
     assert len(papers) >= 20 and len({p.id for p in papers}) == len(papers)
     assert all(4 <= len(p.equations) <= 8 for p in papers)
     assert sum(len(p.equations) for p in papers) == len(rd.problems("passages"))
-    assert all(
-        e.description is None or e.description.startswith("where") for p in papers for e in p.equations
-    )
+    assert all(e.description is None or e.description.startswith("where") for p in papers for e in p.equations)
 
 
 def test_every_bundled_formula_is_sound_latex():
@@ -100,13 +101,8 @@ def test_the_rules_of_extraction():
 
 def test_where_the_section_begins_and_ends():
     assert passages.method_section("# Introduction\na\n# Setting\nb\n# References\nc") == "# Setting\nb\n"
-    assert passages.method_section("\\section{Intro}\na\n\\subsection{The approach}\nb").startswith(
-        r"\subsection"
-    )
-    assert (
-        passages.method_section("1 Introduction\na\n3.1 Preliminaries\nb\nREFERENCES\nc")
-        == "3.1 Preliminaries\nb\n"
-    )
+    assert passages.method_section("\\section{Intro}\na\n\\subsection{The approach}\nb").startswith(r"\subsection")
+    assert passages.method_section("1 Introduction\na\n3.1 Preliminaries\nb\nREFERENCES\nc") == "3.1 Preliminaries\nb\n"
     assert passages.method_section("no headings") == "no headings"
 
 
@@ -173,9 +169,7 @@ def test_released_counts_are_those_of_table_1(mirror):
         assert table[venue, "n_papers"] == len(group)
         # ICML's 8.047 is printed as 8.1, rounded twice.
         assert round(round(group.strings.mean(), 2) + 1e-9, 1) == table[venue, "avg_equations_per_paper"]
-    assert (
-        round(counts.entries.mean(), 1) == table["Total", "avg_equations_per_paper"]
-    )  # entries here, strings there
+    assert round(counts.entries.mean(), 1) == table["Total", "avg_equations_per_paper"]  # entries here, strings there
     for column, groups in (("strings", [65, 68, 37]), ("entries", [84, 65, 21])):
         assert pd.cut(counts[column], [1, 5, 10, 99]).value_counts(sort=False).tolist() == groups
 
@@ -267,10 +261,7 @@ def test_the_first_entry_has_nothing_to_copy_but_its_context():
 
 def test_the_template_keeps_the_skeleton_and_takes_new_letters():
     problem = rd.problem("passages/elbo-2")  # the context introduces q, phi; z and x are in both
-    before, written = (
-        problem.earlier[-1].latex,
-        rd.method("skeleton-template").solve(problem)[0].solution["latex"],
-    )
+    before, written = (problem.earlier[-1].latex, rd.method("skeleton-template").solve(problem)[0].solution["latex"])
     assert latex.structure(written) == latex.structure(before) and written != before
 
 
@@ -333,14 +324,8 @@ def test_scores_are_read_out_of_replies(reply, score):
 
 def test_a_judge_sees_what_the_released_pipeline_shows():
     problem = rd.problem("passages/kalman-1")
-    shown = {
-        rubric: judge.judge_prompt(rubric, problem, "GEN", "DES")[1]["content"] for rubric in judge.RUBRICS
-    }
-    assert (
-        problem.context not in shown["Validity"]
-        and "GEN" in shown["Validity"]
-        and "DES" not in shown["Validity"]
-    )
+    shown = {rubric: judge.judge_prompt(rubric, problem, "GEN", "DES")[1]["content"] for rubric in judge.RUBRICS}
+    assert problem.context not in shown["Validity"] and "GEN" in shown["Validity"] and "DES" not in shown["Validity"]
     assert problem.truth["latex"] in shown["Equivalence"] and problem.truth["latex"] not in shown["Coverage"]
     assert all(f"{n}: " in text for text in shown.values() for n in range(1, 6))
 
@@ -359,7 +344,7 @@ def test_scores_of_an_answer(mirror):
 
 
 def test_scores_without_the_tokenizer_say_so(monkeypatch, tmp_path):
-    monkeypatch.setenv(released.MIRROR, str(tmp_path))
+    monkeypatch.setenv(upstream_files.MIRROR, str(tmp_path))
     latex.gpt2.cache_clear()
     scores.tokenizer_reason.cache_clear()
     with pytest.warns(UserWarning, match="ROUGE-L and TexBLEU stay NaN"):
@@ -405,9 +390,7 @@ def model_server(monkeypatch):
         user = server.seen[-1][2]["messages"][-1]["content"]
         n = len(server.seen)
         text = (
-            "Score: 4\nExplanation: ok"
-            if "Criterion:" in user
-            else "<latex>a = b</latex><description>d</description>"
+            "Score: 4\nExplanation: ok" if "Criterion:" in user else "<latex>a = b</latex><description>d</description>"
         )
         test_llm.send(handler, 200, json.dumps(test_llm.completion("hm" if n == 2 else text)).encode())
 
@@ -427,10 +410,7 @@ def test_generate_records_resumes_and_replays(model_server, tmp_path, monkeypatc
     monkeypatch.setenv("YES", "1")
     assert generate.main(arguments) == 0
     table = pd.read_csv(tmp_path / "tiny.csv", keep_default_na=False)
-    assert (
-        table.latex.tolist() == ["a = b", "", "a = b"]
-        and table.failure.tolist()[1] == "no formula in the reply"
-    )
+    assert table.latex.tolist() == ["a = b", "", "a = b"] and table.failure.tolist()[1] == "no formula in the reply"
     assert table.Equivalence.tolist() == [4.0] * 3 and len(model_server.seen) == 18
     assert generate.main(arguments) == 0 and len(model_server.seen) == 18  # all of it was recorded
     method = rd.method("llm_text", model="tiny", records=str(tmp_path / "records"))
@@ -464,16 +444,7 @@ def test_each_recorded_model_is_a_row_of_the_notebook(model_server, tmp_path, mo
 
 def test_generate_says_what_is_wrong(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("YES", "1")
-    arguments = [
-        "--model",
-        "tiny",
-        "--base-url",
-        "http://127.0.0.1:1/v1",
-        "--records",
-        str(tmp_path),
-        "--max-usd",
-        "1",
-    ]
+    arguments = ["--model", "tiny", "--base-url", "http://127.0.0.1:1/v1", "--records", str(tmp_path), "--max-usd", "1"]
     assert generate.main(arguments) == 2
     assert "no price is known for 'tiny'" in capsys.readouterr().err
 

@@ -8,23 +8,10 @@ import numpy as np
 import pytest
 
 import rediscover as rd
-from rediscover import pde_solvers
 from rediscover.expressions import ExpressionError
-from rediscover.problems import pdes
+from rediscover.problems import pde_solvers, pdes
 
-LIGHT = [
-    "burgers",
-    "kdv",
-    "ks",
-    "advection",
-    "nls",
-    "ad",
-    "rd",
-    "heat_1d",
-    "heat_2d",
-    "heat_3d",
-    "ns_channel",
-]
+LIGHT = ["burgers", "kdv", "ks", "advection", "nls", "ad", "rd", "heat_1d", "heat_2d", "heat_3d", "ns_channel"]
 VIEWS = {"time": ("time", "shared"), "direct": ("space", "direct"), "repeated": ("space", "repeated")}
 
 
@@ -41,9 +28,7 @@ def cache(tmp_path_factory):
 
 def residual(p, **options):
     """NMSE of the true equation; a state without one is predicted as constant."""
-    return rd.score(dataclasses.replace(p, **options), {**dict.fromkeys(p.states, "0"), **p.truth})[
-        "nmse_power"
-    ]
+    return rd.score(dataclasses.replace(p, **options), {**dict.fromkeys(p.states, "0"), **p.truth})["nmse_power"]
 
 
 @pytest.mark.parametrize("name", LIGHT)
@@ -84,9 +69,7 @@ def test_channel_flow_follows_the_exact_series():
 
 def test_finite_elements_integrate_linear_functions_exactly():
     """Mass and stiffness of a box: volume, and the energy of x + 2y - z, which is 1 + 4 + 1 per volume."""
-    vertices, simplices = pde_solvers.box_mesh(
-        [np.linspace(0, 2, 3), np.linspace(0, 1, 2), np.linspace(0, 3, 4)]
-    )
+    vertices, simplices = pde_solvers.box_mesh([np.linspace(0, 2, 3), np.linspace(0, 1, 2), np.linspace(0, 3, 4)])
     mass, stiffness = pde_solvers.assemble(vertices, simplices)
     assert mass.sum() == pytest.approx(6.0)
     slope = vertices @ [1.0, 2.0, -1.0]
@@ -192,9 +175,7 @@ def test_a_damaged_cache_is_made_again(tmp_path, monkeypatch):
 
 def test_a_simulation_that_diverges_is_an_error_and_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path)
-    monkeypatch.setitem(
-        pde_solvers.SOLVERS, "heat_1d", lambda s: pde_solvers.Record(np.full((51, 576, 1), np.nan))
-    )
+    monkeypatch.setitem(pde_solvers.SOLVERS, "heat_1d", lambda s: pde_solvers.Record(np.full((51, 576, 1), np.nan)))
     pdes.simulate.cache_clear()
     with pytest.raises(ArithmeticError, match="pdes/heat_1d: the simulation diverged"):
         pdes.simulate("heat_1d")

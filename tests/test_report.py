@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from rediscover import report
-from rediscover.report import figures, ledger, output, summaries
+from rediscover.report import ledger, summaries
+from rediscover.report import plots as figures
+from rediscover.report import tables as output
 
 
 @pytest.fixture
@@ -25,9 +27,7 @@ def out(tmp_path):
 
 
 def test_table_writes_csv_and_latex_and_returns_text(out, tmp_path):
-    frame = pd.DataFrame(
-        {"error_%": [0.12345, 0.5], "rate": [1, 2]}, index=pd.Index(["a_b", "c&d"], name="method")
-    )
+    frame = pd.DataFrame({"error_%": [0.12345, 0.5], "rate": [1, 2]}, index=pd.Index(["a_b", "c&d"], name="method"))
     text = out.table(frame, "t", caption="A & B", best={"error_%": "lower"}, footnotes=("5 % left out",))
     assert text.splitlines()[-1] == "5 % left out" and "0.123" in text
     assert pd.read_csv(tmp_path / "tables" / "t.csv")["error_%"].tolist() == [0.12345, 0.5]
@@ -45,9 +45,7 @@ def test_labels_of_rows_are_written_even_if_nobody_named_them(out, tmp_path):
 
 
 def test_bold_goes_to_all_that_display_alike_and_never_to_infinity(out, tmp_path):
-    frame = pd.DataFrame(
-        {"error": [0.10001, 0.10002, math.inf, math.nan]}, index=pd.Index(list("abcd"), name="m")
-    )
+    frame = pd.DataFrame({"error": [0.10001, 0.10002, math.inf, math.nan]}, index=pd.Index(list("abcd"), name="m"))
     out.table(frame, "t", caption="", best={"error": "lower"})
     latex = (tmp_path / "tables" / "t.tex").read_text()
     assert latex.count(r"\textbf{0.100}") == 2 and r"\textbf{inf}" not in latex
@@ -92,10 +90,7 @@ def test_figures_are_byte_stable_and_described(out, tmp_path):
     out.figure(picture(), "f", alt="Two methods")
     first = (tmp_path / "figures" / "f.pdf").read_bytes(), (tmp_path / "figures" / "f.png").read_bytes()
     out.figure(picture(), "f", alt="Two methods")
-    assert first == (
-        (tmp_path / "figures" / "f.pdf").read_bytes(),
-        (tmp_path / "figures" / "f.png").read_bytes(),
-    )
+    assert first == ((tmp_path / "figures" / "f.pdf").read_bytes(), (tmp_path / "figures" / "f.png").read_bytes())
     assert (tmp_path / "figures" / "f.txt").read_text() == "Two methods\n"
 
 
@@ -104,10 +99,7 @@ def test_provenance_names_files_and_versions_but_no_time_and_no_place(out, tmp_p
     out.provenance()
     text = (tmp_path / "tables" / "00_test.provenance.json").read_text()
     record = json.loads(text)
-    assert (
-        record["files"].keys() == {"tables/t.csv", "tables/t.tex"}
-        and record["packages"]["numpy"] == np.__version__
-    )
+    assert record["files"].keys() == {"tables/t.csv", "tables/t.tex"} and record["packages"]["numpy"] == np.__version__
     assert str(tmp_path) not in text
 
 
@@ -145,10 +137,7 @@ def test_summary_keeps_groups_in_order_of_appearance():
 
 
 def test_every_published_table_can_be_read_with_all_digits():
-    assert ledger.published("surfacebench_table1").query("method == 'PySR'")["value"].tolist()[:2] == [
-        "0.25",
-        "0.18",
-    ]
+    assert ledger.published("surfacebench_table1").query("method == 'PySR'")["value"].tolist()[:2] == ["0.25", "0.18"]
     with pytest.raises(KeyError, match="no published table 'none'"):
         ledger.published("none")
 

@@ -4,10 +4,11 @@ import pandas as pd
 import pytest
 
 import rediscover as rd
-from rediscover import report, runs, scores
+from rediscover import report, runs
 from rediscover.expressions import parse
-from rediscover.report import boolean as study
-from rediscover.report import boolean_released
+from rediscover.runs import scoring as scores
+from rediscover.studies.boolean import analysis as study
+from rediscover.studies.boolean import released_runs as boolean_released
 
 NETWORKS = ("boolean/B23", "boolean/B42")
 
@@ -89,9 +90,7 @@ def test_a_network_without_a_result_leaves_the_means_and_stays_in_the_levels(sco
 def test_complexity_of_table_7_is_per_rule(scored):
     gep = scored[scored["method"] == "logicgep"]
     per_rule = [row.operations / len(rd.problem(row.problem).truth) for row in gep.itertuples()]
-    cell = study.ledger(scored, scored).query(
-        "table == 'Table 7' and column == 'id complexity' and row == 'LogicGep'"
-    )
+    cell = study.ledger(scored, scored).query("table == 'Table 7' and column == 'id complexity' and row == 'LogicGep'")
     assert cell["measured"].item() == pytest.approx(sum(per_rule) / len(per_rule))
 
 
@@ -153,8 +152,6 @@ def test_answers_that_are_skipped_or_for_inputs(released):
     assert table["f1 of regulated"].mean() < table["f1"].mean() - 0.1
 
 
-@pytest.mark.parametrize(
-    "text, hit", [("x1 & x2", False), ("!x1 & x2", True), ("!(x1 & x2)", False), ("!x1", True)]
-)
+@pytest.mark.parametrize("text, hit", [("x1 & x2", False), ("!x1 & x2", True), ("!(x1 & x2)", False), ("!x1", True)])
 def test_rules_with_a_negated_variable_are_skipped(text, hit):
     assert boolean_released.skipped(parse(text, logic=True)) == hit

@@ -6,10 +6,11 @@ import pandas as pd
 import pytest
 
 import rediscover as rd
-from rediscover import params, report, runs, scores
+from rediscover import params, report, runs
 from rediscover.metrics import causal as metrics
 from rediscover.problems import causal as facts
-from rediscover.report import causal as study
+from rediscover.runs import scoring as scores
+from rediscover.studies.causal import analysis as study
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,7 @@ class TestWithoutTheReleasedFile:
         monkeypatch.setenv("REDISCOVER_MIRROR", str(tmp_path))
         for cached in (facts._released, facts._records):
             cached.cache_clear()
-        yield params.read(params.root() / "params" / "quick" / "32_symbolbench_causal.yaml")
+        yield params.read(params.root() / "params" / "32_symbolbench_causal.yaml", "quick")
         for cached in (facts._released, facts._records):
             cached.cache_clear()
 
@@ -88,9 +89,7 @@ class TestWithoutTheReleasedFile:
 
 class TestRecord:
     def test_what_is_kept_comes_back_scored(self, tmp_path, monkeypatch):
-        truth = {
-            child: [list(edge) for edge in found] for child, found in rd.problem("causal/C183").truth.items()
-        }
+        truth = {child: [list(edge) for edge in found] for child, found in rd.problem("causal/C183").truth.items()}
         records = pd.DataFrame(
             [
                 row_of("causal/C183", "pcmci", truth, seconds=2.5),
@@ -118,12 +117,7 @@ class TestRecord:
 
     def test_methods_give_the_recorded_answers(self, kept, mirror):
         """On graphs whose answers do not hang on the last digit."""
-        for id, name in (
-            ("C183", "pcmci"),
-            ("C007", "pcmci"),
-            ("C183", "jpcmci_plus"),
-            ("C188", "jpcmci_plus"),
-        ):
+        for id, name in (("C183", "pcmci"), ("C007", "pcmci"), ("C183", "jpcmci_plus"), ("C188", "jpcmci_plus")):
             if reason := rd.method(name).available():
                 pytest.skip(reason)
             (answer,) = rd.method(name).solve(rd.problem(f"causal/{id}"))

@@ -8,9 +8,11 @@ import pytest
 
 import rediscover as rd
 from rediscover import report
-from rediscover.report import boolean, causal, coupled_released
-from rediscover.report import coupled as study
-from rediscover.report import coupled_verdicts as verdicts
+from rediscover.studies.boolean import analysis as boolean
+from rediscover.studies.causal import analysis as causal
+from rediscover.studies.cde import analysis as study
+from rediscover.studies.cde import claims as verdicts
+from rediscover.studies.cde import released_runs as coupled_released
 
 
 def scored(id_, ood, method="least_squares", dim="1", **columns):
@@ -61,9 +63,7 @@ def test_ledger_holds_every_printed_cell():
 
 def test_table_6_is_reproduced_within_the_range_over_seeds(monkeypatch):
     extra = {"proximity_dependent": [6.0, 99.0], "operations": [1.0, 99.0]}
-    seeds = [
-        scored([value, np.nan], [0.3, 0.0], **extra).assign(seed=s) for s, value in enumerate((0.5, 0.6))
-    ]
+    seeds = [scored([value, np.nan], [0.3, 0.0], **extra).assign(seed=s) for s, value in enumerate((0.5, 0.6))]
     frame = pd.concat(seeds)
     rows = study.table6(frame)
     assert rows["valid"].tolist() == [1, 1] and rows["id sr2"].tolist() == [25.0, 30.0]

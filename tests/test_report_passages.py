@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rediscover import released
 from rediscover.problems import passages
 from rediscover.report import claims, published
-from rediscover.report import passages as study
-from rediscover.report import passages_figures as pictures
-from rediscover.report import passages_verdicts as verdicts
+from rediscover.studies.passages import analysis as study
+from rediscover.studies.passages import claims as verdicts
+from rediscover.studies.passages import figures as pictures
+from rediscover.system import upstream_files
 
 KEYS = ("model", "paper_id", "equation_id")
 
@@ -23,15 +23,11 @@ def rated(scores):
 
 
 def test_groups_by_density():
-    assert (
-        study.grouped(pd.Series([2, 5, 6, 10, 11, 15])).tolist() == ["2-5"] * 2 + ["6-10"] * 2 + ["11+"] * 2
-    )
+    assert study.grouped(pd.Series([2, 5, 6, 10, 11, 15])).tolist() == ["2-5"] * 2 + ["6-10"] * 2 + ["11+"] * 2
 
 
 def test_table_1_counts_strings_and_entries():
-    papers = pd.DataFrame(
-        {"venue": list(passages.VENUES), "entries": [2, 4, 6, 8, 11], "strings": [6, 4, 6, 8, 11]}
-    )
+    papers = pd.DataFrame({"venue": list(passages.VENUES), "entries": [2, 4, 6, 8, 11], "strings": [6, 4, 6, 8, 11]})
     table = study.table1(papers)
     assert table.loc["Total", ["strings per paper", "entries per paper"]].tolist() == [7.0, 6.2]
     assert table.loc["ACL", ["strings 2-5", "strings 6-10", "entries 2-5"]].tolist() == [0, 1, 1]
@@ -40,11 +36,7 @@ def test_table_1_counts_strings_and_entries():
 def test_means_are_over_rows_and_intervals_over_papers():
     frame = pd.DataFrame({"model": "m", "paper_id": list("aab"), "x": [1.0, 1.0, 4.0], "y": 2.0})
     tidy = pictures.by_paper(frame, "model", ["x", "y"]).set_index("score")
-    assert tidy.loc["x", ["value", "low", "high"]].tolist() == [
-        2.0,
-        1.0,
-        4.0,
-    ]  # both drawn twice: a, a or b, b
+    assert tidy.loc["x", ["value", "low", "high"]].tolist() == [2.0, 1.0, 4.0]  # both drawn twice: a, a or b, b
     assert tidy.loc["y", ["value", "low", "high"]].tolist() == [2.0, 2.0, 2.0]
 
 
@@ -69,7 +61,7 @@ def test_strips_keep_the_order_of_rows_and_panels():
 
 @pytest.mark.parametrize("wanted", [False, True])
 def test_without_the_released_files_every_cell_and_claim_says_why(wanted, monkeypatch, tmp_path):
-    monkeypatch.setenv(released.MIRROR, str(tmp_path))
+    monkeypatch.setenv(upstream_files.MIRROR, str(tmp_path))
     data, reason = study.released_data(wanted)
     assert data is None and ("bundled corpus only" in reason) == (not wanted)
     ledger = verdicts.ledger(data, reason)
@@ -82,7 +74,7 @@ def test_without_the_released_files_every_cell_and_claim_says_why(wanted, monkey
 
 
 def test_nothing_is_downloaded_when_not_wanted(monkeypatch):
-    monkeypatch.setattr(released, "fetch_all", lambda repository: pytest.fail("asked for files"))
+    monkeypatch.setattr(upstream_files, "fetch_all", lambda repository: pytest.fail("asked for files"))
     assert study.released_data(False)[0] is None
 
 
@@ -130,11 +122,7 @@ def test_the_peak_of_a_density_group_is_its_lead_over_both_others():
 
 
 def test_deepseek_is_ahead_of_none_in_its_agreement_with_people(data):
-    aligned = (
-        study.with_intervals(study.alignment(data), data)
-        .set_index(["pairing", "rubric", "model"])
-        .sort_index()
-    )
+    aligned = study.with_intervals(study.alignment(data), data).set_index(["pairing", "rubric", "model"]).sort_index()
     keys = aligned.loc["keys", "Equivalence"]
     assert (keys["low"] > 0.3).all() and keys["spearman"].between(keys["low"], keys["high"]).all()
     assert aligned.loc["position", ["low", "high"]].isna().all(axis=None)

@@ -7,14 +7,15 @@ import pandas as pd
 import pytest
 
 import rediscover as rd
-from rediscover import report, runs, scores
+from rediscover import report, runs
 from rediscover.methods import Budget
 from rediscover.metrics import symbolic
 from rediscover.problems import srsd
-from rediscover.report import srsd as study
-from rediscover.report import srsd_audits as audits
-from rediscover.report import srsd_figures as pictures
-from rediscover.report import srsd_verdicts as verdicts
+from rediscover.runs import scoring as scores
+from rediscover.studies.srsd import analysis as study
+from rediscover.studies.srsd import audits as audits
+from rediscover.studies.srsd import claims as verdicts
+from rediscover.studies.srsd import figures as pictures
 
 
 @pytest.fixture(scope="module")
@@ -25,13 +26,7 @@ def weight():
 def record(law, *texts, status="ok"):
     candidates = [{"solution": {law.outputs[0]: text}} for text in texts]
     first = json.dumps(candidates[0]["solution"]) if texts else ""
-    return {
-        "problem": law.id,
-        "seed": 0,
-        "status": status,
-        "solution": first,
-        "candidates": json.dumps(candidates),
-    }
+    return {"problem": law.id, "seed": 0, "status": status, "solution": first, "candidates": json.dumps(candidates)}
 
 
 @pytest.mark.parametrize(
@@ -56,19 +51,14 @@ def test_the_choice_does_not_follow_the_plain_error():
     law = rd.problem("srsd/I.12.1", sizes=(50, 400, 30))
     plain, relative = "mu*N_n + 0.01", "1.2*mu*N_n"
     X, y = law.data()["validation"]
-    error = {
-        text: np.mean((study.parse(text)({"mu": X[:, 0], "N_n": X[:, 1]}) - y) ** 2)
-        for text in (plain, relative)
-    }
+    error = {text: np.mean((study.parse(text)({"mu": X[:, 0], "N_n": X[:, 1]}) - y) ** 2) for text in (plain, relative)}
     assert error[plain] < error[relative]
     got = study.select(pd.DataFrame([record(law, plain, relative)]), [law])
     assert got["chosen"].item() == 1
 
 
 def test_thresholds_of_the_sets():
-    assert [
-        study.placed(*case) for case in ((4, 3.9), (5, 3.9), (4, 4.0), (7, 19.9), (8, 1.0), (1, 20.0))
-    ] == [
+    assert [study.placed(*case) for case in ((4, 3.9), (5, 3.9), (4, 4.0), (7, 19.9), (8, 1.0), (1, 20.0))] == [
         "easy",
         "medium",
         "medium",
@@ -95,9 +85,7 @@ def test_printed_skeletons_have_the_printed_distances():
 def test_p_values_of_the_user_study_imply_552_ratings():
     got = study.user_study()
     assert got["n_implied"].round(-1).tolist() == [550, 550]
-    assert ((got["p_least"] <= got["p_printed"]) & (got["p_printed"] <= got["p_most"])).loc[
-        "normalized_edit_distance"
-    ]
+    assert ((got["p_least"] <= got["p_printed"]) & (got["p_printed"] <= got["p_most"])).loc["normalized_edit_distance"]
     assert got.loc["normalized_edit_distance", "p_laws"] == pytest.approx(0.0432, abs=1e-4)
     assert study.pairs_implied(0.6, study.pearson_p(0.6, 11)) == pytest.approx(11)
 
@@ -116,9 +104,7 @@ def test_twins_are_laws_with_the_same_function_and_ranges():
 def test_a_constant_factor_makes_no_twin_but_a_scaled_one():
     pair = original("I.12.1", "I.39.10")  # xy, 3xy/2
     assert [audits.same_problem(*pair, scaled=scaled) for scaled in (False, True)] == [False, True]
-    assert audits.duplicates(pair)["twins"].tolist() == [0, 0] and audits.duplicates(pair)[
-        "scaled"
-    ].tolist() == [1, 1]
+    assert audits.duplicates(pair)["twins"].tolist() == [0, 0] and audits.duplicates(pair)["scaled"].tolist() == [1, 1]
 
 
 def test_edit_scripts_of_one_law(weight):
@@ -128,18 +114,13 @@ def test_edit_scripts_of_one_law(weight):
     assert [label for label, *_ in layout] == ["Const", "x0", "x1", "Mul"]
     assert [parent for *_, parent in layout] == [3, 3, 3, None]
     assert (
-        pictures.look(weight, "m*z")
-        .axes[1]
-        .get_title()
-        .startswith("answer (left) to truth (right): 1 edits, 4 nodes")
+        pictures.look(weight, "m*z").axes[1].get_title().startswith("answer (left) to truth (right): 1 edits, 4 nodes")
     )
 
 
 def test_edit_distance_of_strings():
     # what zss charges for deleting x0 and Const, and for renaming one into the other
-    assert [
-        audits.string_distance(*pair) for pair in (("", "x0"), ("Const", ""), ("x0", "x1"), ("Const", "x0"))
-    ] == [
+    assert [audits.string_distance(*pair) for pair in (("", "x0"), ("Const", ""), ("x0", "x1"), ("Const", "x0"))] == [
         2,
         5,
         1,
@@ -149,12 +130,7 @@ def test_edit_distance_of_strings():
 
 def solved(method, *values):
     return pd.DataFrame(
-        {
-            "method": method,
-            "problem": [f"srsd/{i}" for i in range(len(values))],
-            "seed": 0,
-            "solution_rate": values,
-        }
+        {"method": method, "problem": [f"srsd/{i}" for i in range(len(values))], "seed": 0, "solution_rate": values}
     )
 
 
@@ -200,17 +176,10 @@ def test_the_verdict_on_ranks_follows_the_interval_of_their_correlation(agreeing
     assert verdicts._rank_claim(pd.DataFrame(rows))[0] == verdict
 
 
-@pytest.mark.parametrize(
-    ("rises", "verdict"), [((0.3, 0.2), "holds"), ((0.3, 0.0), "mixed"), ((0.0, -0.2), "fails")]
-)
+@pytest.mark.parametrize(("rises", "verdict"), [((0.3, 0.2), "holds"), ((0.3, 0.0), "mixed"), ((0.0, -0.2), "fails")])
 def test_noise_makes_worse_what_rises_beyond_its_interval(rises, verdict):
     rows = [
-        {
-            "method": f"m{i}",
-            "problem": f"law {k}",
-            "noise": level,
-            "ned_published": 0.4 + level * rise + 0.01 * (k % 3),
-        }
+        {"method": f"m{i}", "problem": f"law {k}", "noise": level, "ned_published": 0.4 + level * rise + 0.01 * (k % 3)}
         for i, rise in enumerate(rises)
         for k in range(9)
         for level in (0.0, 1.0)
@@ -247,17 +216,13 @@ def test_released_targets_of_a_right_and_of_a_wrong_law():
 def small():
     """Two laws, four methods, through grid, choice and scores."""
     laws = [rd.problem(f"srsd/{name}") for name in ("I.12.1", "I.14.3", "I.12.2")]
-    methods = [rd.method(name) for name in ("oracle", "mean", "power_law")] + [
-        rd.method("gplearn", max_rows=50)
-    ]
+    methods = [rd.method(name) for name in ("oracle", "mean", "power_law")] + [rd.method("gplearn", max_rows=50)]
     records = study.select(runs.grid(laws, methods, budget=Budget(evaluations=60), progress=False), laws)
     return study.scored_with_limits(scores.table(records, laws, progress=False))
 
 
 def test_controls_are_where_they_should_be(small):
-    means = small.groupby("method")[
-        ["r2_accuracy", "solution_rate", "solution_or_limit", "ned_published"]
-    ].mean()
+    means = small.groupby("method")[["r2_accuracy", "solution_rate", "solution_or_limit", "ned_published"]].mean()
     assert means.loc["oracle"].tolist() == [1, 1, 1, 0]
     assert means.loc["mean", ["r2_accuracy", "solution_rate", "solution_or_limit"]].tolist() == [0, 0, 0]
 
@@ -290,16 +255,10 @@ def test_every_cell_and_every_claim_gets_a_verdict(small):
     assert (ledger["verdict"] == "not run").sum() < len(ledger) and ledger["reason"].isna().sum() <= 12
     exact = ledger[ledger["table"].isin(["Table S13", "Table S14"])]
     assert (exact["verdict"] == "reproduced").all()
-    assert (
-        ledger[(ledger["table"] == "Table S17") & (ledger["column"] == "p_value")]["verdict"]
-        .eq("reproduced")
-        .all()
-    )
+    assert ledger[(ledger["table"] == "Table S17") & (ledger["column"] == "p_value")]["verdict"].eq("reproduced").all()
     frame = study.difficulty([rd.problem(id) for id in small["problem"].unique()])
     twins = audits.duplicates(original("I.12.1", "I.12.5"))
-    results = verdicts.claims(
-        small, noise, paired, frame, study.regress(small, frame), twins, printed, raters
-    )
+    results = verdicts.claims(small, noise, paired, frame, study.regress(small, frame), twins, printed, raters)
     table = report.claims("SRSD", results)
     assert len(table) == 14 and table.loc["SR-11", "verdict"] == table.loc["SR-13", "verdict"] == "holds"
     assert table.loc["SR-07", "verdict"] == "fails"  # the same scores on both sides: nobody solves fewer
@@ -311,9 +270,7 @@ def test_failed_runs_count_as_missed_laws(weight):
     records.loc[1, ["status", "solution"]] = ["timeout", ""]
     row = scores.table(records, [weight], progress=False).loc[1]
     assert row["ned_published"] == 1.0 and row["ned_published_simplified"] == 0.0 and row["r2"] == -np.inf
-    assert row["solution_rate"] == row["solution_indistinguishable"] == 0.0 and np.isnan(
-        row["complexity_tree"]
-    )
+    assert row["solution_rate"] == row["solution_indistinguishable"] == 0.0 and np.isnan(row["complexity_tree"])
 
 
 def test_answers_to_the_gallery_law_are_found(weight):

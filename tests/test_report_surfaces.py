@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 import rediscover as rd
-from rediscover import runs, scores
-from rediscover.report import surfaces as study
-from rediscover.report import surfaces_audits as checks
+from rediscover import runs
+from rediscover.runs import scoring as scores
 from rediscover.runs.refit import refitted
+from rediscover.studies.surfaces import analysis as study
+from rediscover.studies.surfaces import audits as checks
 
 
 def level_set(F):
@@ -19,9 +20,7 @@ def level_set(F):
 
 
 def test_floor_of_two_sheets_is_one_and_of_a_plane_zero():
-    assert checks.floor(level_set("z**2 - 4"), n=400) == pytest.approx(
-        1.0, abs=0.02
-    )  # sheets z = 2 and z = -2
+    assert checks.floor(level_set("z**2 - 4"), n=400) == pytest.approx(1.0, abs=0.02)  # sheets z = 2 and z = -2
     assert checks.floor(level_set("x + y + z"), n=400) == pytest.approx(0.0, abs=1e-9)
 
 
@@ -58,13 +57,7 @@ def test_failures_name_what_is_missing():
     answers = {"right": truth, "wrong family": "x*y", "right family": "0.5*sin(x + 1)*cos(y)"}
     records = pd.DataFrame(
         [
-            {
-                "problem": s.id,
-                "subset": "explicit",
-                "method": name,
-                "status": "ok",
-                "solution": json.dumps({"z": text}),
-            }
+            {"problem": s.id, "subset": "explicit", "method": name, "status": "ok", "solution": json.dumps({"z": text})}
             for s in surfaces
             for name, text in answers.items()
         ]
@@ -79,9 +72,7 @@ def test_refitting_finds_the_constants_of_a_right_structure():
     records = runs.grid([surface], ["oracle"], progress=False)
     records["solution"] = json.dumps({"z": "0.1*x*y + 0.5"})
     refit = refitted(records, [surface], progress=False)
-    before, after = (
-        scores.table(r, [surface], progress=False)["nmse_variance"].item() for r in (records, refit)
-    )
+    before, after = (scores.table(r, [surface], progress=False)["nmse_variance"].item() for r in (records, refit))
     assert before > 0.1 and after < 1e-20
 
 
@@ -90,9 +81,5 @@ def test_failed_runs_have_the_worst_scores_and_do_not_vanish():
     records = runs.grid([surface], ["oracle", "mean"], progress=False)
     records.loc[1, ["status", "solution"]] = ["timeout", ""]
     table = scores.table(records, [surface], progress=False)
-    assert (
-        len(table) == 2
-        and table.loc[1, "symbolic_accuracy"] == 0.0
-        and table.loc[1, "hausdorff_ood"] == np.inf
-    )
+    assert len(table) == 2 and table.loc[1, "symbolic_accuracy"] == 0.0 and table.loc[1, "hausdorff_ood"] == np.inf
     assert table.loc[1, "scoring"] == "nothing to score"

@@ -295,9 +295,7 @@ def test_coordinators_killed_while_a_method_hangs_leave_nothing_behind(tmp_path)
 
 
 def test_of_two_coordinators_the_second_waits_and_finds_the_work_done(tmp_path):
-    both = [
-        coordinator(sweep(tmp_path, n=20), stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)
-    ]
+    both = [coordinator(sweep(tmp_path, n=20), stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]
     (one, said_one), (two, said_two) = (process.communicate(timeout=60) for process in both)
     assert [process.returncode for process in both] == [0, 0]
     assert (said_one + said_two).count("waiting for another process that works on") == 1
@@ -318,9 +316,7 @@ def test_a_truncated_store_is_an_error_and_is_kept(tmp_path, part):
     whole = path.read_bytes()
     for n in (1, 2):
         path.write_bytes(whole[: int(part * len(whole))])
-        with pytest.raises(
-            runs.StoreError, match=rf"damaged .* kept as s.sqlite.damaged-{n}: run again"
-        ) as caught:
+        with pytest.raises(runs.StoreError, match=rf"damaged .* kept as s.sqlite.damaged-{n}: run again") as caught:
             grid([line()], [Slope()], store=path)
         assert "\n" not in str(caught.value)
         assert (tmp_path / f"s.sqlite.damaged-{n}").read_bytes() == whole[: int(part * len(whole))]
@@ -365,19 +361,9 @@ def test_a_store_that_cannot_be_written(tmp_path):
         (([line()], [Slope()]), {"seeds": ()}, ValueError, "no seeds given"),
         (([line()], [Slope()]), {"seeds": (-1,)}, ValueError, "seed must be a whole number >= 0, got -1"),
         (([line()], [Slope()]), {"seeds": (0.5,)}, ValueError, "seed must be a whole number >= 0, got 0.5"),
-        (
-            ([line()], [Slope()]),
-            {"budget": {"seconds": -1}},
-            ValueError,
-            "seconds must be a positive number, got -1",
-        ),
+        (([line()], [Slope()]), {"budget": {"seconds": -1}}, ValueError, "seconds must be a positive number, got -1"),
         (([line()], [Slope()]), {"budget": {"second": 1}}, TypeError, "budget: no 'second'"),
-        (
-            ([line()], [Slope()]),
-            {"noise": (-0.1,)},
-            ValueError,
-            "noise must be a finite number >= 0, got -0.1",
-        ),
+        (([line()], [Slope()]), {"noise": (-0.1,)}, ValueError, "noise must be a finite number >= 0, got -0.1"),
         (([line()], [Slope()]), {"noise": ("1e-3",)}, TypeError, "noise level must be a number, got '1e-3'"),
         (([line()], [Slope()]), {"workers": 0}, ValueError, "workers must be a whole number >= 1, got 0"),
         (([line()], [Slope()]), {"retry": ("late",)}, ValueError, "cannot retry 'late'"),
@@ -385,12 +371,7 @@ def test_a_store_that_cannot_be_written(tmp_path):
         ((["surfacs/NCGS1"], [Slope()]), {}, KeyError, "did you mean 'surfaces'"),
         (([line()], [Slope]), {}, TypeError, "expected a name or a Method"),
         (([3], [Slope()]), {}, TypeError, "expected a name or a Problem, got 3"),
-        (
-            ([line()], [Slope()]),
-            {"scheduler": "nonsense"},
-            ConnectionError,
-            "no Dask scheduler answers at nonsense",
-        ),
+        (([line()], [Slope()]), {"scheduler": "nonsense"}, ConnectionError, "no Dask scheduler answers at nonsense"),
     ],
 )
 def test_bad_arguments_are_one_line_and_leave_nothing(tmp_path, arguments, options, error, message):
@@ -495,9 +476,7 @@ def test_a_dask_cluster_gives_the_same_frame_and_survives_a_dead_worker(cluster,
 def test_a_node_with_other_code_refuses():
     task = executors.Task("another key", pickle.dumps(runs.Run(line(), Slope(), 0, Budget())), 1.0, 300)
     outcome = executors._isolated(task, [])
-    assert outcome["status"] == "unavailable" and outcome["reason"].endswith(
-        "has another version of the code"
-    )
+    assert outcome["status"] == "unavailable" and outcome["reason"].endswith("has another version of the code")
 
 
 def test_an_unreachable_scheduler_is_said_within_seconds(tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from rediscover.report import site
+from rediscover.publish import site
 
 ROOT = Path(__file__).parents[1]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -106,14 +106,8 @@ class Browser:
             assert time.monotonic() < end and self.process.poll() is None, "Chromium did not start"
             time.sleep(0.1)
         port = chosen.read_text().split()[0]
-        (tab,) = [
-            t
-            for t in json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json"))
-            if t["type"] == "page"
-        ]
-        self.socket = websocket.create_connection(
-            tab["webSocketDebuggerUrl"], timeout=60, suppress_origin=True
-        )
+        (tab,) = [t for t in json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json")) if t["type"] == "page"]
+        self.socket = websocket.create_connection(tab["webSocketDebuggerUrl"], timeout=60, suppress_origin=True)
         self.sent, self.errors = 0, []
         for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
@@ -128,9 +122,7 @@ class Browser:
             seen |= message.get("method") == until
             answer = message["result"] if message.get("id") == self.sent else answer
             kind, values = message.get("method"), message.get("params", {})
-            if kind == "Runtime.exceptionThrown" or (
-                kind == "Log.entryAdded" and values["entry"]["level"] == "error"
-            ):
+            if kind == "Runtime.exceptionThrown" or (kind == "Log.entryAdded" and values["entry"]["level"] == "error"):
                 self.errors.append(json.dumps(values))
         return answer
 
@@ -155,9 +147,7 @@ def browser(tmp_path_factory):
     made.process.wait()
 
 
-SHOWN = (
-    """return [...document.querySelectorAll("tbody tr")].filter((row) => row.offsetParent !== null).length"""
-)
+SHOWN = """return [...document.querySelectorAll("tbody tr")].filter((row) => row.offsetParent !== null).length"""
 
 
 def choose(browser, key, value):
@@ -168,9 +158,7 @@ def choose(browser, key, value):
 
 
 def test_pages_load_without_complaints_and_fit_a_phone(pages, browser):
-    browser.call(
-        "Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True
-    )
+    browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
     for path in sorted(pages.glob("*.html")):
         browser.open(path)
         assert browser.run("return document.documentElement.scrollWidth") <= 360, path.name
@@ -189,9 +177,7 @@ def test_rows_are_filtered_and_sorted(pages, browser):
     assert browser.run(SHOWN) == 180 + 14
     choose(browser, "method", "gplearn")
     assert 0 < browser.run(SHOWN) < 180
-    assert browser.run('return document.querySelector("output").textContent').split()[0] == str(
-        browser.run(SHOWN)
-    )
+    assert browser.run('return document.querySelector("output").textContent').split()[0] == str(browser.run(SHOWN))
     sort = """document.querySelectorAll("th button")[4].click();
         return [...document.querySelectorAll("section:first-of-type tbody tr")]
             .filter((row) => row.offsetParent).map((row) => row.cells[4].dataset.value)"""
@@ -214,14 +200,9 @@ def test_light_and_dark_follow_the_system_until_the_button_is_used(pages, browse
         ("dark", "rgb(20, 24, 29)", "rgb(255, 255, 255)"),
         ("light", "rgb(255, 255, 255)", "rgb(20, 24, 29)"),
     ):
-        browser.call(
-            "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
-        )
+        browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         browser.open(pages / "index.html")
-        assert (
-            browser.run(f"localStorage.clear(); delete document.documentElement.dataset.theme; {colour}")
-            == first
-        )
+        assert browser.run(f"localStorage.clear(); delete document.documentElement.dataset.theme; {colour}") == first
         assert browser.run(f'document.getElementById("theme").click(); {colour}') == second
         browser.open(pages / "audits.html")
         assert browser.run(colour) == second

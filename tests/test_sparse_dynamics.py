@@ -14,17 +14,7 @@ import rediscover as rd
 from rediscover.expressions import parse
 from rediscover.methods import Unsupported
 from rediscover.methods.bayesian import spike_and_slab
-from rediscover.methods.sparse_dynamics import (
-    Rows,
-    Scored,
-    Selection,
-    Term,
-    aggregate,
-    as_text,
-    library,
-    sr3,
-    stlsq,
-)
+from rediscover.methods.sparse_dynamics import Rows, Scored, Selection, Term, aggregate, as_text, library, sr3, stlsq
 from rediscover.methods.wsindy import WeakForm, fitted
 from rediscover.problems import Passage
 
@@ -70,10 +60,7 @@ def test_library_is_pysindys_in_order():
         include_bias=True,
     ).fit(np.zeros((8, 9, 2)))
     names = [name.replace("x0", "u0").replace("x1", "u1") for name in theta.get_feature_names()]
-    ours = [
-        term.text(["u0", "u1"], "x").replace("_xx", "_11").replace("_x", "_1")
-        for term in library(2, 1, 2, 2, ())
-    ]
+    ours = [term.text(["u0", "u1"], "x").replace("_xx", "_11").replace("_x", "_1") for term in library(2, 1, 2, 2, ())]
     assert [name.replace("*", "") for name in ours] == [name.replace("*", "") for name in names]
 
 
@@ -86,9 +73,7 @@ def test_cross_products_only_when_asked():
 def test_texts_parse_back():
     term = Term(function=((0, 2), (1, 1)), state=1, orders=(1, 2))
     assert term.text(["u0", "u1"], "xy") == "u0**2*u1*u1_xyy"
-    assert parse(as_text({"1": -0.5, "u0*u0_x": -1e-7}))({"u0": 2.0, "u0_x": 3.0}) == pytest.approx(
-        -0.5 - 6e-7
-    )
+    assert parse(as_text({"1": -0.5, "u0*u0_x": -1e-7}))({"u0": 2.0, "u0_x": 3.0}) == pytest.approx(-0.5 - 6e-7)
     assert as_text({}) == "0.0"
 
 
@@ -101,11 +86,7 @@ def test_texts_parse_back():
         ("sindy", "odes/3", {}),
         ("sindy", "odes/25", {}),
         ("sindy", "odes/43", {}),
-        (
-            "pdefind",
-            "pdes/burgers",
-            {"degrees": (1, 3), "orders": (2, 3), "thresholds": (1e-6, 1e-3, 0.05, 0.2)},
-        ),
+        ("pdefind", "pdes/burgers", {"degrees": (1, 3), "orders": (2, 3), "thresholds": (1e-6, 1e-3, 0.05, 0.2)}),
     ],
 )
 def test_thresholded_ridge_equals_pysindy(method, id, settings):
@@ -252,12 +233,7 @@ def test_axes_too_short_for_a_box_are_refused():
 
 
 def test_the_highest_fitness_wins_and_the_first_among_equals():
-    tried = [
-        Scored(10, 0.0, {"a": 1}),
-        Scored(5, 0.0, {"a": 2}),
-        Scored(5, 0.0, {"a": 3}),
-        Scored(1, 0.5, {"a": 4}),
-    ]
+    tried = [Scored(10, 0.0, {"a": 1}), Scored(5, 0.0, {"a": 2}), Scored(5, 0.0, {"a": 3}), Scored(1, 0.5, {"a": 4})]
     assert Selection.best(tried).setting == {"a": 2}
     assert Selection.best([Scored(3, math.inf, {}), Scored(9, 4.0, {"a": 5})]).setting == {"a": 5}
 
@@ -279,9 +255,7 @@ def test_spike_and_slab_keeps_what_is_there(hard):
     mean, z = spike_and_slab(X.T @ X, X.T @ y, y @ y, len(y), start, 1e-4, np.random.default_rng(1), hard)
     np.testing.assert_allclose(mean[[1, 3]], [2, -1], atol=1e-3)
     np.testing.assert_allclose(z, [1, 1, 0, 1, 0], atol=1e-6)
-    assert mean[0] != 0 and abs(mean[0]) < 1e-3, (
-        "the constant is always in, which is why it never gets a check mark"
-    )
+    assert mean[0] != 0 and abs(mean[0]) < 1e-3, "the constant is always in, which is why it never gets a check mark"
 
 
 # Published results
@@ -309,10 +283,7 @@ def test_sindy_column_of_tables_a5_and_a6():
         else:
             assert not scores["identified"]
             power = round(math.log10(scores["nmse_power"]))
-            same += (power, scores["complexity_mdbench"]) == (
-                int(row["nmse_exponent"]),
-                int(row["complexity"]),
-            )
+            same += (power, scores["complexity_mdbench"]) == (int(row["nmse_exponent"]), int(row["complexity"]))
     assert marks == [True] * 10
     assert same >= 55
 

@@ -45,9 +45,7 @@ def test_three_sets_of_30_40_and_50_laws():
 def test_a_law_by_hand():
     coulomb = load("I.12.2")
     assert coulomb.inputs == ("q_1", "q_2", "r") and coulomb.outputs == ("F",)
-    assert coulomb.evaluate({"q_1": 1e-3, "q_2": 2e-3, "r": 0.5}) == pytest.approx(
-        2e-6 / (math.pi * 8.854e-12)
-    )
+    assert coulomb.evaluate({"q_1": 1e-3, "q_2": 2e-3, "r": 0.5}) == pytest.approx(2e-6 / (math.pi * 8.854e-12))
 
 
 @pytest.mark.parametrize("ranges", srsd.RANGES)
@@ -90,11 +88,7 @@ def test_the_original_variant_has_constants_as_inputs():
 
 @pytest.mark.parametrize(
     ("name", "output", "inputs"),
-    [
-        ("I.26.2", "theta_1", {"theta_2", "n"}),
-        ("I.30.5", "theta", {"lam", "n", "d"}),
-        ("B10", "theta_1", None),
-    ],
+    [("I.26.2", "theta_1", {"theta_2", "n"}), ("I.30.5", "theta", {"lam", "n", "d"}), ("B10", "theta_1", None)],
 )
 def test_three_original_laws_solve_for_an_angle(name, output, inputs):
     law = load(name, variant="fsrd")

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 import rediscover as rd
-from rediscover import levelset
 from rediscover.expressions import parse
+from rediscover.numerics import level_sets
 from rediscover.problems import surfaces
 
 ALL = surfaces.ids()
@@ -72,7 +72,7 @@ def test_implicit_samples_lie_on_the_surface(name):
     for key, split in data.items():
         assert len(split.X) == {"train": 400, "test": 500, "ood": 500}[key]
         assert not split.y.any()
-        assert levelset.distance(problem.F, split.X).max() < 1e-6
+        assert level_sets.distance(problem.F, split.X).max() < 1e-6
     assert np.abs(data["test"].X).max() <= 5
     if "ood" in data:
         assert np.abs(data["ood"].X[:, :2]).min() >= 5 and np.abs(data["ood"].X).max() <= 10
@@ -103,20 +103,14 @@ def test_equal_to_an_independent_evaluation(facts):
 def test_published_facts_agree(facts):
     names = {category["name"] for category in facts["categories"]}
     assert set(surfaces.categories().values()) == names
-    marks = {
-        "substitute": "substitute",
-        "coefficients_chosen": "coefficients_status",
-        "ocr_repair": "ocr_repair",
-    }
+    marks = {"substitute": "substitute", "coefficients_chosen": "coefficients_status", "ocr_repair": "ocr_repair"}
     for entry in facts["surfaces"]:
         problem = load(entry["id"])
         assert surfaces.categories()[problem.category] == entry["category"]
         assert problem.subset == entry["representation"]
         assert all((flag in problem.flags) == (key in entry) for flag, key in marks.items())
         special = entry.get("domain_narrow") or ("integer_domain" in entry and entry["domain_alt"])
-        assert dict(zip(problem.inputs, map(list, problem.domain), strict=True)) == (
-            special or entry["domain"]
-        )
+        assert dict(zip(problem.inputs, map(list, problem.domain), strict=True)) == (special or entry["domain"])
         if "zero_set" in entry:
             assert ("multivalued" in problem.flags) == (entry["zero_set"]["columns_with_several"] >= 0.05)
             assert ("no_ood" in problem.flags) == (entry["zero_set"]["ood_columns_with_root"] <= 0.01)
@@ -185,9 +179,7 @@ def test_curvature_sampler_goes_where_the_surface_bends():
     assert share("uniform") == pytest.approx(0.1388, abs=0.015)  # (10**2 - 8.5**2) / 2 of 100
     assert share("curvature") > 0.25
     options = {"resolution": 32, "n_train": 1000}
-    assert (
-        len({load("AMHD1", sampler=s, **options).split("train").X.tobytes() for s in surfaces.SAMPLERS}) == 2
-    )
+    assert len({load("AMHD1", sampler=s, **options).split("train").X.tobytes() for s in surfaces.SAMPLERS}) == 2
     for name in ("PRS8", "TRPS6"):
         problem = load(name, sampler="curvature")
         assert same(problem.data().values(), problem.data().values())
@@ -205,7 +197,7 @@ def test_curvature_of_known_surfaces():
         return np.stack([2 * np.cos(X[..., 0]), 2 * np.sin(X[..., 0]), X[..., 1]], axis=-1)
 
     assert surfaces._curvature(cylinder, X, ((0, 1), (0, 1))) == pytest.approx(1 / 4, rel=1e-4)
-    points = levelset.sample(SPHERE, [BOX], 50, np.random.default_rng(0), 24)
+    points = level_sets.sample(SPHERE, [BOX], 50, np.random.default_rng(0), 24)
     assert surfaces._bending(SPHERE, points, BOX) == pytest.approx(2, rel=1e-3)  # sum of principal curvatures
 
 
@@ -248,42 +240,39 @@ def test_nothing_finite_is_an_error():
 
 
 def test_sphere_is_sampled_uniformly_by_area():
-    points = levelset.sample(SPHERE, [BOX], 20_000, np.random.default_rng(0), 48)
+    points = level_sets.sample(SPHERE, [BOX], 20_000, np.random.default_rng(0), 48)
     assert np.linalg.norm(points, axis=1) == pytest.approx(1, abs=1e-9)
     # on a sphere, equal slices have equal areas
     counts, _ = np.histogram(points[:, 2], bins=10, range=(-1, 1))
     assert counts == pytest.approx(2000, rel=0.08)
-    vertices, faces = levelset.mesh(SPHERE, BOX, 48)
+    vertices, faces = level_sets.mesh(SPHERE, BOX, 48)
     corners = vertices[faces]
-    area = (
-        np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
-        / 2
-    )
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum() / 2
     assert area == pytest.approx(4 * math.pi, rel=0.01)
 
 
 @pytest.mark.parametrize("text", ["tan(z)", "z/(z**2 - 1)", "tan(z + 0.1*x) + 0.001*y"])
 def test_poles_are_no_surface(text):
-    points = levelset.sample(parse(text), [BOX], 2000, np.random.default_rng(0), 64)
+    points = level_sets.sample(parse(text), [BOX], 2000, np.random.default_rng(0), 64)
     assert len(points) == 2000 and np.abs(points[:, 2]).max() < 0.25  # and none at the poles
 
 
 @pytest.mark.parametrize("text", ["1 + x**2", "z*0", "log(-1 - x**2)", "1/(1 + z**2)", "sqrt(x - 5)"])
 def test_no_surface_gives_no_points(text):
-    assert levelset.sample(parse(text), [BOX], 50, np.random.default_rng(0), 16).shape == (0, 3)
+    assert level_sets.sample(parse(text), [BOX], 50, np.random.default_rng(0), 16).shape == (0, 3)
 
 
 def test_undefined_parts_are_left_out():
-    points = levelset.sample(parse("log(x) - z"), [BOX], 500, np.random.default_rng(0), 48)
+    points = level_sets.sample(parse("log(x) - z"), [BOX], 500, np.random.default_rng(0), 48)
     assert len(points) == 500 and points[:, 0].min() > 0
     assert np.log(points[:, 0]) == pytest.approx(points[:, 2], abs=1e-6)
 
 
 def test_gradient_and_distance_of_a_sphere():
     points = np.array([[2.0, 0, 0], [0, 0, 1]])
-    value, gradient = levelset.value_and_gradient(SPHERE, points)
+    value, gradient = level_sets.value_and_gradient(SPHERE, points)
     assert value == pytest.approx([3, 0])
     assert gradient == pytest.approx(2 * points, abs=1e-8)
-    assert levelset.distance(SPHERE, points) == pytest.approx([3 / 4, 0])
-    assert levelset.distance(parse("x*0 + 1"), points).tolist() == [math.inf, math.inf]
-    assert levelset.project(SPHERE, points, steps=6)[0] == pytest.approx([1, 0, 0])
+    assert level_sets.distance(SPHERE, points) == pytest.approx([3 / 4, 0])
+    assert level_sets.distance(parse("x*0 + 1"), points).tolist() == [math.inf, math.inf]
+    assert level_sets.project(SPHERE, points, steps=6)[0] == pytest.approx([1, 0, 0])

@@ -9,15 +9,9 @@ import pytest
 from sklearn.metrics import r2_score
 
 from rediscover.expressions import parse
-from rediscover.metrics.trajectories import (
-    accuracy,
-    dependent_tree,
-    proximity_dependent,
-    r2_trajectories,
-    sr2,
-)
+from rediscover.metrics.trajectories import accuracy, dependent_tree, proximity_dependent, r2_trajectories, sr2
 from rediscover.problems import cde
-from rediscover.skeletons import fit_released
+from rediscover.search.skeleton_fits import fit_released
 
 NAN = float("nan")
 
@@ -136,7 +130,7 @@ class TestReleasedRuns:
 
     def test_figure_3_comes_back(self, shared):
         """Every point but that of DeepSeek-R1 to the digits that are drawn."""
-        from rediscover.report import coupled_released
+        from rediscover.studies.cde import released_runs as coupled_released
 
         runs = coupled_released.runs(shared.parent)
         if runs is None:

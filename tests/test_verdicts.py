@@ -9,11 +9,11 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from rediscover.cli import main
-from rediscover.report import compare, published, verdicts
-from rediscover.report.audits import SILENT, audits
+from rediscover.publish.audits import SILENT, audits
+from rediscover.report import compare, papers, published, verdicts
 
 ROOT = Path(__file__).parents[1]
-PUBLISHED = ROOT / "lib" / "rediscover" / "published"
+FOLDER = ROOT / "lib" / "rediscover" / "studies"
 STUDIES = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
 
 CELLS = verdicts.cells()
@@ -30,13 +30,14 @@ def entry(folder, study, name, value, verdict=None, row=0):
 
 
 def test_every_published_file_is_described_once():
-    names = {path.stem for path in PUBLISHED.glob("*.csv")} - {"claims"}
-    assert set(verdicts.tables().index) == names
+    names = {path.stem for path in FOLDER.glob("*/published/*.csv")} - {"claims"}
+    assert set(papers.tables().index) == names
 
 
-@pytest.mark.parametrize("name", verdicts.tables().index)
+@pytest.mark.parametrize("name", papers.tables().index)
 def test_every_line_of_every_file_is_a_cell_and_the_source_names_it(name):
-    lines = (PUBLISHED / f"{name}.csv").read_text().splitlines()
+    (path,) = FOLDER.glob(f"*/published/{name}.csv")
+    lines = path.read_text().splitlines()
     cells = CELLS[CELLS["source"].str.startswith(f"{name}.csv:")]
     assert set(cells["source"]) == {f"{name}.csv:{line}" for line in range(2, len(lines) + 1)}
     last = cells.iloc[-1]
@@ -44,7 +45,7 @@ def test_every_line_of_every_file_is_a_cell_and_the_source_names_it(name):
 
 
 def test_number_of_cells():
-    lines = sum(len(path.read_text().splitlines()) - 1 for path in PUBLISHED.glob("*.csv")) - 73
+    lines = sum(len(path.read_text().splitlines()) - 1 for path in FOLDER.glob("*/published/*.csv")) - 73
     deviations = (published("scitext2eq_table3")["sd"] != "").sum()
     assert len(CELLS) == lines + deviations + len(published("mdbench_tests")) == 2477
     assert not CELLS.duplicated(["source", "published"]).any()
@@ -56,9 +57,7 @@ def test_without_any_study_every_cell_says_why(tmp_path):
     assert (whole["reason"] != "").all()
     cell = whole.set_index("source").loc["srsd_table3.csv:2"]
     assert cell["reason"] == "the study 20_srsd_edit_distance is not part of this version"
-    lost = whole[
-        (whole["table"] == "Table 2") & (whole["paper"] == "SymbolBench") & (whole["published"] == "")
-    ]
+    lost = whole[(whole["table"] == "Table 2") & (whole["paper"] == "SymbolBench") & (whole["published"] == "")]
     assert len(lost) == 15 and (lost["verdict"] == "not comparable").all()
     settings = whole[whole["source"].str.startswith("srsd_table_s12")]
     assert settings["reason"].str.contains("hyperparameters that the authors tried").all()
@@ -70,10 +69,7 @@ def test_a_study_decides_its_cells(tmp_path):
     assert len(cells) == 2477
     first, second = cells.loc["srsd_table3.csv:2"], cells.loc["srsd_table3.csv:3"]
     assert (first["verdict"], first["measured"], first["method"]) == ("reproduced", "6.67", "gplearn")
-    assert (
-        second["verdict"] == "not run"
-        and second["reason"] == "20_srsd_edit_distance does not treat this cell"
-    )
+    assert second["verdict"] == "not run" and second["reason"] == "20_srsd_edit_distance does not treat this cell"
 
 
 def test_a_number_beats_an_excuse_and_two_numbers_are_refused(tmp_path):
@@ -88,13 +84,7 @@ def test_a_number_beats_an_excuse_and_two_numbers_are_refused(tmp_path):
 
 def test_two_numbers_in_one_line_are_told_apart(tmp_path):
     tests = published("mdbench_tests").iloc[:1].assign(value=lambda t: t["p"])
-    words = {
-        "keys": ["comparison"],
-        "row": "{comparison}",
-        "column": "p",
-        "definition": "d",
-        "tolerance": "t",
-    }
+    words = {"keys": ["comparison"], "row": "{comparison}", "column": "p", "definition": "d", "tolerance": "t"}
     made = compare("MDBench", "Section 4.1", tests, {}, absent={"*": ("not comparable", "no data")}, **words)
     made.to_csv(tmp_path / "a_ledger.csv", index=False)
     both = verdicts.ledger(tmp_path, []).query("source == 'mdbench_tests.csv:2'").set_index("published")
@@ -125,11 +115,7 @@ def test_claims_without_a_study_are_untestable_and_a_verdict_wins(tmp_path):
 
 def test_counts_reasons_and_tolerances():
     rows = [("A", "x", "reproduced", "", "exact"), ("A", "x", "differs", "budget", "exact")]
-    rows += [
-        ("A", "y", "not run", "Julia", ""),
-        ("B", "x", "not run", "Julia", ""),
-        ("B", "z", "not run", "Julia", ""),
-    ]
+    rows += [("A", "y", "not run", "Julia", ""), ("B", "x", "not run", "Julia", ""), ("B", "z", "not run", "Julia", "")]
     whole = pd.DataFrame(rows, columns=["paper", "method", "verdict", "reason", "tolerance"])
     assert verdicts.counts(whole, ["paper"]).to_numpy().tolist() == [[1, 1, 0, 1, 3], [0, 0, 0, 2, 2]]
     assert verdicts.counts(whole, ["paper", "method"]).loc[("A", "x"), "cells"] == 2
@@ -165,13 +151,9 @@ def test_every_audit_says_what_is_wrong_and_shows_it():
         if "audit" in cell.metadata.get("tags", [])
     ]
     assert len(found) == len(cells) and not found.duplicated(["notebook", "number"]).any()
-    assert (found["text"].str.split().str.len() >= 20).all(), (
-        "say what is published, and what the code or data do"
-    )
+    assert (found["text"].str.split().str.len() >= 20).all(), "say what is published, and what the code or data do"
     silent = [cell.source for cell, shows in zip(cells, found["shows"], strict=True) if shows == SILENT]
-    assert all(source.startswith("if data") for source in silent), (
-        "only what needs released files may print nothing"
-    )
+    assert all(source.startswith("if data") for source in silent), "only what needs released files may print nothing"
     assert found["shows"].str.contains(r"\d").mean() > 0.9  # the number that it changes
 
 
@@ -186,9 +168,7 @@ def test_every_claim_of_a_study_names_a_section_that_exists():
     decided = claims[claims["verdict"] != "untestable here"]
     assert (decided["section"] != "").all(), decided.loc[decided["section"] == "", "claim_id"].tolist()
     for notebook, part in claims[claims["notebook"] != ""].groupby("notebook"):
-        assert set(part["section"]) <= headings(notebook), (
-            f"report/verdicts.yaml: no such section in {notebook}"
-        )
+        assert set(part["section"]) <= headings(notebook), f"report/verdicts.yaml: no such section in {notebook}"
 
 
 def test_the_signed_rank_tests_have_two_cells_each():

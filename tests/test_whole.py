@@ -62,9 +62,7 @@ def test_interrupted_ten_times_and_resumed_ends_with_the_same_bytes(whole, tmp_p
     for k in range(INTERRUPTIONS):
         process = make(root)
         time.sleep(rng.uniform(0.05, 1) * longest)
-        assert process.poll() is None, (
-            f"ended before interruption {k + 1}: {process.communicate()[1][-3000:]}"
-        )
+        assert process.poll() is None, f"ended before interruption {k + 1}: {process.communicate()[1][-3000:]}"
         os.killpg(process.pid, signal.SIGKILL if k % 2 else signal.SIGINT)  # pulled plugs and Ctrl-C
         process.communicate()
     finish(make(root), seconds=None)
@@ -78,12 +76,7 @@ def test_without_a_network_every_study_still_runs(tmp_path):
     if not (shutil.which("unshare") and shutil.which("ip")) or subprocess.run([*alone, "true"]).returncode:
         pytest.skip("this system cannot take the network away from a process")
     root = clone(tmp_path)
-    kernels = [
-        "sh",
-        "-c",
-        'ip link set lo up && exec "$@"',
-        "sh",
-    ]  # notebooks talk to their kernels over loopback
+    kernels = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"]  # notebooks talk to their kernels over loopback
     finish(make(root, [*alone, *kernels], REDISCOVER_MIRROR=""), seconds=None)
     assert {f"{path.stem}.ipynb" for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")} == {
         path.name for path in (root / "build" / PROFILE).glob("*.ipynb")

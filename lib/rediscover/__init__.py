@@ -8,9 +8,9 @@
 
 import warnings
 
-from . import arithmetic
+from .system import reproducible_blas
 
-arithmetic.fix()  # before anything imports numpy
+reproducible_blas.fix()  # before anything imports numpy
 
 # tqdm, which pooch imports, says in every notebook without ipywidgets that its bars will be plain.
 warnings.filterwarnings("ignore", message="IProgress not found")
@@ -25,7 +25,7 @@ __all__ = ["Budget", "Candidate", "method", "methods", "problem", "problems", "s
 
 def __getattr__(name):
     if name == "score":  # brings the metrics with it, so it is loaded on first use
-        from .scores import score
+        from .runs.scoring import score
 
         return score
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

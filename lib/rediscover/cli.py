@@ -86,12 +86,7 @@ def _run(options):
 
     ids = [id for name in options.problems for id in (problems(name) if "/" not in name else [name])]
     frame = runs.grid(
-        ids,
-        options.methods,
-        seeds=options.seeds,
-        budget=_budget(options),
-        store=options.store,
-        workers=options.workers,
+        ids, options.methods, seeds=options.seeds, budget=_budget(options), store=options.store, workers=options.workers
     )
     frame.to_csv(options.out or sys.stdout, index=False)
 
@@ -103,7 +98,7 @@ def _check(options):
     from .runs.store import Store
 
     for path in options.files:
-        params = read(path)
+        params = read(path, options.profile)
         Output(params)
         params.store.parent.mkdir(parents=True, exist_ok=True)
         if params.store.exists():
@@ -120,8 +115,8 @@ def _check(options):
 def _ledger(options):
     import pandas as pd
 
-    from .params import root
     from .report.ledger import VERDICTS
+    from .system.paths import root
 
     path = root() / "tables" / "ledger.csv"
     if not path.exists():
@@ -140,9 +135,7 @@ def _ledger(options):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(
-        prog="rediscover", description="Five studies of equation discovery, run again."
-    )
+    parser = argparse.ArgumentParser(prog="rediscover", description="Five studies of equation discovery, run again.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name, function, text):
@@ -164,9 +157,7 @@ def _parser():
     sub.add_argument("problem")
     sub.add_argument("--seed", type=int, default=0)
     sub.add_argument("--noise", type=float, default=0.0)
-    sub.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method"
-    )
+    sub.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method")
     sub.add_argument("--show", type=int, default=5, help="candidates to print")
     budget(sub)
     sub = command("score", _score, "score an expression on a problem")
@@ -184,6 +175,7 @@ def _parser():
     budget(sub)
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
     sub.add_argument("files", nargs="+", type=Path)
+    sub.add_argument("--profile", help="smoke, quick or paper; by default all are read")
     sub = command("ledger", _ledger, "published numbers beside ours")
     sub.add_argument("--paper", help="such as srsd")
     sub.add_argument("--method", help="as the paper calls it")

@@ -1,11 +1,13 @@
-"""The parameters of a study: one typed model per notebook, checked before anything runs.
+"""The parameters of a notebook: a typed model, and a file in params/ with its values for each profile.
 
-papermill accepts unknown parameters without a word and YAML reads ``1e-3`` as text, so every parameter file passes
-through `read` first (``rediscover check FILE``, called by the Makefile), and every notebook builds its model from its
-parameters cell.
+papermill accepts unknown parameters without a word and YAML reads ``1e-3`` as text, so a file is checked before
+anything runs (``rediscover check FILE``, called by the Makefile), and a notebook gets its parameters from `load` alone.
 """
 
-import os
+import ast
+import difflib
+import importlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -14,6 +16,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from . import methods, problems
 from .methods import Budget
+from .system.paths import root
+from .system.studies import studies
 
 PROFILES = ("smoke", "quick", "paper")
 
@@ -38,7 +42,8 @@ def _known_problem(id: str) -> str:
     return id
 
 
-def _unique(items: list) -> list:
+def unique(items: list) -> list:
+    """The items, if none is listed twice."""
     twice = sorted({item for item in items if items.count(item) > 1})
     if twice:
         raise ValueError(f"{twice[0]!r} is listed twice")
@@ -46,12 +51,12 @@ def _unique(items: list) -> list:
 
 
 MethodNames = Annotated[
-    list[Annotated[str, AfterValidator(_known_method)]], Field(min_length=1), AfterValidator(_unique)
+    list[Annotated[str, AfterValidator(_known_method)]], Field(min_length=1), AfterValidator(unique)
 ]
-ProblemIds = Annotated[list[Annotated[str, AfterValidator(_known_problem)]], AfterValidator(_unique)]
-Seeds = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(_unique)]
+ProblemIds = Annotated[list[Annotated[str, AfterValidator(_known_problem)]], AfterValidator(unique)]
+Seeds = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(unique)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Levels = Annotated[list[Annotated[float, Field(ge=0, allow_inf_nan=False)]], AfterValidator(_unique)]
+Levels = Annotated[list[Annotated[float, Field(ge=0, allow_inf_nan=False)]], AfterValidator(unique)]
 Count = Annotated[int, Field(gt=0)]
 
 
@@ -61,12 +66,14 @@ class Profile(BaseModel):
     Attributes
     ----------
     profile : smoke, quick or paper.
+    explored : whether a parameter was changed by hand; what comes of it is kept apart from the profile's results.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
     notebook: ClassVar[str] = ""
 
     profile: Literal["smoke", "quick", "paper"]
+    explored: bool = False
 
     def __init__(self, **values):
         try:
@@ -76,7 +83,9 @@ class Profile(BaseModel):
 
     @property
     def folder(self) -> Path:
-        """Where figures/ and tables/ of this profile are: smoke stays under build/."""
+        """Where figures/ and tables/ go: smoke and explored parameters stay under build/."""
+        if self.explored:
+            return root() / "build" / "explore"
         return root() / "build" / "smoke" if self.profile == "smoke" else root()
 
     @property
@@ -132,166 +141,10 @@ class StartHere(Parameters):
     problem: Annotated[str, AfterValidator(_known_problem)]
 
 
-class Surfaces(Parameters):
-    """10_surface_benchmark.
-
-    Attributes
-    ----------
-    surfaces : ids of the surfaces of the main comparison; an empty list means all 183.
-    sampler : ``uniform`` (as released) or ``curvature`` (as the paper says).
-    max_rows : training rows that a genetic search works on.
-    noise_surfaces, noise_levels, noise_seeds : the noise ablation.
-    """
-
-    notebook: ClassVar[str] = "10_surface_benchmark"
-    surfaces: ProblemIds
-    sampler: Literal["uniform", "curvature"]
-    max_rows: Count
-    noise_surfaces: ProblemIds
-    noise_levels: Levels
-    noise_seeds: Seeds
-
-
-class Passages(Parameters):
-    """50_text_to_equation.
-
-    Attributes
-    ----------
-    papers : papers of the bundled corpus, by id; an empty list means all of them.
-    released : whether the released outputs are read (from the mirror, the cache or the network) as well.
-    """
-
-    notebook: ClassVar[str] = "50_text_to_equation"
-    papers: Annotated[list[str], AfterValidator(_unique)]
-    released: bool
-
-
-class Laws(Parameters):
-    """20_srsd_edit_distance.
-
-    Attributes
-    ----------
-    laws : ids of the laws; an empty list means all 120.
-    ranges : sampling ranges of the ``paper`` or of the released code (``upstream``).
-    max_rows : training rows that a genetic search works on.
-    ablation_methods : methods of the comparisons over noise and over original and new ranges.
-    noise_levels : of the noise comparison, on the Easy laws.
-    """
-
-    notebook: ClassVar[str] = "20_srsd_edit_distance"
-    laws: ProblemIds
-    ranges: Literal["paper", "upstream"]
-    max_rows: Count
-    ablation_methods: MethodNames
-    noise_levels: Levels
-
-
-Decibels = Annotated[
-    list[Annotated[int, Field(ge=0)] | Literal["clean"]], Field(min_length=1), AfterValidator(_unique)
-]
-
-
-class Dynamics(Parameters):
-    """What the two studies of differential equations share.
-
-    Attributes
-    ----------
-    systems : problem ids; an empty list means all of the study.
-    levels : signal-to-noise ratios in dB, or ``clean``.
-    settings : method name -> settings that differ from the method's own (its paper grid).
-    """
-
-    systems: ProblemIds
-    levels: Decibels
-    settings: dict[str, dict[str, object]] = {}
-
-
-class ODEs(Dynamics):
-    """40_mdbench_odes."""
-
-    notebook: ClassVar[str] = "40_mdbench_odes"
-
-
-class PDEs(Dynamics):
-    """41_mdbench_pdes.
-
-    Attributes
-    ----------
-    reduced : ids of further systems, to be simulated on their coarser grid if they have one.
-    narrow : settings of the linear methods there.
-    generic : methods that work on tables; published on a test split in space.
-    rows : training rows that these work on.
-    """
-
-    notebook: ClassVar[str] = "41_mdbench_pdes"
-    reduced: ProblemIds
-    narrow: dict[str, object]
-    generic: MethodNames
-    rows: Count
-
-
-class CoupledEquations(Parameters):
-    """30_symbolbench_odes.
-
-    Attributes
-    ----------
-    systems : ids of the systems; an empty list means all 156.
-    settings : method name -> settings that differ from the method's own.
-    table6_seeds : search seeds of gplearn on the 29 systems of Table 6.
-    """
-
-    notebook: ClassVar[str] = "30_symbolbench_odes"
-    systems: ProblemIds
-    settings: dict[str, dict[str, object]] = {}
-    table6_seeds: Seeds
-
-
-class BooleanNetworks(Parameters):
-    """31_symbolbench_boolean.
-
-    Attributes
-    ----------
-    networks : ids of SymbolBench's networks; an empty list means all 65.
-    cell_collective : how many networks of the Cell Collective are added, the smallest first.
-    """
-
-    notebook: ClassVar[str] = "31_symbolbench_boolean"
-    networks: ProblemIds
-    cell_collective: Annotated[int, Field(ge=0, le=74)]
-
-
-class CausalGraphs(Parameters):
-    """32_symbolbench_causal.
-
-    Attributes
-    ----------
-    graphs : ids of the graphs; an empty list means all 190, or all whose equations are known.
-    series_from : ``released`` (the authors' file) or ``equations`` (integrated here, where they are known).
-    max_variables : method -> largest graph it is given; for methods whose time grows fast with the variables.
-    """
-
-    notebook: ClassVar[str] = "32_symbolbench_causal"
-    graphs: ProblemIds
-    series_from: Literal["released", "equations"]
-    max_variables: dict[str, Count]
-
-
-class CrossScoring(Parameters):
-    """60_cross_scoring.
-
-    Attributes
-    ----------
-    problems : ids, of any study whose problems are regression tables with expressions as truth.
-    max_rows : training rows that a genetic search works on.
-    """
-
-    notebook: ClassVar[str] = "60_cross_scoring"
-    problems: Annotated[ProblemIds, Field(min_length=1)]
-    max_rows: Count
-
-
 def models() -> dict[str, type[Profile]]:
     """Notebook name -> parameter model, in the order of the notebooks."""
+    for key in studies():
+        importlib.import_module(f"{__package__}.studies.{key}.params")
     found, waiting = {}, [Profile]
     while waiting:
         for model in waiting.pop().__subclasses__():
@@ -301,8 +154,16 @@ def models() -> dict[str, type[Profile]]:
     return dict(sorted(found.items()))
 
 
-def read(path) -> Profile:
-    """Parameters of the study that the file is named after.
+def read(path, profile: str | None = None, **changed) -> Profile:
+    """Parameters of the notebook that a file of params/ is named after.
+
+    A file holds ``common`` values and, beside each other, what each profile adds or replaces.
+
+    Parameters
+    ----------
+    path : of the YAML file
+    profile : one of `PROFILES`; by default all are checked, and the first is returned
+    changed : values in place of the file's; results then go under build/explore/
 
     Raises
     ------
@@ -312,35 +173,76 @@ def read(path) -> Profile:
     path = Path(path)
     known = models()
     if path.stem not in known:
-        raise ParameterError(f"{path}: no study is called {path.stem!r} (known: {', '.join(known)})")
+        raise ParameterError(f"{path}: no notebook is called {path.stem!r} (known: {', '.join(known)})")
     try:
-        values = yaml.safe_load(path.read_text())
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ParameterError(f"{path}: {error.strerror or error}") from None
     except yaml.YAMLError as error:
         raise ParameterError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(values, dict):
-        raise ParameterError(f"{path}: expected keys and values, found {type(values).__name__}")
-    try:
-        params = known[path.stem](**values)
-    except ParameterError as error:
-        raise ParameterError(f"{path}: {error}") from None
-    if params.profile != path.parent.name and path.parent.name in PROFILES:
-        raise ParameterError(
-            f"{path}: profile is {params.profile!r} but the file lies in {path.parent.name}/"
-        )
-    return params
+    sections = {"common", *PROFILES}
+    if (
+        not isinstance(content, dict)
+        or set(content) != sections
+        or not all(isinstance(values, dict | None) for values in content.values())
+    ):
+        raise ParameterError(f"{path}: expected the sections common, {', '.join(PROFILES)}, each with keys and values")
+    if profile is not None and profile not in PROFILES:
+        raise ParameterError(f"profile: is {profile!r}; the profiles are {', '.join(PROFILES)}")
+    read = []
+    for name in (profile,) if profile else PROFILES:
+        values = {**(content["common"] or {}), **(content[name] or {}), **changed}
+        try:
+            read.append(known[path.stem](profile=name, explored=bool(changed), **values))
+        except ParameterError as error:
+            where = "" if changed else f"{path}, {name}: "
+            raise ParameterError(f"{where}{error}") from None
+    return read[0]
 
 
-def root() -> Path:
-    """The repository: the nearest folder upwards that holds notebooks/ and params/ (or REDISCOVER_ROOT)."""
-    if "REDISCOVER_ROOT" in os.environ:
-        return Path(os.environ["REDISCOVER_ROOT"])
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "notebooks").is_dir() and (folder / "params").is_dir():
-            return folder
-    raise FileNotFoundError(f"no folder above {here} holds notebooks/ and params/: run inside the repository")
+def load(notebook: str, cells: Mapping[str, object]) -> Profile:
+    """Parameters of a notebook: its profile's, with what its parameters cell or ``papermill -p`` changed.
+
+    Parameters
+    ----------
+    notebook : name of the notebook, such as ``10_surface_benchmark``
+    cells : ``globals()`` of the notebook
+
+    Raises
+    ------
+    ParameterError
+        If a name is no parameter of the notebook, or a value is of the wrong kind.
+    """
+    given = {name: cells[name] for name in _assigned(cells) if name in cells}
+    profile = given.pop("profile", PROFILES[0])
+    if unknown := sorted(set(given) - set(models()[notebook].model_fields)):
+        known = [name for name in models()[notebook].model_fields if name not in ("profile", "explored")]
+        close = difflib.get_close_matches(unknown[0], known, 1)
+        hint = f"; did you mean {close[0]!r}?" if close else f" (parameters: {', '.join(known)})"
+        raise ParameterError(f"{notebook} has no parameter {unknown[0]!r}{hint}")
+    return read(root() / "params" / f"{notebook}.yaml", profile, **given)
+
+
+def _assigned(cells: Mapping[str, object]) -> set[str]:
+    """Names that the parameters cell assigns, and the cell that papermill puts behind it.
+
+    They are read from the cells' sources, since `globals()` also holds what an analysis has computed meanwhile.
+    """
+    names: set[str] = set()
+    sources = cells.get("In", [])
+    for source in sources:
+        injected = source.lstrip().startswith("# Parameters")
+        try:
+            body = ast.parse(source).body
+        except SyntaxError:  # magics
+            continue
+        targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
+        here = {target.id for target in targets if isinstance(target, ast.Name)}
+        if injected:
+            names |= here
+        elif "profile" in here:
+            names = here
+    return names if sources else {name for name in cells if not name.startswith("_")}
 
 
 def _sentence(error: ValidationError) -> str:
@@ -359,6 +261,4 @@ def _sentence(error: ValidationError) -> str:
             return f"{key}: expected a number, got the text {value!r}"
         return f"{key}: {value!r} is text to YAML, not a number (write it as {number:.6e} or with a decimal point)"
     message = first["msg"].removeprefix("Value error, ")
-    return f"{key}: {message[0].lower()}{message[1:]}" + (
-        "" if first["type"] == "value_error" else f", got {value!r}"
-    )
+    return f"{key}: {message[0].lower()}{message[1:]}" + ("" if first["type"] == "value_error" else f", got {value!r}")

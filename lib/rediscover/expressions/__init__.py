@@ -23,19 +23,7 @@ import numpy as np
 
 from . import algebra
 from .numerics import Program
-from .syntax import (
-    ARITY,
-    DEPTH,
-    NAMED,
-    NODES,
-    ExpressionError,
-    Parser,
-    build,
-    fold,
-    identifier,
-    replace_leaves,
-    write,
-)
+from .syntax import ARITY, DEPTH, NAMED, NODES, ExpressionError, Parser, build, fold, identifier, replace_leaves, write
 
 __all__ = ["Expression", "ExpressionError", "from_sympy", "parse", "refit", "simplify"]
 
@@ -148,9 +136,7 @@ class Expression:
         """
         columns, shape = self._columns(values)
         result = np.asarray(self._program(columns)[0], bool if self.logic else float)
-        if (
-            result.shape != shape or len(self.tree) == 1
-        ):  # a variable alone must not be the caller's own array
+        if result.shape != shape or len(self.tree) == 1:  # a variable alone must not be the caller's own array
             result = np.broadcast_to(result, shape).copy()
         return result
 
@@ -168,9 +154,7 @@ class Expression:
         columns, shape = self._columns(values)
         names = self.names if names is None else tuple(names)
         slopes = Program([self.tree], names)(columns)[1:]
-        return np.array([np.broadcast_to(slope, shape) for slope in slopes], float).reshape(
-            len(names), *shape
-        )
+        return np.array([np.broadcast_to(slope, shape) for slope in slopes], float).reshape(len(names), *shape)
 
     @cached_property
     def _program(self) -> Program:
@@ -330,7 +314,7 @@ def simplify(expression: Expression, seconds: float = 5.0) -> tuple[Expression, 
         The expression itself unless the status is 'simplified'.
     status : 'simplified', 'timeout' or 'failed'
     """
-    from ..killable import call
+    from ..system.time_limited import call
 
     try:
         tree = call(algebra.simplified, expression.tree, expression.logic, seconds=seconds)

@@ -18,9 +18,7 @@ def to_sympy(tree: tuple, *, as_written: bool = False):
     """
     import sympy
 
-    relations = dict(
-        zip(COMPARISONS, (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge, sympy.Eq, sympy.Ne), strict=True)
-    )
+    relations = dict(zip(COMPARISONS, (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge, sympy.Eq, sympy.Ne), strict=True))
     makers = {
         "+": sympy.Add,
         "-": lambda a, b: a - b,
@@ -101,14 +99,7 @@ def from_sympy(expression) -> tuple:
 
     named = {sympy.pi: ("π",), sympy.E: ("ℯ",), sympy.true: (True,), sympy.false: (False,)}
     binary = {"StrictLessThan": "<", "LessThan": "<=", "StrictGreaterThan": ">", "GreaterThan": ">="}
-    binary |= {
-        "Equality": "==",
-        "Unequality": "!=",
-        "And": "and",
-        "Or": "or",
-        "Xor": "xor",
-        "Implies": "implies",
-    }
+    binary |= {"Equality": "==", "Unequality": "!=", "And": "and", "Or": "or", "Xor": "xor", "Implies": "implies"}
 
     def chain(label, trees):
         first, *rest = trees

@@ -59,14 +59,7 @@ def best_constants(
         if least <= EXACT:
             break
         fit = least_squares(
-            residuals,
-            guess,
-            jacobian,
-            x_scale="jac",
-            ftol=1e-14,
-            xtol=1e-14,
-            gtol=1e-14,
-            max_nfev=evaluations,
+            residuals, guess, jacobian, x_scale="jac", ftol=1e-14, xtol=1e-14, gtol=1e-14, max_nfev=evaluations
         )
         reached = error(fit.x) if np.isfinite(fit.x).all() else np.inf
         if reached < least:
@@ -79,8 +72,6 @@ def _guesses(start: np.ndarray, starts: int, rng: np.random.Generator):
         if i == 0:
             yield start
         elif i % 2:
-            yield np.where(
-                start == 0, rng.normal(size=start.size), start * np.exp(rng.normal(size=start.size))
-            )
+            yield np.where(start == 0, rng.normal(size=start.size), start * np.exp(rng.normal(size=start.size)))
         else:
             yield rng.normal(size=start.size) * 10.0 ** rng.uniform(-1, 2, start.size)

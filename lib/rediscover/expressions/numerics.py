@@ -12,14 +12,7 @@ from .syntax import NAMED, UNARY, VARIADIC, Parser, fold
 ARC = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
 ARC |= {"asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
 UFUNCS = {name: getattr(np, ARC.get(name, name)) for name in [*UNARY, "atan2", "mod", "where"]}
-UFUNCS |= {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.divide,
-    "**": np.power,
-    "neg": np.negative,
-}
+UFUNCS |= {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power, "neg": np.negative}
 UFUNCS |= {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 UFUNCS |= {"==": np.equal, "!=": np.not_equal, "and": np.logical_and, "or": np.logical_or}
 UFUNCS |= {"xor": np.logical_xor, "not": np.logical_not, "implies": np.less_equal}  # on Booleans
@@ -166,9 +159,7 @@ class Program:
                 slopes[i] = zero
             elif function is np.power:
                 known = dict(zip("abpq", [*operands, p, q], strict=True))
-                terms = [
-                    self.rule(rule, known) for rule, slope in ((POWER, p), (EXPONENTIAL, q)) if slope != zero
-                ]
+                terms = [self.rule(rule, known) for rule, slope in ((POWER, p), (EXPONENTIAL, q)) if slope != zero]
                 slopes[i] = functools.reduce(lambda a, b: self.apply(np.add, a, b), terms)
             else:
                 slopes[i] = self.rule(RULES[function], {"a": operands[0], "b": operands[-1], "p": p, "q": q})

@@ -416,11 +416,7 @@ for _name, _text in EXPANSIONS.items():
 
 SYMBOLS = {label: symbol for symbol, (label, *_) in (INFIX | LOGIC_INFIX).items()} | {"or": "|", "and": "&"}
 SYMBOLS["**"] = "**"
-BINDING = {
-    label: (LOGIC_INFIX | INFIX)[symbol][1:]
-    for label, symbol in SYMBOLS.items()
-    if label not in ("xor", "mod")
-}
+BINDING = {label: (LOGIC_INFIX | INFIX)[symbol][1:] for label, symbol in SYMBOLS.items() if label not in ("xor", "mod")}
 BINDING["xor"] = LOGIC_INFIX["^"][1:]
 SIGN, ATOM = PREFIX["-"][1], 100
 

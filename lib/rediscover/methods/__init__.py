@@ -7,15 +7,11 @@ be seen as tables; a method for one kind of problem overrides ``solve``.
 The module itself can be called: ``rediscover.methods()`` returns a table of what there is.
 """
 
-import ast
 import dataclasses
 import difflib
 import functools
-import hashlib
 import importlib
 import importlib.metadata
-import importlib.resources
-import inspect
 import math
 import pkgutil
 import sys
@@ -27,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, generator
+from ..system.code_version import code_version
 
 TABULAR = (Regression, LevelSet, Trajectories, Field)
 
@@ -88,12 +85,14 @@ class Method:
     reference : the paper or the package.
     accepts : problem kinds.
     requires : distributions whose versions belong to the result (they enter the store's key).
+    searches : whether it searches for a structure, and so spends evaluations.
     """
 
     name: ClassVar[str] = ""
     reference: ClassVar[str] = ""
     accepts: ClassVar[tuple[type, ...]] = TABULAR
     requires: ClassVar[tuple[str, ...]] = ()
+    searches: ClassVar[bool] = False
 
     def available(self) -> str | None:
         """None if the method runs here, else the reason why not and what would make it run."""
@@ -137,9 +136,9 @@ class Method:
 
     @property
     def version(self) -> str:
-        """Changes when the code (not the prose) of the method or its bases, or a required package, changes."""
+        """Changes when the code of the method, of anything of ours that it imports, or a required package changes."""
         bases = type(self).__mro__[: -len(Method.__mro__)]
-        code = [code_version(sys.modules[name]) for name in dict.fromkeys(cls.__module__ for cls in bases)]
+        code = [code_version(name) for name in dict.fromkeys(cls.__module__ for cls in bases)]
         packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
         return "-".join([*code, *packages])
 
@@ -163,17 +162,6 @@ def join(fronts: list[list[Candidate]]) -> list[Candidate]:
             )
         )
     return joined
-
-
-@functools.cache
-def code_version(module: types.ModuleType) -> str:
-    """Hash of a module's syntax tree without docstrings, so that prose can be edited without running again."""
-    tree = ast.parse(inspect.getsource(module))
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
-            node.body = body[1:]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:12]
 
 
 @functools.cache
@@ -233,38 +221,6 @@ def methods():
                 "reference": cls.reference,
             }
         )
-    return pd.DataFrame(rows)
-
-
-def catalogue(study: str | None = None):
-    """DataFrame of every method of the five papers: method, papers, label, status, ours, reason.
-
-    Status is 'runs here', 'runs with more installed' (the reason says what) or 'not yet'; it follows from the
-    registry and is written down nowhere.
-
-    Parameters
-    ----------
-    study : str, optional
-        A paper, such as ``surfacebench``: then one row for each label that its tables print.
-    """
-    import pandas as pd
-    import yaml
-
-    known, rows = registry(), []
-    text = (importlib.resources.files(__name__) / "catalogue.yaml").read_text(encoding="utf-8")
-    for entry in yaml.safe_load(text):
-        ours = entry.get("ours", "")
-        present = ours in known
-        reason = known[ours]().available() if present else entry["reason"]
-        row = {
-            "method": entry["method"],
-            "papers": ", ".join(entry["papers"]),
-            "status": "not yet" if not present else "runs with more installed" if reason else "runs here",
-            "ours": ours if present else "",
-            "reason": reason or "",
-        }
-        labels = [entry["method"]] if study is None else entry["papers"].get(study, [])
-        rows += [{"label": label, **row} for label in labels]
     return pd.DataFrame(rows)
 
 

@@ -26,9 +26,7 @@ class Autoregression(Method):
             raise Unsupported(f"{problem.id}: {len(series)} points for {len(moving)} variables that change")
         graph = {name: () for name in problem.inputs}
         if len(moving):
-            values = series[:, moving] / np.abs(series[:, moving]).max(
-                axis=0
-            )  # the largest floats have no square
+            values = series[:, moving] / np.abs(series[:, moving]).max(axis=0)  # the largest floats have no square
             values = (values - values.mean(axis=0)) / values.std(axis=0)
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")

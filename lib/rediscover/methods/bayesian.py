@@ -68,9 +68,7 @@ def spike_and_slab(gram, moment, power: float, n: int, start, tol: float, rng, h
         inner = G * (np.outer(own, own) + np.diag(own * (1 - own))) + np.eye(len(kept)) / SLAB
         covariance = np.linalg.inv(tau * (inner + inner.T) / 2)
         mean = tau * (covariance @ (own * b))
-        spread = (
-            power - 2 * (own * b) @ mean + np.sum(inner * (np.outer(mean, mean) + covariance)) + left / tau
-        )
+        spread = power - 2 * (own * b) @ mean + np.sum(inner * (np.outer(mean, mean) + covariance)) + left / tau
         volume = np.linalg.slogdet(covariance)[1] + left * np.log(SLAB / tau)
         rate = RATE + 0.5 * abs(spread)  # negative only by rounding
         tau = shape / rate
@@ -119,11 +117,7 @@ class Bayesian(ThresholdedRidge):
             start = np.isin(columns, stlsq(rows, i, columns, threshold, alpha, self.max_iter))
             key = (i, columns.tobytes(), start.tobytes(), tol)
             if key not in known:
-                data = (
-                    rows.gram[np.ix_(columns, columns)],
-                    rows.moment[columns, i],
-                    float(np.sum(rows.Y[:, i] ** 2)),
-                )
+                data = (rows.gram[np.ix_(columns, columns)], rows.moment[columns, i], float(np.sum(rows.Y[:, i] ** 2)))
                 mean, _ = spike_and_slab(*data, rows.n, start, tol, rng, self.hard)
                 known[key] = (columns[mean != 0], mean[mean != 0])
             found.append(known[key])

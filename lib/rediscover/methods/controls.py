@@ -16,15 +16,7 @@ class Oracle(Method):
 
     name: ClassVar[str] = "oracle"
     reference: ClassVar[str] = "control: the truth itself"
-    accepts: ClassVar[tuple[type, ...]] = (
-        Regression,
-        LevelSet,
-        Trajectories,
-        Field,
-        Transitions,
-        Series,
-        Passage,
-    )
+    accepts: ClassVar[tuple[type, ...]] = (Regression, LevelSet, Trajectories, Field, Transitions, Series, Passage)
 
     def solve(self, problem, *, budget=None, seed=0):
         return [Candidate(dict(problem.truth), evaluations=0)]
@@ -55,11 +47,5 @@ class Zero(Method):
     def fit(self, task, *, budget, rng):
         table, notes = complete_rows(task)
         return [
-            Candidate(
-                {task.output: "0.0"},
-                loss=float(np.mean(table.y**2)),
-                complexity=1,
-                evaluations=0,
-                notes=notes,
-            )
+            Candidate({task.output: "0.0"}, loss=float(np.mean(table.y**2)), complexity=1, evaluations=0, notes=notes)
         ]

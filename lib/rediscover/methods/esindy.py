@@ -66,9 +66,7 @@ def dense(equations: Equations, n_columns: int) -> np.ndarray:
     return full
 
 
-def ensembles(
-    models: np.ndarray, setting, n_models, inclusions
-) -> Iterator[tuple[dict[str, Any], Equations]]:
+def ensembles(models: np.ndarray, setting, n_models, inclusions) -> Iterator[tuple[dict[str, Any], Equations]]:
     """Every ensemble size and inclusion threshold from one set of models."""
     for n, inclusion in itertools.product(n_models, inclusions):
         yield {**setting, "n_models": n, "inclusion": inclusion}, aggregate(models[:n], inclusion)

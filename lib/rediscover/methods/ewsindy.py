@@ -34,10 +34,7 @@ class EWSINDy(WSINDy):
         """Coefficients, shape (n_models, n_thresholds, n_targets, all columns)."""
         return np.array(
             [
-                [
-                    dense(fitted(s, chosen), s.X.shape[1])
-                    for chosen in sr3(s, columns, thresholds, self.max_iter)
-                ]
+                [dense(fitted(s, chosen), s.X.shape[1]) for chosen in sr3(s, columns, thresholds, self.max_iter)]
                 for s in samples
             ]
         )

@@ -52,6 +52,7 @@ class Gplearn(Tabular):
     p_point_mutation: float = 0.01
     name: ClassVar[str] = "gplearn"
     reference: ClassVar[str] = "Stephens, gplearn, https://gplearn.readthedocs.io"
+    searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("gplearn", "scikit-learn")
     protected: ClassVar[bool] = True  # whether texts spell the protected branches out
     grid: ClassVar[dict] = {

@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.integrate import cumulative_simpson
 
-from .. import shooting
 from ..problems.cde import CoupledODE
-from . import Candidate, Method, Unsupported, code_version
+from ..search import multiple_shooting
+from . import Candidate, Method, Unsupported
 from .least_squares import NEGLIGIBLE
 from .polynomial import as_text, monomials
 
@@ -20,12 +20,12 @@ class IntegralMatching(Method):
     .. math:: x(t_i) = x_0 + \sum_k c_k \int_{t_0}^{t_i} \phi_k(x(s))\, ds
 
     with the observed states under the integral. Constants inside functions are fitted by the same criterion
-    in `rediscover.skeletons.fit_integral`.
+    in `rediscover.search.skeleton_fits.fit_integral`.
 
     Attributes
     ----------
     degree : highest total degree.
-    refine : fit the coefficients again by multiple shooting (`rediscover.shooting`), from these.
+    refine : fit the coefficients again by multiple shooting (`rediscover.search.multiple_shooting`), from these.
 
     References
     ----------
@@ -37,11 +37,6 @@ class IntegralMatching(Method):
     name: ClassVar[str] = "integral_matching"
     reference: ClassVar[str] = "Dattner and Klaassen, Electronic Journal of Statistics 9 (2015) 1939-1973"
     accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
-
-    @property
-    def version(self) -> str:
-        """Changes with the code of multiple shooting, too."""
-        return f"{super().version}-{code_version(shooting)}"
 
     def solve(self, problem, *, budget=None, seed=0):
         if not isinstance(problem, CoupledODE):
@@ -58,6 +53,6 @@ class IntegralMatching(Method):
             for name, column in zip(problem.outputs, coefficients[1:].T, strict=True)
         }
         if self.refine:
-            solution = shooting.refine(solution, states, t)
+            solution = multiple_shooting.refine(solution, states, t)
         loss = float(np.mean((states - integrals @ coefficients) ** 2))
         return [Candidate(solution, loss=loss, complexity=powers.shape[0] * states.shape[1], evaluations=1)]

@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 
 import yaml
 
-from ..params import root
 from ..problems import problem, problems
+from ..system.paths import root
 from . import Candidate
 from .text_baselines import Writer
 
@@ -97,7 +97,7 @@ class LanguageModel(Writer):
         return records_of(_folder(self.records), self.model)
 
     def write(self, problem, seed):
-        from ..llm import Chat
+        from ..llm.client import Chat
 
         chat = Chat(self.model, self._file())
         return candidate(chat.ask(prompt(problem), draw=seed, **sampling(self.model, self.profile)))
@@ -105,7 +105,7 @@ class LanguageModel(Writer):
 
 def recorded(folder="records", profile: str = "paper") -> list[LanguageModel]:
     """The models with a recorded formula for at least one bundled passage; a model that has only judged is none."""
-    from ..llm import Records, parameters, request_key
+    from ..llm.client import Records, parameters, request_key
 
     prompts, found = [prompt(problem(id)) for id in problems("passages")], []
     for file in sorted(_folder(folder).glob("*.jsonl")):
@@ -132,7 +132,7 @@ def _folder(records) -> Path:
 
 def candidate(reply) -> Candidate:
     """Formula and description of a reply; an unreadable reply is an empty formula, so that its row stays."""
-    from ..llm import tag
+    from ..llm.client import tag
 
     text = reply.text or ""
     notes = {"description": tag(text, "description"), "truncated": reply.truncated, "model": reply.model}

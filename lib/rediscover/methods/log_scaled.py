@@ -30,9 +30,7 @@ class LogScaled(Tabular):
     def search(self, task, *, budget, rng):
         scales = {name: geometric_mean(column) for name, column in zip(task.inputs, task.X.T, strict=True)}
         unit = geometric_mean(task.y)
-        scaled = dataclasses.replace(
-            task, X=task.X / np.array(list(scales.values())), y=task.y / unit, validation=None
-        )
+        scaled = dataclasses.replace(task, X=task.X / np.array(list(scales.values())), y=task.y / unit, validation=None)
         front = super().search(scaled, budget=budget, rng=rng)
         return [self.in_units(candidate, task, scales, unit) for candidate in front]
 

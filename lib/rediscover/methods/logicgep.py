@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..logic import bits
+from ..numerics.boolean_minimisation import bits
 from ..problems import Transitions
 from . import Candidate, Method, Unsupported, generator
 
@@ -37,9 +37,7 @@ class LogicGEP(Method):
     head: int = 5
     rate: float = 0.5
     name: ClassVar[str] = "logicgep"
-    reference: ClassVar[str] = (
-        "gene expression programming: Ferreira, Complex Systems 13 (2001) 87-129; LogicGep"
-    )
+    reference: ClassVar[str] = "gene expression programming: Ferreira, Complex Systems 13 (2001) 87-129; LogicGep"
     accepts: ClassVar[tuple[type, ...]] = (Transitions,)
 
     def solve(self, problem, *, budget=None, seed=0):

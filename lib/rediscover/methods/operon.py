@@ -55,6 +55,7 @@ class Operon(Tabular):
     epsilon: float = 1e-5
     name: ClassVar[str] = "operon"
     reference: ClassVar[str] = "Burlacu et al., Operon C++ (GECCO 2020), doi:10.1145/3377929.3398099"
+    searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("pyoperon",)
     grid: ClassVar[dict] = {"mdbench": {"symbols": ["add,sub,mul,aq,sin"]}}
 
@@ -92,9 +93,7 @@ class Operon(Tabular):
             texts = [as_text(estimator, model["tree"], task.inputs) for model in front]
         notes = {"generations": estimator.stats_["generations"]}
         found = [
-            Candidate(
-                {task.output: text}, float(model["mean_squared_error"]), model["complexity"], notes=notes
-            )
+            Candidate({task.output: text}, float(model["mean_squared_error"]), model["complexity"], notes=notes)
             for model, text in zip(front, texts, strict=True)
             if text is not None
         ]

@@ -38,9 +38,7 @@ class Polynomial(Tabular):
     max_terms: int = 70
     max_active: int = 20
     name: ClassVar[str] = "polynomial"
-    reference: ClassVar[str] = (
-        "sparse least squares on monomials; Miller, Subset Selection in Regression (2002)"
-    )
+    reference: ClassVar[str] = "sparse least squares on monomials; Miller, Subset Selection in Regression (2002)"
 
     def search(self, task, *, budget, rng):
         powers = monomials(task.X.shape[1], self.degree, min(self.max_terms, int(budget.evaluations)))

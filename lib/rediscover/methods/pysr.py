@@ -51,6 +51,7 @@ class Pysr(Tabular):
     parsimony: float = 0.0
     name: ClassVar[str] = "pysr"
     reference: ClassVar[str] = "Cranmer, PySR and SymbolicRegression.jl (2023), arXiv:2305.01582"
+    searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("pysr",)
     grid: ClassVar[dict] = {
         "surfacebench": {"niterations": [30], "unary_operators": ["sin,cos,tan,exp,log"]},
@@ -78,9 +79,7 @@ class Pysr(Tabular):
                 "or the conda environment, which brings Julia"
             )
         if not julia():
-            return (
-                "pysr is installed but finds no Julia: put julia on PATH or name it in PYTHON_JULIACALL_EXE"
-            )
+            return "pysr is installed but finds no Julia: put julia on PATH or name it in PYTHON_JULIACALL_EXE"
         return None
 
     @property
@@ -153,9 +152,7 @@ def candidates(
     rows = sorted(equations, key=lambda row: (row["complexity"] != best, row["loss"]))
     return [
         Candidate(
-            {output: re.sub(r"\bx(\d+)\b", named, str(row["equation"]))},
-            float(row["loss"]),
-            int(row["complexity"]),
+            {output: re.sub(r"\bx(\d+)\b", named, str(row["equation"]))}, float(row["loss"]), int(row["complexity"])
         )
         for row in rows
     ]
@@ -169,6 +166,4 @@ def julia() -> str | None:
         return shutil.which(named)
     default = Path(os.environ.get("CONDA_PREFIX") or sys.prefix) / "julia_env"
     project = Path(os.environ.get("PYTHON_JULIAPKG_PROJECT") or default)
-    return shutil.which("julia") or shutil.which(
-        "julia", path=str(project / "pyjuliapkg" / "install" / "bin")
-    )
+    return shutil.which("julia") or shutil.which("julia", path=str(project / "pyjuliapkg" / "install" / "bin"))

@@ -9,7 +9,6 @@ errors on the validation block) is then one on a small matrix with the same answ
 
 import dataclasses
 import itertools
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +22,7 @@ from ..metrics.dynamics import fitness, linear_size, term_size
 from ..problems import Field, Problem, Trajectories, generator
 from ..problems.odes import time_splits
 from ..problems.pdes import MAX_ORDER, derivative
-from . import Candidate, Method, Unsupported, code_version
+from . import Candidate, Method, Unsupported
 
 THRESHOLDS = tuple(np.logspace(-7, 0, 16).tolist())
 PRINTED = 1e-10  # coefficients below are left out of the equations, as in the released code
@@ -254,9 +253,7 @@ def stlsq(rows: Rows, target: int, columns: np.ndarray, threshold: float, alpha:
     return support
 
 
-def sr3(
-    rows: Rows, columns: np.ndarray, thresholds, max_iter: int = 200, tol: float = 1e-5
-) -> list[list[np.ndarray]]:
+def sr3(rows: Rows, columns: np.ndarray, thresholds, max_iter: int = 200, tol: float = 1e-5) -> list[list[np.ndarray]]:
     """Supports found by sparse relaxed regularised regression with an l0 penalty and nu = 1 (Zheng et al.
     2019).
 
@@ -340,16 +337,13 @@ class Selection:
         if not tried:
             raise Unsupported("no setting gave a right-hand side for every state")
         return max(
-            sorted(tried, key=lambda one: (one.complexity, one.nmse)),
-            key=lambda one: fitness(one.nmse, one.complexity),
+            sorted(tried, key=lambda one: (one.complexity, one.nmse)), key=lambda one: fitness(one.nmse, one.complexity)
         )
 
 
 def printed(terms: list[Term], support: np.ndarray, w: np.ndarray, states, axes) -> dict[str, float]:
     """Term -> coefficient of a right-hand side, without what is too small to print."""
-    return {
-        terms[j].text(states, axes): float(c) for j, c in zip(support, w, strict=True) if abs(c) > PRINTED
-    }
+    return {terms[j].text(states, axes): float(c) for j, c in zip(support, w, strict=True) if abs(c) > PRINTED}
 
 
 def as_text(coefficients: Mapping[str, float]) -> str:
@@ -380,10 +374,7 @@ class Prepared:
     @cached_property
     def _segments(self) -> dict[tuple[int, int], Rows]:
         edges = sorted({e for name in ("train", "validation", "refit") for e in _ends(self.cuts[name])})
-        return {
-            (a, b): Rows.compress(self.data.rows(self.terms, slice(a, b)))
-            for a, b in itertools.pairwise(edges)
-        }
+        return {(a, b): Rows.compress(self.data.rows(self.terms, slice(a, b))) for a, b in itertools.pairwise(edges)}
 
     def rows(self, name: str) -> Rows:
         """The library on one block, compressed; each time is reduced once, whatever blocks it is in."""
@@ -443,12 +434,6 @@ class SparseRegression(Method):
         for f in dataclasses.fields(self):  # parameter files have lists
             object.__setattr__(self, f.name, _tuples(getattr(self, f.name)))
 
-    @property
-    def version(self) -> str:
-        """Changes with the code of any module that the method inherits from, this one among them."""
-        own = [cls.__module__ for cls in type(self).__mro__ if issubclass(cls, SparseRegression)]
-        return "-".join(code_version(sys.modules[name]) for name in dict.fromkeys(own))
-
     def search(self, p: Prepared, rng) -> Iterator[tuple[dict[str, Any], Equations]]:
         """Every setting with its equations on the training block."""
         raise NotImplementedError
@@ -506,8 +491,7 @@ class SparseRegression(Method):
         chosen = Selection.best(tried)
         axes = tuple(problem.samples(seed).axes) if isinstance(problem, Field) else ()
         found = [
-            printed(p.terms, support, w, problem.outputs, axes)
-            for support, w in self.refit(p, chosen.setting, rng)
+            printed(p.terms, support, w, problem.outputs, axes) for support, w in self.refit(p, chosen.setting, rng)
         ]
         return [
             Candidate(

@@ -50,9 +50,7 @@ class Tabular(Method):
             )
         if np.all(table.y == table.y[0]):
             return [
-                Candidate(
-                    {task.output: repr(float(table.y[0]))}, loss=0.0, complexity=1, evaluations=0, notes=notes
-                )
+                Candidate({task.output: repr(float(table.y[0]))}, loss=0.0, complexity=1, evaluations=0, notes=notes)
             ]
         front = self.search(table, budget=budget, rng=rng)
         if task.validation is not None:
@@ -65,13 +63,9 @@ def complete_rows(task: Task) -> tuple[Task, dict]:
     X, y = np.asarray(task.X, dtype=float), np.asarray(task.y, dtype=float)
     complete = np.isfinite(X).all(axis=1) & np.isfinite(y)
     if not complete.any():
-        raise ValueError(
-            f"{task.output}: none of the {len(y)} training rows has finite inputs and a finite target"
-        )
+        raise ValueError(f"{task.output}: none of the {len(y)} training rows has finite inputs and a finite target")
     dropped = int(len(y) - complete.sum())
-    return dataclasses.replace(task, X=X[complete], y=y[complete]), {
-        "rows_dropped": dropped
-    } if dropped else {}
+    return dataclasses.replace(task, X=X[complete], y=y[complete]), {"rows_dropped": dropped} if dropped else {}
 
 
 def validation_error(candidate: Candidate, task: Task) -> float:
@@ -83,7 +77,5 @@ def validation_error(candidate: Candidate, task: Task) -> float:
         dict(zip(task.inputs, np.asarray(X, dtype=float).T, strict=True))
     )
     with np.errstate(over="ignore", invalid="ignore"):
-        error = (
-            np.mean((np.broadcast_to(predicted, y.shape)[scored] - y[scored]) ** 2) if scored.any() else 0.0
-        )
+        error = np.mean((np.broadcast_to(predicted, y.shape)[scored] - y[scored]) ** 2) if scored.any() else 0.0
     return float(error) if np.isfinite(error) else float("inf")

@@ -40,9 +40,7 @@ class PCMCI(Method):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         series = problem.series()
         if self.max_variables is not None and series.shape[1] > self.max_variables:
-            raise Unsupported(
-                f"{problem.id} has {series.shape[1]} variables, the limit is {self.max_variables}"
-            )
+            raise Unsupported(f"{problem.id} has {series.shape[1]} variables, the limit is {self.max_variables}")
         if len(series) <= LAG + 1:
             raise Unsupported(f"{problem.id}: a series of {len(series)} points has no lagged pairs to test")
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .. import shooting, skeletons
 from ..expressions import Expression, parse, replace_leaves
 from ..problems.cde import CoupledODE
-from ..skeletons import UNKNOWN, fit_integral, fit_released
-from . import Candidate, Method, Unsupported, code_version, generator
+from ..search import multiple_shooting
+from ..search.skeleton_fits import UNKNOWN, fit_integral, fit_released
+from . import Candidate, Method, Unsupported, generator
 
 FITS = ("released", "integral", "shooting")
 STARTS = 10  # of the search for inner constants: one skeleton, so more than in a loop
@@ -27,8 +27,7 @@ def skeleton(problem: CoupledODE) -> dict[str, str]:
         return (UNKNOWN,) if isinstance(label, str) and label in problem.constants else (label,)
 
     return {
-        state: str(Expression(replace_leaves(parse(text).tree, unknown)))
-        for state, text in problem.equations.items()
+        state: str(Expression(replace_leaves(parse(text).tree, unknown))) for state, text in problem.equations.items()
     }
 
 
@@ -38,8 +37,8 @@ class TrueSkeleton(Method):
 
     Attributes
     ----------
-    fit : 'released' (linear coefficients only, rounded: `skeletons.fit_released`), 'integral' (all constants:
-        `skeletons.fit_integral`) or 'shooting' (from these, `shooting.refine`).
+    fit : 'released' (linear coefficients only, rounded: `skeleton_fits.fit_released`), 'integral' (all constants:
+        `skeleton_fits.fit_integral`) or 'shooting' (from these, `multiple_shooting.refine`).
     """
 
     fit: str = "shooting"
@@ -51,11 +50,6 @@ class TrueSkeleton(Method):
         if self.fit not in FITS:
             raise ValueError(f"{self.name}: fit must be one of {', '.join(FITS)}, got {self.fit!r}")
 
-    @property
-    def version(self) -> str:
-        """Changes with the code of the fits, too."""
-        return "-".join([super().version, *map(code_version, (skeletons, shooting))])
-
     def solve(self, problem, *, budget=None, seed=0):
         if not isinstance(problem, CoupledODE):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
@@ -63,4 +57,4 @@ class TrueSkeleton(Method):
         if self.fit == "released":
             return [Candidate(fit_released(texts, states, t))]
         solution = fit_integral(texts, states, t, starts=STARTS, rng=generator(seed, problem.id, self.name))
-        return [Candidate(shooting.refine(solution, states, t) if self.fit == "shooting" else solution)]
+        return [Candidate(multiple_shooting.refine(solution, states, t) if self.fit == "shooting" else solution)]

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..logic import bits, minimal_rule
+from ..numerics.boolean_minimisation import bits, minimal_rule
 from ..problems import Transitions
 from . import Candidate, Method, Unsupported
 
@@ -32,9 +32,7 @@ class TruthTable(Method):
     exact: int = 6
     compared: int = 20
     name: ClassVar[str] = "truth_table"
-    reference: ClassVar[str] = (
-        "best-fit extension: Lähdesmäki et al., Machine Learning 52 (2003); Quine-McCluskey"
-    )
+    reference: ClassVar[str] = "best-fit extension: Lähdesmäki et al., Machine Learning 52 (2003); Quine-McCluskey"
     accepts: ClassVar[tuple[type, ...]] = (Transitions,)
 
     def solve(self, problem, *, budget=None, seed=0):

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .. import loop, shooting, skeletons
 from ..problems.cde import CoupledODE
-from . import Budget, Candidate, Method, Unsupported, code_version, generator
+from ..search import multiple_shooting
+from ..search import verification_loop as loop
+from . import Budget, Candidate, Method, Unsupported, generator
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,6 @@ class LoopGrammar(Method):
     reference: ClassVar[str] = "the loop of SymbolBench with a random grammar as proposer"
     accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
 
-    @property
-    def version(self) -> str:
-        """Changes with the code of the loop and of the fits, too."""
-        return "-".join([super().version, *map(code_version, (loop, skeletons, shooting))])
-
     def proposer(self) -> loop.Proposer:
         return loop.Grammar(samples=self.samples)
 
@@ -56,7 +52,7 @@ class LoopGrammar(Method):
             return []
         chosen = picked = loop.select(outcome.pool)
         if self.refine and self.fit == "integral":
-            fitted = shooting.refine(picked.solution, problem.observed(seed), problem.times())
+            fitted = multiple_shooting.refine(picked.solution, problem.observed(seed), problem.times())
             better = verify.scored(picked.proposal, fitted)
             chosen = better if better.score >= picked.score else picked
         curve = [[step.epoch, step.score, step.complexity] for step in outcome.progress]
@@ -68,11 +64,7 @@ class LoopGrammar(Method):
                 loss=1.0 - answer.score,
                 complexity=answer.complexity,
                 evaluations=last.proposed,
-                notes={
-                    "skeletons": answer.proposal,
-                    "failed": last.failed,
-                    "curve": curve if answer is chosen else [],
-                },
+                notes={"skeletons": answer.proposal, "failed": last.failed, "curve": curve if answer is chosen else []},
             )
             for answer in ranked
         ]

@@ -47,19 +47,13 @@ class WeakForm:
             )
         half = [(axis[-1] - axis[0]) / SUBDOMAINS for axis in axes]
         centres = np.stack(
-            [
-                rng.uniform(axis[0] + h, axis[-1] - h, size=n_boxes)
-                for axis, h in zip(axes, half, strict=True)
-            ],
-            axis=1,
+            [rng.uniform(axis[0] + h, axis[-1] - h, size=n_boxes) for axis, h in zip(axes, half, strict=True)], axis=1
         )
         self._boxes = []
         for centre in centres:
             box = self._box(centre, half)
             while box is None:
-                box = self._box(
-                    [rng.uniform(a[0] + h, a[-1] - h) for a, h in zip(axes, half, strict=True)], half
-                )
+                box = self._box([rng.uniform(a[0] + h, a[-1] - h) for a, h in zip(axes, half, strict=True)], half)
             self._boxes.append(box)
         self._weights: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self._matrices: dict[tuple[int, ...], sparse.csr_array] = {}

@@ -1,7 +1,7 @@
 """How well it was found: pure functions, prediction first, truth second.
 
 A metric declares its range and direction once, with the decorator below; tables read them to know what is best.
-Metrics import nothing of this package but `expressions`, `killable` and `levelset`.
+Metrics import nothing of this package but `expressions`, `system` and `numerics`.
 """
 
 import importlib

@@ -219,9 +219,7 @@ def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]):
         y = np.asarray(series[child], dtype=float)
         if len(y) < start + 2:
             continue
-        columns = [
-            np.asarray(series[parent], dtype=float)[start - lag : len(y) - lag] for parent, lag in sources
-        ]
+        columns = [np.asarray(series[parent], dtype=float)[start - lag : len(y) - lag] for parent, lag in sources]
         yield y[start:], np.stack(columns, axis=-1)
 
 
@@ -274,11 +272,7 @@ def ci_score_effective(prediction: set[Edge], series: Mapping[str, np.ndarray]) 
     1.0
     """
     single = [(_unit(y), _unit(X[:, 0])) for y, X in _lagged(prediction, series) if X.shape[1] == 1]
-    return (
-        float(np.mean([abs(y @ x) if y.any() and x.any() else np.nan for y, x in single]))
-        if single
-        else np.nan
-    )
+    return float(np.mean([abs(y @ x) if y.any() and x.any() else np.nan for y, x in single])) if single else np.nan
 
 
 @metric("higher", upper=1.0)

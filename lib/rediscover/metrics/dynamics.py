@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from .. import killable
+from ..system import time_limited
 from . import metric
 
 TOLERANCE = 0.05
@@ -83,7 +83,7 @@ def fidelity(prediction: Mapping[str, str] | None, truth: Mapping[str, str], sec
     odd = wrong = 0
     for state, text in truth.items():
         try:
-            found = killable.call(expanded, str(prediction[state]), seconds=seconds)
+            found = time_limited.call(expanded, str(prediction[state]), seconds=seconds)
         except (TimeoutError, MemoryError, ChildProcessError):
             return "approximate"
         except ExpressionError:

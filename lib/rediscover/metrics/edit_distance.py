@@ -16,9 +16,9 @@ from typing import NamedTuple
 import joblib
 import platformdirs
 
-from .. import killable
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.algebra import to_sympy
+from ..system import time_limited
 from . import metric
 from .trees import size, tree_edit_distance
 
@@ -123,11 +123,7 @@ def ned_harmonised(prediction, truth, names: Sequence[str] | None = None, second
 
 
 def ned_details(
-    prediction,
-    truth,
-    names: Sequence[str] | None = None,
-    seconds: float = SECONDS,
-    harmonised: bool = False,
+    prediction, truth, names: Sequence[str] | None = None, seconds: float = SECONDS, harmonised: bool = False
 ) -> Comparison:
     """`ned_published` or `ned_harmonised` with the status, the distance and the trees."""
     truth = as_expression(truth)
@@ -185,7 +181,7 @@ def _harmonised_tree(expression: Expression, seconds: float) -> tuple[str, tuple
 def _attempt(name: str, text: str, seconds: float) -> tuple[str, tuple | None]:
     """Status and tree of a conversion."""
     try:
-        return "ok", killable.call(f"{__name__}:{name}", text, seconds=seconds)
+        return "ok", time_limited.call(f"{__name__}:{name}", text, seconds=seconds)
     except TimeoutError:
         return "timeout", None
     except Exception:  # whatever computer algebra may raise; the released code counts it as 1, too

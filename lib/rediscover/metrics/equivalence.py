@@ -16,9 +16,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .. import killable, levelset
 from ..expressions import EXPONENT, Expression, parse, refit
 from ..expressions.syntax import fold
+from ..numerics import level_sets
+from ..system import time_limited
 from . import metric
 
 POINTS = 2000  # in the domain, and as many in the widened one
@@ -141,13 +142,13 @@ def _labels(expression) -> frozenset:
 
 def _same_skeleton(prediction, truth, seconds) -> bool:
     try:
-        return killable.call(compare_skeletons, str(prediction), str(truth), seconds=seconds)
+        return time_limited.call(compare_skeletons, str(prediction), str(truth), seconds=seconds)
     except Exception:  # computer algebra fails in many ways; undecided counts as different
         return False
 
 
 def compare_skeletons(prediction: str, truth: str) -> bool:
-    """Whether texts have one skeleton, as given or simplified; may hang, so call it through `killable`."""
+    """Whether texts have one skeleton, as given or simplified; may hang, so call it through `time_limited`."""
     import sympy
 
     def match(found, true):  # SymPy writes -x as -1*x: a constant can be that, but that is no constant
@@ -192,7 +193,7 @@ def same_level_set(prediction, truth, predicted_points, true_points, box) -> boo
     if not len(predicted_points) or not len(true_points):
         return False
     crossed = ((prediction, true_points), (truth, predicted_points))
-    if any(levelset.distance(F, points).max() >= TOLERANCE for F, points in crossed):
+    if any(level_sets.distance(F, points).max() >= TOLERANCE for F, points in crossed):
         return False
     values = _draw(dict(zip("xyz", box, strict=True)), 1.0, False, np.random.default_rng(0))
     with np.errstate(invalid="ignore"):

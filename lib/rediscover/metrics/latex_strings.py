@@ -163,10 +163,10 @@ def gpt2() -> Gpt2Tokenizer:
 
     Raises
     ------
-    rediscover.released.ReleasedError
+    rediscover.system.upstream_files.ReleasedError
         If the list of merges is neither in the cache nor in a mirror and cannot be downloaded.
     """
-    from ..released import fetch  # the only data that a metric needs
+    from ..system.upstream_files import fetch  # the only data that a metric needs
 
     file = fetch(TOKENIZER, "vocab.bpe")
     lines = file.read_text(encoding="utf-8").splitlines()[1:]  # after the version
@@ -206,9 +206,7 @@ def _rouge(prediction: str, truth: str) -> float:
     if not common:
         return 0.0
     precision, recall = common / len(a), common / len(b)
-    return round(
-        2 * precision * recall / (precision + recall), 4
-    )  # in rouge_score's order: the 4th digit can differ
+    return round(2 * precision * recall / (precision + recall), 4)  # in rouge_score's order: the 4th digit can differ
 
 
 @metric("higher", upper=1.0)
@@ -221,7 +219,7 @@ def rouge_l(prediction: str, truth: str, *, tokenizer: Gpt2Tokenizer | None = No
 
     Raises
     ------
-    rediscover.released.ReleasedError
+    rediscover.system.upstream_files.ReleasedError
         If GPT-2's merges cannot be had; `rouge_l_words` needs none.
 
     Examples

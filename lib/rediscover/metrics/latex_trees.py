@@ -19,7 +19,7 @@ import numpy as np
 import platformdirs
 from tqdm import tqdm
 
-from .. import killable
+from ..system import time_limited
 from . import metric
 from .latex_strings import FACTS, parts
 from .trees import size, tree_edit_distance
@@ -256,7 +256,7 @@ def _parse_missing(texts, processes, seconds):
 
 def _attempt(text: str, seconds: float) -> str | None:
     try:
-        return killable.call(sympy_classes, text, seconds=seconds)
+        return time_limited.call(sympy_classes, text, seconds=seconds)
     except (TimeoutError, ChildProcessError):
         return None
     except Exception:  # whatever the parser stumbles over means "not parsed"
@@ -276,10 +276,7 @@ def sympy_classes(text: str) -> str:
 def _parse_cache() -> sqlite3.Connection:
     """Parses of earlier runs, kept by version of SymPy; in memory where the user's cache cannot be
     written."""
-    file = (
-        platformdirs.user_cache_path("rediscover")
-        / f"latex-sympy-{importlib.metadata.version('sympy')}.sqlite"
-    )
+    file = platformdirs.user_cache_path("rediscover") / f"latex-sympy-{importlib.metadata.version('sympy')}.sqlite"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         cache = sqlite3.connect(file, isolation_level=None, timeout=30)

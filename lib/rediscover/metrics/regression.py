@@ -199,9 +199,7 @@ def relative_squared_error(prediction, truth) -> float:
     """
     prediction, truth = np.asarray(prediction, float), np.asarray(truth, float)
     if prediction.shape != truth.shape or truth.size == 0:
-        raise ValueError(
-            f"need values of one shape and at least one, got {prediction.shape} and {truth.shape}"
-        )
+        raise ValueError(f"need values of one shape and at least one, got {prediction.shape} and {truth.shape}")
     with np.errstate(all="ignore"):
         error = np.mean(((truth - prediction) / truth) ** 2)
     return float(error) if np.isfinite(error) else math.inf

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import mpmath
 import numpy as np
 
-from .. import killable
 from ..expressions import ExpressionError, parse
+from ..system import time_limited
 from . import metric
 from .edit_distance import SECONDS, as_expression, exact, ned_harmonised, real
 
@@ -83,7 +83,7 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
         return Relation("unparsable")
     texts = str(prediction), str(truth)
     try:
-        kind = killable.call(compare, *texts, names, rows, seconds=seconds)
+        kind = time_limited.call(compare, *texts, names, rows, seconds=seconds)
         if kind not in SOLVED:
             return Relation(kind)
         if _confirms(is_constant, *texts, kind == "offset", seconds=seconds):
@@ -102,7 +102,7 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
 
 def _confirms(function: Callable, *arguments, seconds: float) -> bool:
     try:
-        return killable.call(function, *arguments, seconds=seconds)
+        return time_limited.call(function, *arguments, seconds=seconds)
     except Exception:  # whatever computer algebra may raise, a timeout among it
         return False
 
@@ -153,8 +153,7 @@ def compare(prediction: str, truth: str, names: tuple[str, ...], rows: list[list
 
         def related(offset, factor):
             return factor != 0 and all(
-                abs(p - offset - factor * t) <= TOLERANCE * abs(factor) * min(abs(t), spread)
-                for p, t in pairs
+                abs(p - offset - factor * t) <= TOLERANCE * abs(factor) * min(abs(t), spread) for p, t in pairs
             )
 
         if g1 and related(0, f1 / g1):

@@ -107,10 +107,7 @@ def proximity_dependent(prediction: Mapping, truth: Mapping) -> float:
     if not truth.keys() <= prediction.keys():
         return np.nan
     return float(
-        sum(
-            tree_edit_distance(dependent_tree(prediction[name]), dependent_tree(truth[name]))
-            for name in truth
-        )
+        sum(tree_edit_distance(dependent_tree(prediction[name]), dependent_tree(truth[name])) for name in truth)
     )
 
 

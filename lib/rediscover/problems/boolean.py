@@ -15,7 +15,7 @@ import numpy as np
 import yaml
 
 from ..expressions import Expression, Program, parse
-from ..logic import minimal_rule
+from ..numerics.boolean_minimisation import minimal_rule
 from . import Split, Transitions, generator
 
 RUNS, LENGTH = 30, 10  # simulations of a network, and states of each (SymbolBench, released code)
@@ -42,9 +42,7 @@ class BooleanNetwork(Transitions):
     def __post_init__(self):
         super().__post_init__()
         if self.transitions not in ("released", "complete"):
-            raise ValueError(
-                f"{self.id}: transitions must be 'released' or 'complete', got {self.transitions!r}"
-            )
+            raise ValueError(f"{self.id}: transitions must be 'released' or 'complete', got {self.transitions!r}")
 
     @cached_property
     def expressions(self) -> dict[str, Expression]:
@@ -136,9 +134,7 @@ def extra_ids() -> dict:
         folder = resources.files("cana") / "datasets" / "cell_collective"
     except ModuleNotFoundError:
         return {}
-    files = sorted(
-        (file for file in folder.iterdir() if file.name.endswith(".txt")), key=lambda file: file.name
-    )
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".txt")), key=lambda file: file.name)
     return {file.name.removesuffix(".txt").replace(" ", "-"): file for file in files}
 
 

@@ -2,7 +2,7 @@
 
 The rule that made them: state j is a parent of state i, with lag 1, where it occurs in the right-hand side of
 i; and every state is its own parent. The graphs are facts kept here. The series are the released ones, read
-from the authors' file by `rediscover.released`; for the graphs whose equations are in the catalogue of
+from the authors' file by `rediscover.system.upstream_files`; for the graphs whose equations are in the catalogue of
 coupled equations they are integrated here instead when ``series_from="equations"``.
 """
 
@@ -15,7 +15,7 @@ from importlib import resources
 import numpy as np
 import yaml
 
-from .. import released
+from ..system import upstream_files
 from . import Series, Split
 
 LAG = 1
@@ -45,9 +45,7 @@ class CausalSeries(Series):
     def __post_init__(self):
         super().__post_init__()
         if self.series_from not in ("released", "equations"):
-            raise ValueError(
-                f"{self.id}: series_from must be 'released' or 'equations', got {self.series_from!r}"
-            )
+            raise ValueError(f"{self.id}: series_from must be 'released' or 'equations', got {self.series_from!r}")
         if self.series_from == "equations" and not self.equations:
             raise ValueError(f"{self.id}: the equations are not in the catalogue; use series_from='released'")
 
@@ -61,7 +59,7 @@ class CausalSeries(Series):
 
         Raises
         ------
-        released.ReleasedError
+        upstream_files.ReleasedError
             If the released file is neither here nor can be had.
         """
         if self.series_from == "equations":
@@ -109,7 +107,7 @@ def plain_array(path) -> np.ndarray:
 
 @functools.cache
 def _released() -> list[dict]:
-    return np.ravel(plain_array(released.fetch(*RECORDS))).tolist()
+    return np.ravel(plain_array(upstream_files.fetch(*RECORDS))).tolist()
 
 
 @functools.cache
@@ -123,7 +121,7 @@ def released_contexts() -> dict[str, tuple[tuple[str, ...], str | None]]:
 
     Raises
     ------
-    released.ReleasedError
+    upstream_files.ReleasedError
         If the released file is neither here nor can be had.
     """
     contexts = {}
@@ -156,21 +154,11 @@ def load(name: str) -> CausalSeries:
     entry = _graphs()[name]
     variables = tuple(f"x{i}" for i in range(len(entry["parents"])))
     earlier = _first()[name]
-    flags = {
-        "truncated": "points" in entry,
-        "constant": "constant" in entry,
-        "repeated": earlier != name,
-    }
-    notes = [
-        f"{entry['points']} points" if "points" in entry else "",
-        f"as {earlier}" if earlier != name else "",
-    ]
+    flags = {"truncated": "points" in entry, "constant": "constant" in entry, "repeated": earlier != name}
+    notes = [f"{entry['points']} points" if "points" in entry else "", f"as {earlier}" if earlier != name else ""]
     return CausalSeries(
         id=f"causal/{name}",
-        truth={
-            variables[i]: tuple((variables[j], LAG) for j in parents)
-            for i, parents in enumerate(entry["parents"])
-        },
+        truth={variables[i]: tuple((variables[j], LAG) for j in parents) for i, parents in enumerate(entry["parents"])},
         inputs=variables,
         states=tuple(map(str, entry["states"])),
         domain=entry.get("domain", ""),
@@ -186,7 +174,4 @@ def load(name: str) -> CausalSeries:
 def _first() -> dict[str, str]:
     """Name of each graph -> name of the first graph with the same variables and edges."""
     first: dict[str, str] = {}
-    return {
-        name: first.setdefault(str((entry["states"], entry["parents"])), name)
-        for name, entry in _graphs().items()
-    }
+    return {name: first.setdefault(str((entry["states"], entry["parents"])), name) for name, entry in _graphs().items()}

@@ -20,9 +20,7 @@ from ..expressions import Expression, Program, parse
 from . import Split, Trajectories, generator, odes
 
 T_END, POINTS = 10.0, 150
-DISPLACEMENT = (
-    0.1  # standard deviation of the shift that makes the second initial state of the published models
-)
+DISPLACEMENT = 0.1  # standard deviation of the shift that makes the second initial state of the published models
 
 
 class Solver(NamedTuple):
@@ -143,9 +141,7 @@ class CoupledODE(Trajectories):
 
     def solution(self, split: str = "id", seed: int = 0, *, points: int = POINTS) -> np.ndarray:
         """The true solution without noise, shape (points, n_states)."""
-        return _solution(
-            self.id, tuple(self.truth.values()), tuple(self.initial_state(split, seed)), points
-        ).copy()
+        return _solution(self.id, tuple(self.truth.values()), tuple(self.initial_state(split, seed)), points).copy()
 
     def observed(self, seed: int = 0) -> np.ndarray:
         """The training trajectory with its noise, shape (150, n_states)."""
@@ -161,10 +157,7 @@ class CoupledODE(Trajectories):
         states, other = self.observed(seed), self.solution("ood", seed)
         rates = np.gradient(states, self.times(), axis=0, edge_order=2)
         exact = self.evaluate({name: other[:, i] for i, name in enumerate(self.inputs)})
-        return {
-            "train": Split(states, rates[:, 0] if len(self.truth) == 1 else rates),
-            "test": Split(other, exact),
-        }
+        return {"train": Split(states, rates[:, 0] if len(self.truth) == 1 else rates), "test": Split(other, exact)}
 
 
 @functools.lru_cache(maxsize=1024)
@@ -192,9 +185,7 @@ def _dimensions() -> dict[str, str]:
 
 def ids(subset: str | None = None) -> list[str]:
     """Names, those of ODEBench first; `subset` is a number of states, "1" to "4"."""
-    return sorted(
-        (name for name, d in _dimensions().items() if subset in (None, d)), key=lambda n: (n[0] != "S", n)
-    )
+    return sorted((name for name, d in _dimensions().items() if subset in (None, d)), key=lambda n: (n[0] != "S", n))
 
 
 def load(name: str) -> CoupledODE:

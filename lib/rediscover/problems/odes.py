@@ -113,9 +113,7 @@ class ODE(Trajectories):
         t, u, du = self.trajectory(seed)
         slope = np.gradient(u, t[1] - t[0], axis=0, edge_order=2)
         return {
-            name: Split(
-                u[rows], (du if name == "test" else slope)[rows].squeeze(axis=1 if u.shape[1] == 1 else ())
-            )
+            name: Split(u[rows], (du if name == "test" else slope)[rows].squeeze(axis=1 if u.shape[1] == 1 else ()))
             for name, rows in time_splits(len(t), self.split).items()
         }
 
@@ -125,10 +123,7 @@ class ODE(Trajectories):
             return super().tasks(seed)
         rows = self.data(seed)["refit"]
         targets = rows.y.reshape(len(rows.y), -1)
-        return [
-            Task(inputs=self.inputs, output=name, X=rows.X, y=targets[:, i])
-            for i, name in enumerate(self.outputs)
-        ]
+        return [Task(inputs=self.inputs, output=name, X=rows.X, y=targets[:, i]) for i, name in enumerate(self.outputs)]
 
     def ranked(self, candidates: list, task: Task) -> list:
         return by_fitness(candidates, task) if self.choice == "fitness" else candidates
@@ -186,9 +181,7 @@ def settle_noise(problem) -> None:
             f"{', '.join(f'{noise_scale(level):.3g}' for level in SNR)}; got noise {noise!r}, snr {problem.snr!r}"
         )
     if noise and not np.isclose(noise, noise_scale(snr), rtol=1e-6):
-        raise ValueError(
-            f"{problem.id}: snr {snr} and noise {noise!r} contradict each other: change one by the other"
-        )
+        raise ValueError(f"{problem.id}: snr {snr} and noise {noise!r} contradict each other: change one by the other")
     object.__setattr__(problem, "snr", snr)
     object.__setattr__(problem, "noise", noise_scale(snr))
 
@@ -231,9 +224,7 @@ def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory
     def bounded(t, x):
         values = rates(t, x)
         if not np.isfinite(values).all():  # the solver itself would go on with it for ever
-            raise ArithmeticError(
-                f"{problem.id}: the integration stopped at t = {t:.3g}: infinite derivative"
-            )
+            raise ArithmeticError(f"{problem.id}: the integration stopped at t = {t:.3g}: infinite derivative")
         return values
 
     with np.errstate(all="ignore"):
@@ -251,9 +242,7 @@ def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory
     u = solution.y.T
     if not solution.success or len(u) != n_points or not np.isfinite(u).all():
         reached = solution.t[-1] if len(solution.t) else 0.0
-        raise ArithmeticError(
-            f"{problem.id}: the integration stopped at t = {reached:.3g}: {solution.message}"
-        )
+        raise ArithmeticError(f"{problem.id}: the integration stopped at t = {reached:.3g}: {solution.message}")
     du = np.stack([np.broadcast_to(column, n_points) for column in rates(0.0, u.T)], axis=1)
     for array in (solution.t, u, du):
         array.setflags(write=False)

@@ -143,9 +143,7 @@ def extract(text: str, id: str, title: str = "") -> Paper:
         entry = {"number": str(len(entries) + 1), "context": context, "description": description}
         entries.append(Entry(equations=equations, **entry))
     if not FEWEST <= len(entries) <= MOST:
-        raise Unsuitable(
-            f"{id}: {len(entries)} displayed equations in the method section, not {FEWEST} to {MOST}"
-        )
+        raise Unsuitable(f"{id}: {len(entries)} displayed equations in the method section, not {FEWEST} to {MOST}")
     return Paper(id=id, title=title, equations=tuple(entries))
 
 
@@ -362,7 +360,7 @@ def released_papers() -> list[Paper]:
 
     Raises
     ------
-    rediscover.released.ReleasedError
+    rediscover.system.upstream_files.ReleasedError
         If the file is neither in the mirror nor in the cache and cannot be downloaded.
     """
     return read_papers(_released("Dataset/academic_dataset_Final.json"))
@@ -461,7 +459,7 @@ def judged_in_notebook_order(model: str, scores: pd.DataFrame | None = None) -> 
 
 
 def _released(path: str) -> Path:
-    from ..released import fetch
+    from ..system.upstream_files import fetch
 
     return fetch(REPOSITORY, path)
 

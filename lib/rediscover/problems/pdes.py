@@ -24,8 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from .. import pde_solvers
-from . import Field, Split, Task
+from . import Field, Split, Task, pde_solvers
 from .odes import SNR, by_fitness, check_choice, settle_noise, time_splits
 
 MAX_ORDER = 4
@@ -134,10 +133,7 @@ class PDE(Field):
         missing = sorted({n for e in self.expressions.values() for n in e.names} - set(known))
         if missing:
             raise KeyError(f"{self.id}: evaluate needs values for {', '.join(missing)}")
-        columns = [
-            self.expressions[state](known) if state in self.truth else np.array(np.nan)
-            for state in self.states
-        ]
+        columns = [self.expressions[state](known) if state in self.truth else np.array(np.nan) for state in self.states]
         return columns[0] if len(columns) == 1 else np.stack(np.broadcast_arrays(*columns), axis=-1)
 
     def samples(self, seed: int = 0) -> Samples:
@@ -167,8 +163,7 @@ class PDE(Field):
                 along = axes.index(name) if name in axes else len(axes)
                 line = samples.axes.get(name, samples.t)
                 found[name] = np.broadcast_to(
-                    line.reshape([-1 if i == along else 1 for i in range(len(axes) + 1)]),
-                    samples.u.shape[:-1],
+                    line.reshape([-1 if i == along else 1 for i in range(len(axes) + 1)]), samples.u.shape[:-1]
                 )
                 continue
             if state not in self.states or any(d not in axes for d in directions):
@@ -347,9 +342,7 @@ def simulate(name: str, reduced: bool = False) -> pde_solvers.Record:
 
 def digest(record: pde_solvers.Record) -> str:
     """SHA-256 of the arrays of a simulated field."""
-    return hashlib.sha256(
-        b"".join(np.ascontiguousarray(a).tobytes() for a in record if a is not None)
-    ).hexdigest()
+    return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in record if a is not None)).hexdigest()
 
 
 def _read(path: Path) -> pde_solvers.Record | None:
@@ -422,9 +415,7 @@ def features(states: Iterable[str], axes: Mapping[str, int]) -> tuple[str, ...]:
     ('u0', 'u0_x', 'u0_y', 'u0_xx', 'u0_yy', 'u0_xxx', 'u0_z')
     """
     states = tuple(states)
-    plain = [
-        (axis, order) for order in range(1, MAX_ORDER + 1) for axis in "xy" if axes.get(axis, 0) >= order + 2
-    ]
+    plain = [(axis, order) for order in range(1, MAX_ORDER + 1) for axis in "xy" if axes.get(axis, 0) >= order + 2]
     plain += [("z", 1)] if "z" in axes else []
     return states + tuple(f"{state}_{axis * order}" for axis, order in plain for state in states)
 

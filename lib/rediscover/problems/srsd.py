@@ -82,9 +82,7 @@ class Law(Regression):
         super().__post_init__()
         for option, values in (("ranges", RANGES), ("variant", VARIANTS)):
             if getattr(self, option) not in values:
-                raise ValueError(
-                    f"{self.id}: {option} must be {' or '.join(values)}, got {getattr(self, option)!r}"
-                )
+                raise ValueError(f"{self.id}: {option} must be {' or '.join(values)}, got {getattr(self, option)!r}")
         if not (isinstance(self.dummies, int) and 0 <= self.dummies <= DUMMIES):
             raise ValueError(f"{self.id}: dummies must be 0 to {DUMMIES} or True, got {self.dummies!r}")
         if len(self.sizes) != len(SPLITS) or not all(isinstance(n, int) and n > 0 for n in self.sizes):
@@ -129,9 +127,7 @@ class Law(Regression):
     def with_constants(self, formula: str) -> str:
         """The formula with the values of the constants that are not inputs."""
         constants, values = self.entry.get("constants", {}), catalogue()["constants"]
-        numbers = {
-            name: repr(values[spec["is"]]) for name, spec in constants.items() if name not in self.samplers
-        }
+        numbers = {name: repr(values[spec["is"]]) for name, spec in constants.items() if name not in self.samplers}
         return re.sub(r"[A-Za-z_]\w*", lambda match: numbers.get(match[0], match[0]), formula)
 
     @property
@@ -189,9 +185,7 @@ class Law(Regression):
             more_X, more_y = self._batch(2 * missing, rng)
             X, y = np.concatenate([X, more_X]), np.concatenate([y, more_y])
         if len(y) < rows:
-            raise RuntimeError(
-                f"{self.id}: only {len(y)} of {rows} rows have targets within single precision"
-            )
+            raise RuntimeError(f"{self.id}: only {len(y)} of {rows} rows have targets within single precision")
         X, y = X[:rows], y[:rows]
         for (position, _), sampler in zip(self.dummy_columns, self._dummy_samplers, strict=True):
             X = np.insert(X, position, sample(sampler, rows, rng), axis=1)
@@ -209,15 +203,12 @@ class Law(Regression):
         rng = generator(0, self.id, "dummies", "ranges")
         decades = rng.integers(-32, 32, size=len(self.dummy_columns), endpoint=True).tolist()
         signs = [("signed",) if signed else () for signed in rng.random(len(decades)) < 0.5]
-        return [
-            ["log", 10.0 ** (k - 1), 10.0 ** (k + 1), *sign] for k, sign in zip(decades, signs, strict=True)
-        ]
+        return [["log", 10.0 ** (k - 1), 10.0 ** (k + 1), *sign] for k, sign in zip(decades, signs, strict=True)]
 
     def data(self, seed: int = 0) -> dict[str, Split]:
         """Splits ``train``, ``validation``, ``test``; each has a random stream of its own."""
         splits = {
-            name: self.draw(rows, generator(seed, self.id, name))
-            for name, rows in zip(SPLITS, self.sizes, strict=True)
+            name: self.draw(rows, generator(seed, self.id, name)) for name, rows in zip(SPLITS, self.sizes, strict=True)
         }
         if self.noise:
             X, y = splits["train"]

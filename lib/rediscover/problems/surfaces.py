@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from .. import levelset
+from ..numerics import level_sets
 from . import LevelSet, Problem, Regression, Split, Task, generator
 
 REPRESENTATIONS = ("explicit", "implicit", "parametric")
@@ -53,14 +53,8 @@ def ids(subset=None) -> list[str]:
     (183, 24, 'TRPS10')
     """
     if subset is not None and subset not in REPRESENTATIONS and subset not in categories():
-        raise KeyError(
-            f"surfaces: no subset {subset!r} (known: {', '.join([*REPRESENTATIONS, *categories()])})"
-        )
-    return [
-        name
-        for name, (group, _) in _entries().items()
-        if subset in (None, group["code"], group["representation"])
-    ]
+        raise KeyError(f"surfaces: no subset {subset!r} (known: {', '.join([*REPRESENTATIONS, *categories()])})")
+    return [name for name, (group, _) in _entries().items() if subset in (None, group["code"], group["representation"])]
 
 
 def load(name: str):
@@ -215,7 +209,7 @@ class ImplicitSurface(_Sampled, LevelSet):
     def cloud(self, F, name: str, n: int, rng: np.random.Generator) -> np.ndarray:
         """Points, shape (n, 3), of the surface F = 0 in this surface's boxes; (0, 3) where there are none."""
         resolution = self.resolution // 2 if name == "ood" else self.resolution
-        return levelset.sample(F, self.boxes(name), n, rng, resolution)
+        return level_sets.sample(F, self.boxes(name), n, rng, resolution)
 
     def split(self, name: str, seed: int = 0) -> Split:
         """One split; see `data`."""
@@ -281,7 +275,7 @@ def _bending(F, X, domain):
     total = np.zeros(len(X))
     for axis, (low, high) in enumerate(domain):
         step = np.eye(3)[axis] * 1e-3 * (high - low)
-        ahead, behind = (levelset.value_and_gradient(F, X + shift)[1] for shift in (step, -step))
+        ahead, behind = (level_sets.value_and_gradient(F, X + shift)[1] for shift in (step, -step))
         with np.errstate(all="ignore"):
             ahead, behind = (g[:, axis] / np.linalg.norm(g, axis=1) for g in (ahead, behind))
             total += (ahead - behind) / (2 * step[axis])

@@ -1,6 +1,7 @@
-"""Showing it: tables, figures, verdicts and where each of them came from."""
+"""Tables, figures, verdicts and where each of them came from."""
 
-from .ledger import claims, combine, compare, published
-from .output import Output
+from .ledger import claims, combine, compare
+from .papers import catalogue, published
+from .tables import Output
 
-__all__ = ["Output", "claims", "combine", "compare", "published"]
+__all__ = ["Output", "catalogue", "claims", "combine", "compare", "published"]

@@ -5,10 +5,11 @@ published definition or data cannot be recovered), ``not run`` (the method or mo
 Verdicts on claims: ``holds``, ``fails``, ``mixed``, ``untestable here``.
 """
 
-import importlib.resources
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
+
+from . import papers
 
 VERDICTS = ("reproduced", "differs", "not comparable", "not run")
 CLAIM_VERDICTS = ("holds", "fails", "mixed", "untestable here")
@@ -27,28 +28,6 @@ COLUMNS = [
     "reason",
     "source",
 ]
-
-
-def published(name: str) -> pd.DataFrame:
-    """A table of a paper, tidy, values as printed (text, so that no digit is lost).
-
-    Parameters
-    ----------
-    name : str
-        File name without suffix, such as ``surfacebench_table1``.
-
-    Returns
-    -------
-    DataFrame
-        Its index says file and line of each row, ``surfacebench_table1.csv:2``: by it, the ledger knows a cell again.
-    """
-    folder = importlib.resources.files("rediscover") / "published"
-    with importlib.resources.as_file(folder / f"{name}.csv") as path:
-        if not path.exists():
-            known = ", ".join(sorted(p.stem for p in path.parent.glob("*.csv")))
-            raise KeyError(f"no published table {name!r} (known: {known})")
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    return table.set_axis([f"{name}.csv:{line}" for line in range(2, len(table) + 2)])
 
 
 def compare(
@@ -139,34 +118,28 @@ def claim_verdict(conditions: Iterable[bool]) -> str:
     return "holds" if all(met) else "mixed" if any(met) else "fails"
 
 
-def claims(
-    study: str, results: Mapping[str, tuple[str, str]], part: Iterable[str] | None = None
-) -> pd.DataFrame:
-    """The claims of a paper, each with our verdict and the statistic behind it.
+def claims(key: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
+    """The claims of a study, each with our verdict and the statistic behind it.
 
     Parameters
     ----------
-    study : as in claims.csv, such as ``SurfaceBench``.
+    key : of the study, such as ``surfaces``
     results : claim id -> (verdict, finding)
-    part : the claims that belong to this notebook, where the paper has several notebooks; by default all.
 
     Raises
     ------
     KeyError
-        If a claim of the paper has no result, or a result no claim: each must get a line.
+        If a claim has no result, or a result no claim: each must get a line.
+    ValueError
+        If a verdict is none of `CLAIM_VERDICTS`.
     """
-    table = published("claims")
-    table = table[table["study"] == study].set_index("claim_id")
-    if part is not None:
-        table = table.loc[list(part)]
+    table = papers.claims(key)
     problem = set(table.index) ^ set(results)
     if problem:
-        raise KeyError(f"claims of {study} and results do not match: {', '.join(sorted(problem))}")
+        raise KeyError(f"claims of {key} and results do not match: {', '.join(sorted(problem))}")
     wrong = {verdict for verdict, _ in results.values()} - set(CLAIM_VERDICTS)
     if wrong:
-        raise ValueError(
-            f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})"
-        )
+        raise ValueError(f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})")
     out = table[["claim"]].copy()
     out["verdict"] = [results[claim][0] for claim in out.index]
     out["finding"] = [results[claim][1] for claim in out.index]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from ..metrics.agreement import bootstrap
+from .statistics import bootstrap
 
 
 def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, float]:
@@ -45,9 +45,7 @@ def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, 
     return {"value": value, "low": low, "high": high, **counts}
 
 
-def summary(
-    frame: pd.DataFrame, by: list[str], columns: list[str], statistic: Callable = np.mean
-) -> pd.DataFrame:
+def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: Callable = np.mean) -> pd.DataFrame:
     """`interval` of several score columns for each group, tidy.
 
     Returns
@@ -57,15 +55,13 @@ def summary(
     rows = []
     for keys, group in frame.groupby(by, sort=False):
         for column in columns:
-            rows.append(
-                dict(zip(by, keys, strict=True)) | {"metric": column} | interval(group[column], statistic)
-            )
+            rows.append(dict(zip(by, keys, strict=True)) | {"metric": column} | interval(group[column], statistic))
     return pd.DataFrame(rows)
 
 
 def spread(tidy: pd.DataFrame, index: list[str], columns: str = "metric", digits: int = 2) -> pd.DataFrame:
     """A tidy summary as a table of texts ``value [low, high]``."""
-    from .output import number
+    from .tables import number
 
     text = tidy.assign(
         cell=[
@@ -74,7 +70,5 @@ def spread(tidy: pd.DataFrame, index: list[str], columns: str = "metric", digits
         ]
     )
     wide = text.pivot(index=index, columns=columns, values="cell")
-    order = (
-        pd.MultiIndex.from_frame(tidy[index].drop_duplicates()) if len(index) > 1 else tidy[index[0]].unique()
-    )
+    order = pd.MultiIndex.from_frame(tidy[index].drop_duplicates()) if len(index) > 1 else tidy[index[0]].unique()
     return wide.loc[order, list(tidy[columns].unique())]

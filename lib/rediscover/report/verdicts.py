@@ -6,7 +6,6 @@ is added here with the reason, so that nothing is left out silently.
 """
 
 import functools
-import importlib.resources
 import json
 from pathlib import Path
 
@@ -14,33 +13,19 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from .figures import style
-from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, combine, published
+from ..system.studies import studies as known_studies
+from . import papers
+from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, combine
+from .plots import style
 
 COLOURS = dict(zip(VERDICTS, ("#009e73", "#d55e00", "#999999", "#dddddd"), strict=True))
-_ABOUT = (
-    "unit",
-    "status",
-    "sd",
-    "basis",
-    "where_in_paper",
-    "dataset_printed",
-    "n_problems",
-)  # not what a cell is
-
-
-def tables() -> pd.DataFrame:
-    """The published tables: file -> paper, table, study, cells (format strings), describes (or NaN)."""
-    text = (importlib.resources.files("rediscover") / "published" / "tables.yaml").read_text()
-    return pd.DataFrame.from_dict(yaml.safe_load(text), orient="index")
+_ABOUT = ("unit", "status", "sd", "basis", "where_in_paper", "dataset_printed", "n_problems")  # not what a cell is
 
 
 @functools.cache
-def _rules() -> dict[str, dict]:
-    """What verdicts.yaml says: why numbers count as the same, and where claims are shown."""
-    return yaml.safe_load(
-        (importlib.resources.files(__package__) / "verdicts.yaml").read_text(encoding="utf-8")
-    )
+def _tolerances() -> dict[str, str]:
+    """Part of a rule's text -> why numbers count as the same by it."""
+    return yaml.safe_load(Path(__file__).with_name("tolerances.yaml").read_text(encoding="utf-8"))
 
 
 def justification(tolerance: str) -> str:
@@ -51,7 +36,7 @@ def justification(tolerance: str) -> str:
     >>> justification("exact")
     'a count or a size, in which nothing is random or rounded'
     """
-    return next((why for part, why in _rules()["tolerances"].items() if part in tolerance), "")
+    return next((why for part, why in _tolerances().items() if part in tolerance), "")
 
 
 def section(claim: str, notebook: str) -> str:
@@ -62,7 +47,7 @@ def section(claim: str, notebook: str) -> str:
     >>> section("SR-14", "20_srsd_edit_distance"), section("SR-01", "20_srsd_edit_distance")
     ('How hard is a law?', 'Verdicts')
     """
-    headings = _rules()["sections"].get(notebook, {})
+    headings = next((s["sections"][notebook] for s in known_studies().values() if notebook in s["sections"]), {})
     named = [heading for heading, ids in headings.items() if claim in ids and ids != "rest"]
     return next(iter(named + [heading for heading, ids in headings.items() if ids == "rest"]), "")
 
@@ -75,8 +60,8 @@ def cells() -> pd.DataFrame:
     DataFrame with the columns of a ledger, and study and method; ``source`` is file and line.
     """
     parts = []
-    for name, about in tables().iterrows():
-        rows = published(name)
+    for name, about in papers.tables().iterrows():
+        rows = papers.published(name)
         formats = about["cells"] if isinstance(about["cells"], list) else ["{value}"]
         read = [column for column in rows if any(f"{{{column}}}" in text for text in formats)]
         keys = [column for column in rows if column not in (*read, *_ABOUT)]
@@ -90,13 +75,9 @@ def cells() -> pd.DataFrame:
             part["method"] = rows[subject] if subject in ("method", "model") else ""
             if number:
                 part = part[part["published"] != ""]
-            parts.append(part.assign(**about[["paper", "table", "study", "describes"]]))
+            parts.append(part.assign(**about[["paper", "table", "describes"]], study=about["notebook"]))
     whole = pd.concat(parts).rename_axis("source").reset_index()
-    return (
-        whole.assign(**_unnamed(whole))
-        .drop(columns="describes")
-        .reindex(columns=["study", "method", *COLUMNS])
-    )
+    return whole.assign(**_unnamed(whole)).drop(columns="describes").reindex(columns=["study", "method", *COLUMNS])
 
 
 def _unnamed(whole: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -141,14 +122,10 @@ def ledger(folder: Path, studies: list[str]) -> pd.DataFrame:
     found = _settled(found, "cell", "not run").set_index("cell")
     whole = whole.set_index("cell")
     if not found.index.isin(whole.index).all():
-        raise ValueError(
-            f"no such number in the published tables: {found.index.difference(whole.index)[0]!r}"
-        )
+        raise ValueError(f"no such number in the published tables: {found.index.difference(whole.index)[0]!r}")
     missing = (whole["verdict"] == "not run") & ~whole.index.isin(found.index)
     whole.loc[missing, "reason"] = [
-        f"{study} does not treat this cell"
-        if study in studies
-        else f"the study {study} is not part of this version"
+        f"{study} does not treat this cell" if study in studies else f"the study {study} is not part of this version"
         for study in whole.loc[missing, "study"]
     ]
     shared = [column for column in COLUMNS if column not in ("paper", "table", "published")]
@@ -159,8 +136,7 @@ def ledger(folder: Path, studies: list[str]) -> pd.DataFrame:
 
 def claims(folder: Path, studies: list[str]) -> pd.DataFrame:
     """Every claim of the five papers with its verdict, the finding behind it, and notebook and section that show it."""
-    whole = published("claims").rename(columns={"study": "paper"}).set_index("claim_id")
-    whole = whole[["paper", "claim", "direction_or_number", "where_in_paper"]]
+    whole = papers.claims()[["paper", "claim", "direction_or_number", "where_in_paper"]]
     whole = whole.rename(columns={"direction_or_number": "published"})
     makers = origins(folder)
     entries = [
@@ -172,19 +148,13 @@ def claims(folder: Path, studies: list[str]) -> pd.DataFrame:
     found = _settled(found, "claim_id", "untestable here").set_index("claim_id")
     wrong = set(found["verdict"]) - set(CLAIM_VERDICTS)
     if wrong:
-        raise ValueError(
-            f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})"
-        )
+        raise ValueError(f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})")
     whole = whole.join(found)
-    waiting = tables().groupby("paper")["study"].unique()
+    waiting = papers.tables().groupby("paper")["notebook"].unique()
     for id in whole.index[whole["verdict"].isna()]:
         names = [name for name in waiting[whole.loc[id, "paper"]]]
         absent = [name for name in names if name not in studies]
-        why = (
-            f"{', '.join(absent)} not part of this version"
-            if absent
-            else f"not treated in {', '.join(names)}"
-        )
+        why = f"{', '.join(absent)} not part of this version" if absent else f"not treated in {', '.join(names)}"
         whole.loc[id, ["verdict", "finding", "notebook"]] = "untestable here", why, ""
     whole["section"] = [section(id, notebook) for id, notebook in whole["notebook"].items()]
     return whole.reset_index()
@@ -207,9 +177,7 @@ def origins(folder: Path) -> dict[str, str]:
 
 def counts(whole: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """How many cells have which verdict, in the order of `whole`; the last column is their number."""
-    table = pd.crosstab([whole[name] for name in by], whole["verdict"]).reindex(
-        columns=VERDICTS, fill_value=0
-    )
+    table = pd.crosstab([whole[name] for name in by], whole["verdict"]).reindex(columns=VERDICTS, fill_value=0)
     seen = whole[by].drop_duplicates()
     table = table.loc[list(seen.itertuples(index=False, name=None)) if len(by) > 1 else seen[by[0]]]
     return table.assign(cells=table.sum(axis=1)).rename_axis(columns=None)
@@ -225,9 +193,7 @@ def reasons(whole: pd.DataFrame, most: int) -> pd.DataFrame:
     """The commonest reasons of each verdict other than reproduced, by paper, and how many cells they explain."""
     part = whole[whole["verdict"] != "reproduced"]
     frame = part.groupby(["paper", "verdict", "reason"], sort=False).size().rename("cells").reset_index()
-    return (
-        frame.sort_values("cells", ascending=False, kind="stable").head(most).set_index(["paper", "verdict"])
-    )
+    return frame.sort_values("cells", ascending=False, kind="stable").head(most).set_index(["paper", "verdict"])
 
 
 def tolerances(whole: pd.DataFrame) -> pd.DataFrame:

@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..methods import Budget, Method, code_version, method
+from ..methods import Budget, Method, method
 from ..problems import Problem, problem
+from ..system.code_version import code_version
 from .executors import Dask, Local, Task
 from .store import Store, StoreError
 from .worker import checked
@@ -183,8 +184,8 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
     """What identifies a run: a hash of all that its result depends on.
 
     That is the problem's fields (noise among them, notes and sources not), the method's settings, the code of
-    both modules (comments and docstrings left out) and the versions of the packages that the method declares,
-    the seed and the budget.
+    both modules and of all that they import of this package (comments and docstrings left out), the versions of the
+    packages that the method declares, the seed and the budget.
     """
     parts = {
         "problem": identity(problem),
@@ -196,9 +197,9 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
 
 
 def identity(problem: Problem) -> list:
-    """What identifies a problem: class, fields (notes and sources not), and the code of its module."""
+    """What identifies a problem: class, fields (notes and sources not), and code (its module's and what that imports)."""
     fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
-    return [type(problem).__qualname__, fields, code_version(sys.modules[type(problem).__module__])]
+    return [type(problem).__qualname__, fields, code_version(type(problem).__module__)]
 
 
 def digest(parts) -> str:

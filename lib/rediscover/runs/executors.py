@@ -20,7 +20,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import wait
 from typing import NamedTuple
 
-from .. import arithmetic
+from ..system import reproducible_blas
 from .worker import NOTICE, ending
 
 POLL = 0.02  # seconds between two looks at the limits
@@ -100,7 +100,7 @@ class Local:
             code += f"from {__package__}.worker import serve; serve({theirs.fileno()}, {self.modules!r})"
             self.server = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-c", code],
-                env=os.environ | arithmetic.CHILD,
+                env=os.environ | reproducible_blas.CHILD,
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -1,16 +1,14 @@
 """All constants of found expressions fitted again, to tell a bad structure from a badly fitted one."""
 
 import json
-import sys
-from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from ..expressions import Expression, parse, refit
 from ..expressions.syntax import fold
-from ..methods import code_version
-from ..problems import Problem, generator
-from . import compute, digest, identity
+from ..problems import generator
+from .answers import on_answers
 
 ROWS = 500  # of the training table; more would hardly move the constants
 
@@ -34,31 +32,15 @@ def folded(expression: Expression) -> Expression:
     return Expression(fold(expression.tree, combine))
 
 
-class Refit(NamedTuple):
-    """The refit of one answer on its problem's training data, as work for `compute`."""
-
-    problem: Problem
-    solution: str
-    seed: int
-
-    def __call__(self) -> dict:
-        solution = json.loads(self.solution)
-        for task in self.problem.tasks(self.seed):
-            values = dict(zip(task.inputs, task.X[:ROWS].T, strict=True))
-            rng = generator(self.seed, self.problem.id, "refit")
-            solution[task.output] = str(
-                refit(folded(parse(solution[task.output])), values, task.y[:ROWS], rng=rng)
-            )
-        return {"status": "ok", "reason": "", "solution": json.dumps(solution)}
-
-    @property
-    def key(self) -> str:
-        versions = [code_version(sys.modules[name]) for name in (__name__, Expression.__module__)]
-        return digest(["refit", identity(self.problem), self.solution, self.seed, versions])
-
-    @property
-    def identity(self) -> dict:
-        return {"refit": self.solution, "problem": self.problem.id, "seed": self.seed}
+def refit_all(problem, solution: dict[str, str], seed: int) -> dict[str, str]:
+    """The solution with the constants of each output fitted again on the problem's training rows."""
+    solution = dict(solution)
+    for task in problem.tasks(seed):
+        values = dict(zip(task.inputs, task.X[:ROWS].T, strict=True))
+        rng = generator(seed, problem.id, "refit")
+        fitted = refit(folded(parse(solution[task.output])), values, task.y[:ROWS], rng=rng)
+        solution[task.output] = str(fitted)
+    return solution
 
 
 def refitted(records, problems, *, store=None, workers=None, progress=True):
@@ -76,12 +58,12 @@ def refitted(records, problems, *, store=None, workers=None, progress=True):
     DataFrame
         Like `records`, with other solutions; a refit that failed keeps the solution that was there.
     """
-    known = {problem.id: problem for problem in problems}
-    answered = records.index[records["status"] == "ok"]
-    works = [Refit(known[row.problem], row.solution, row.seed) for row in records.loc[answered].itertuples()]
-    outcomes = compute(works, store=store, workers=workers, progress=progress)
-    out = records.copy()
-    out.loc[answered, "solution"] = [
-        outcome.get("solution", work.solution) for outcome, work in zip(outcomes, works, strict=True)
-    ]
-    return out
+    answered = records[records["status"] == "ok"]
+    options = {"store": store, "workers": workers, "progress": progress}
+    outcomes = on_answers(f"{__name__}:refit_all", answered, problems, **options)
+    again = {
+        i: json.dumps(outcome["result"])
+        for i, outcome in zip(answered.index, outcomes, strict=True)
+        if "result" in outcome
+    }
+    return records.assign(solution=records["solution"].mask(records.index.isin(again), pd.Series(again)))

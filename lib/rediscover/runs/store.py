@@ -111,15 +111,11 @@ def _open(path):
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
             db.close()
-            raise StoreError(
-                f"store {path} has version {version}, this program knows {VERSION}: update rediscover"
-            )
+            raise StoreError(f"store {path} has version {version}, this program knows {VERSION}: update rediscover")
         if version != VERSION or db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("not a whole store")
         db.execute("PRAGMA journal_mode = WAL")
-        db.execute(
-            "PRAGMA synchronous = NORMAL"
-        )  # safe when the process dies; syncing every run would cost more
+        db.execute("PRAGMA synchronous = NORMAL")  # safe when the process dies; syncing every run would cost more
         return db
     except sqlite3.OperationalError:
         db.close()

@@ -1,0 +1,1 @@
+"""Language models: client, records of replies, and what is read from them."""

@@ -1,0 +1,1 @@
+"""What is made from tables: README, site, paper, benchmarks."""

@@ -1,0 +1,197 @@
+"""What several studies compare alike: paired tests, recovered shares, best printed values, methods by their labels."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from ..methods import method
+from ..methods.tables import Tabular
+from .papers import catalogue
+from .plots import order
+from .statistics import holm, paired_wilcoxon
+
+PAIRED_TEST = {  # the one schema of every table of paired tests: column -> what it holds
+    "measure": "the score that is compared",
+    "condition": "on what: a split, a rule, a noise level; empty where there is one only",
+    "a": "first method or model",
+    "b": "second method or model",
+    "n_pairs": "problems (or other items) with both scores",
+    "n_zeros": "pairs that are equal",
+    "median_difference": "median of a - b",
+    "mean_difference": "mean of a - b; NaN where it is not reported",
+    "low": "lower end of its 95 % interval",
+    "high": "upper end of its 95 % interval",
+    "w_plus": "sum of the ranks of the pairs in which a is larger",
+    "w_minus": "sum of the ranks of the pairs in which b is larger",
+    "rank_biserial": "(w_plus - w_minus) / (w_plus + w_minus), in [-1, 1]",
+    "alternative": "two-sided, less (a is lower) or greater",
+    "p": "of Wilcoxon's signed-rank test",
+    "p_holm": "corrected for all tests of the table",
+}
+
+
+def paired_test(
+    a,
+    b,
+    names: tuple[str, str],
+    *,
+    measure: str,
+    condition: str = "",
+    interval: Mapping[str, float] | None = None,
+    alternative: str = "two-sided",
+) -> dict:
+    """One row of a table of paired tests; see `PAIRED_TEST`.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n,)
+        Scores on the same items, without NaN.
+    names : of a and of b
+    interval : value, low and high of the mean difference, where it is reported
+    alternative : as for `statistics.paired_wilcoxon`
+
+    Raises
+    ------
+    ValueError
+        If the lengths differ, there are no pairs, or a score is NaN.
+
+    Examples
+    --------
+    >>> row = paired_test([1, 2, 3, 4], [1, 1, 1, 1], ("mean", "zero"), measure="error")
+    >>> row["n_pairs"], row["n_zeros"], row["w_plus"], row["w_minus"], row["rank_biserial"]
+    (4, 1, 6.0, 0.0, 1.0)
+    """
+    test = paired_wilcoxon(a, b, alternative=alternative)
+    n = test["n_pairs"] - test["n_zeros"]
+    total = n * (n + 1) / 2
+    interval = interval or {"value": np.nan, "low": np.nan, "high": np.nan}
+    return {
+        "measure": measure,
+        "condition": condition,
+        "a": names[0],
+        "b": names[1],
+        "n_pairs": test["n_pairs"],
+        "n_zeros": test["n_zeros"],
+        "median_difference": test["median"],
+        "mean_difference": interval["value"],
+        "low": interval["low"],
+        "high": interval["high"],
+        "w_plus": total * (1 + test["effect"]) / 2,
+        "w_minus": total * (1 - test["effect"]) / 2,
+        "rank_biserial": test["effect"],
+        "alternative": alternative,
+        "p": test["p"],
+    }
+
+
+def paired_tests(rows: Iterable[Mapping]) -> pd.DataFrame:
+    """A table of paired tests from rows of `paired_test`, with Holm's correction over all of them.
+
+    Returns
+    -------
+    DataFrame
+        With the columns of `PAIRED_TEST`, in the order of `rows`.
+    """
+    frame = pd.DataFrame(list(rows), columns=[name for name in PAIRED_TEST if name != "p_holm"])
+    return frame.assign(p_holm=holm(frame["p"].astype(float)))
+
+
+def recovery(recovered: pd.Series, by: Iterable | pd.Series) -> pd.DataFrame:
+    """Recovered problems of each group, with Wilson's 95 % interval of the share.
+
+    Parameters
+    ----------
+    recovered : Series of bool or of 0 and 1, one for each run
+    by : Series (or list of Series) of the same length, such as the column ``method``
+
+    Returns
+    -------
+    DataFrame
+        Index: the groups, in the order of all tables where they are methods. Columns: recovered, n, share, low, high.
+
+    Examples
+    --------
+    >>> recovery(pd.Series([1, 0, 1]), pd.Series(["mean", "oracle", "oracle"], name="method"))["share"].to_dict()
+    {'oracle': 0.5, 'mean': 1.0}
+    """
+    grouped = recovered.astype(float).groupby(by, sort=False)
+    frame = pd.DataFrame({"recovered": grouped.sum().astype(int), "n": grouped.size(), "share": grouped.mean()})
+    bounds = [proportion_confint(k, n, method="wilson") for k, n in zip(frame["recovered"], frame["n"], strict=True)]
+    frame[["low", "high"]] = np.asarray(bounds, float).reshape(-1, 2)
+    return frame if frame.index.nlevels > 1 else frame.loc[order(frame.index)]
+
+
+def best_printed(rows: pd.DataFrame, by: list[str], directions: Mapping[str, str] | str = "higher") -> pd.DataFrame:
+    """The best value that a paper prints, for each group of its rows.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        A published table, tidy: `by`, metric and value, which may be text.
+    by : columns that make a group, ``metric`` among them
+    directions : metric -> 'higher' or 'lower', or one for all
+
+    Returns
+    -------
+    DataFrame
+        One row of `rows` for each group, value as a number; of equal ones the first.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"metric": ["r2", "r2"], "method": ["A", "B"], "value": ["0.5", "0.75"]})
+    >>> best_printed(rows, ["metric"])[["method", "value"]].values.tolist()
+    [['B', 0.75]]
+    """
+    rows = rows.assign(value=pd.to_numeric(rows["value"]))
+    chosen = []
+    for _, group in rows.groupby(by, sort=False):
+        metric = group["metric"].iloc[0] if "metric" in group else ""
+        direction = directions if isinstance(directions, str) else directions[metric]
+        chosen.append(group["value"].idxmin() if direction == "lower" else group["value"].idxmax())
+    return rows.loc[chosen]
+
+
+def labels(paper: str) -> pd.DataFrame:
+    """How a paper prints methods, and what they are called here.
+
+    Parameters
+    ----------
+    paper : as in methods.yaml, such as ``surfacebench``
+
+    Returns
+    -------
+    DataFrame
+        Index: the label printed. Columns: method (its name here, empty if there is none), reason (why it does not run).
+
+    Examples
+    --------
+    >>> labels("mdbench").loc["SINDy", "method"]
+    'sindy'
+    """
+    table = catalogue(paper).drop_duplicates("label").set_index("label")
+    return table[["ours", "reason"]].rename(columns={"ours": "method"})
+
+
+def build_methods(names: Iterable[str], *, max_rows: int | None = None, settings: Mapping | None = None) -> list:
+    """Methods by their names, with the settings of a parameter file.
+
+    Parameters
+    ----------
+    max_rows : rows that every search of tables works on, if given
+    settings : name -> settings that differ from the method's own
+    """
+    built = []
+    for name in names:
+        chosen = dict((settings or {}).get(name, {}))
+        plain = method(name, **chosen)
+        limited = plain.searches and isinstance(plain, Tabular) and max_rows is not None
+        built.append(method(name, **chosen, max_rows=max_rows) if limited else plain)
+    return built
+
+
+def counts(problems: Iterable, by: str = "subset") -> pd.Series:
+    """How many problems each subset (or other attribute) has, in order of appearance."""
+    values = pd.Series([getattr(problem, by) for problem in problems])
+    return values.value_counts(sort=False).rename("problems").rename_axis(by)

@@ -1,0 +1,91 @@
+"""What the papers print: their tables, their claims, and the methods by the labels that stand there."""
+
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from ..methods import registry
+from ..system.studies import FOLDER, studies
+
+
+def published(name: str) -> pd.DataFrame:
+    """A table of a paper, tidy, values as printed (text, so that no digit is lost).
+
+    Parameters
+    ----------
+    name : str
+        File name without suffix, such as ``surfacebench_table1``.
+
+    Returns
+    -------
+    DataFrame
+        Its index says file and line of each row, ``surfacebench_table1.csv:2``: by it, the ledger knows a cell again.
+
+    Raises
+    ------
+    KeyError
+        If no study has such a table.
+    """
+    files = {path.stem: path for path in sorted(FOLDER.glob("*/published/*.csv")) if path.stem != "claims"}
+    if name not in files:
+        raise KeyError(f"no published table {name!r} (known: {', '.join(files)})")
+    table = _text(files[name])
+    return table.set_axis([f"{name}.csv:{line}" for line in range(2, len(table) + 2)])
+
+
+def tables() -> pd.DataFrame:
+    """The published tables: file -> paper, table, notebook, cells (format strings), describes (or NaN)."""
+    rows = {
+        name: {"paper": study["paper"], "notebook": study["notebooks"][0], "cells": None, "describes": None} | about
+        for study in studies().values()
+        for name, about in study["tables"].items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def claims(key: str | None = None) -> pd.DataFrame:
+    """The claims of a study, or of all, by their id: paper, claim, direction_or_number, where_in_paper and others.
+
+    Parameters
+    ----------
+    key : key of the study, such as ``surfaces``; by default all
+    """
+    parts = [
+        _text(path).assign(paper=study["paper"])
+        for name, study in studies().items()
+        if key in (None, name) and (path := FOLDER / name / "published" / "claims.csv").exists()
+    ]
+    return pd.concat(parts).set_index("claim_id").sort_index()
+
+
+def catalogue(paper: str | None = None) -> pd.DataFrame:
+    """Every method of the papers: method, papers, label, status, ours, reason.
+
+    Status is 'runs here', 'runs with more installed' (the reason says what) or 'not yet'; it follows from the registry
+    and is written down nowhere.
+
+    Parameters
+    ----------
+    paper : str, optional
+        As in methods.yaml, such as ``surfacebench``: then one row for each label that its tables print.
+    """
+    known, rows = registry(), []
+    for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):
+        ours = entry.get("ours", "")
+        present = ours in known
+        reason = known[ours]().available() if present else entry["reason"]
+        row = {
+            "method": entry["method"],
+            "papers": ", ".join(entry["papers"]),
+            "status": "not yet" if not present else "runs with more installed" if reason else "runs here",
+            "ours": ours if present else "",
+            "reason": reason or "",
+        }
+        labels = [entry["method"]] if paper is None else entry["papers"].get(paper, [])
+        rows += [{"label": label, **row} for label in labels]
+    return pd.DataFrame(rows)
+
+
+def _text(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)

@@ -1,0 +1,253 @@
+"""The output of one study: tables as CSV and LaTeX, figures as PDF and PNG, and a provenance file beside them."""
+
+import hashlib
+import importlib.metadata
+import json
+import math
+import os
+import platform
+import sys
+import tempfile
+import textwrap
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+
+TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
+CONTROLS = ("oracle", "mean", "zero")  # methods that stand in every table and win no bold
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "sympy",
+    "pandas",
+    "scikit-learn",
+    "statsmodels",
+    "matplotlib",
+    "gplearn",
+    "pyoperon",
+    "pysindy",
+)
+
+
+class Output:
+    """Where a study's tables and figures go.
+
+    Parameters
+    ----------
+    params : Parameters
+        Give the profile, the folder and the study's name.
+
+    Raises
+    ------
+    PermissionError
+        At once, if figures/ or tables/ cannot be written.
+    """
+
+    def __init__(self, params):
+        self.params = params
+        self.tables, self.figures = params.folder / "tables", params.folder / "figures"
+        self.emitted: dict[str, str] = {}
+        self.stated = False
+        for folder in (self.tables, self.figures):
+            folder.mkdir(parents=True, exist_ok=True)
+            if not os.access(folder, os.W_OK):
+                raise PermissionError(f"cannot write to {folder}: make the folder writable")
+
+    def runs(self, frame: pd.DataFrame, name: str) -> None:
+        """Write run-level records as CSV; timings go to a file of their own, so that the records are stable."""
+        timings = [column for column in ("seconds", "peak_mb", "reused") if column in frame]
+        self._csv(frame.drop(columns=timings), name)
+        if timings:
+            identity = [c for c in ("problem", "method", "settings", "noise", "seed") if c in frame]
+            folder = self.params.store.parent / "timings"
+            folder.mkdir(parents=True, exist_ok=True)
+            frame[identity + timings].to_csv(folder / f"{name}.csv", index=False)
+
+    def table(
+        self,
+        frame: pd.DataFrame,
+        name: str,
+        *,
+        caption: str,
+        best: dict | None = None,
+        digits: int = 3,
+        footnotes: tuple[str, ...] = (),
+        intervals: tuple[pd.DataFrame, pd.DataFrame] | None = None,
+    ) -> str:
+        """Write a table as CSV (6 digits) and LaTeX (booktabs), and return it as text to print.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The index is shown as the first columns, unless it only counts rows.
+        best : column -> 'lower' or 'higher'
+            In these columns the best finite value of each group (first index level, where there are several) is bold;
+            values that display alike are bold together. Controls are left out.
+        digits : int
+            Significant digits shown.
+        footnotes : sentences under the table.
+        intervals : low and high, shaped like `frame`, shown in brackets behind each value.
+        """
+        labelled = frame.rename_axis("row") if frame.index.names == [None] else frame
+        self._csv(labelled.reset_index() if _levels(frame.index) else frame, name, TABLE_DIGITS)
+        shown = frame.map(lambda value: number(value, digits))
+        if intervals:
+            low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in intervals)
+            shown = (shown + " [" + low + ", " + high + "]").where(shown != "", "")
+        latex = shown.map(escape)
+        for column, direction in (best or {}).items():
+            for row in _winners(frame[column], shown[column], direction):
+                position = (frame.index.get_loc(row), frame.columns.get_loc(column))
+                latex.iloc[position] = rf"\textbf{{{latex.iloc[position]}}}"
+        self._write(self.tables / f"{name}.tex", _latex(latex, frame, name, caption, footnotes))
+        notes = "".join(f"\n{note}" for note in footnotes)
+        return _wrapped(shown) + notes
+
+    def figure(self, figure, name: str, *, alt: str) -> None:
+        """Write a matplotlib figure as PDF and PNG, without dates, with its description; in a notebook, show it too."""
+        from matplotlib import pyplot, rc_context
+
+        for suffix, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 160})):
+            with _replacing(self.figures / f"{name}.{suffix}") as path, rc_context({"pdf.fonttype": 42}):
+                figure.savefig(path, format=suffix, bbox_inches="tight", **options)
+            self._record(self.figures / f"{name}.{suffix}")
+        self._write(self.figures / f"{name}.txt", alt + "\n")
+        pyplot.close(figure)  # shown once, below, and not by the notebook's own habits
+        if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
+            from IPython.display import Image, display
+
+            display(Image(filename=self.figures / f"{name}.png", width=figure.get_figwidth() * 100, alt=alt))
+
+    def provenance(self) -> None:
+        """Write what made these files: profile, parameters, versions, and the SHA-256 of each file.
+
+        Files that are written later, by audits, are added then.
+        """
+        self.stated = True
+        versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+        record = {
+            "study": self.params.notebook,
+            "profile": self.params.profile,
+            "parameters": self.params.model_dump(exclude={"explored"}),
+            "command": f"make all STUDY={self.params.notebook} PROFILE={self.params.profile}",
+            "python": platform.python_version(),
+            "packages": versions,
+            "files": dict(sorted(self.emitted.items())),
+        }
+        path = self.tables / f"{self.params.notebook}.provenance.json"
+        with _replacing(path) as part:
+            Path(part).write_text(json.dumps(record, indent=1) + "\n")
+
+    def _csv(self, frame, name, digits=10):
+        with _replacing(self.tables / f"{name}.csv") as path:
+            frame.to_csv(path, index=False, float_format=f"%.{digits}g")
+        self._record(self.tables / f"{name}.csv")
+
+    def _write(self, path, text):
+        with _replacing(path) as part:
+            Path(part).write_text(text)
+        self._record(path)
+
+    def _record(self, path):
+        relative = path.relative_to(self.params.folder).as_posix()
+        self.emitted[relative] = hashlib.sha256(path.read_bytes()).hexdigest()
+        if self.stated:
+            self.provenance()
+
+
+def _wrapped(shown) -> str:
+    """A table as text; one with long texts as a list, a block of lines for each row."""
+    if not len(shown) or shown.map(len).max().max() <= 60:
+        return shown.to_string()
+    blocks = []
+    for row, values in shown.iterrows():
+        key = " ".join(map(str, row)) if isinstance(row, tuple) else str(row)
+        lines = [f"{name}: {text}" for name, text in values.items() if text]
+        blocks.append(
+            "\n".join(
+                [key, *(textwrap.fill(line, 110, initial_indent="  ", subsequent_indent="    ") for line in lines)]
+            )
+        )
+    return "\n".join(blocks)
+
+
+def number(value, digits: int = 3) -> str:
+    """A cell as text: `digits` significant digits, powers of ten where they are needed.
+
+    Examples
+    --------
+    >>> [number(x) for x in (0.123456, 1234.5, 1.2e-9, 3, float("inf"), None, "gplearn")]
+    ['0.123', '1234', '1.20e-09', '3', 'inf', '', 'gplearn']
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if not isinstance(value, float) or not math.isfinite(value) or value == 0:
+        return f"{value:g}" if isinstance(value, float) else str(value)
+    if not 1e-4 <= abs(value) < 1e5:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:#.{digits}g}".rstrip(".")
+
+
+def _winners(values, shown, direction):
+    """Labels of the rows that are best in their group, controls left out."""
+    rows = values.index
+    names = rows.get_level_values(-1)
+    groups = rows.get_level_values(0) if rows.nlevels > 1 else pd.Index([""] * len(rows))
+    numbers = pd.to_numeric(values, errors="coerce")
+    competing = numbers[(numbers.abs() < math.inf) & ~names.isin(CONTROLS)].dropna()
+    winners = []
+    for group in groups.unique():
+        part = competing[competing.index.isin(rows[groups == group])]
+        if len(part):
+            top = part.idxmax() if direction == "higher" else part.idxmin()
+            winners += [row for row in part.index if shown[row] == shown[top]]
+    return winners
+
+
+def escape(text: str) -> str:
+    """Text with LaTeX's special characters escaped (backslashes are not: they are for who writes LaTeX)."""
+    for character in "&%$#_{}":
+        text = text.replace(character, "\\" + character)
+    return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")
+
+
+def _levels(index) -> int:
+    """How many columns of labels an index gives: none if it has no name and only counts the rows."""
+    counts = index.names == [None] and (len(index) == 0 or pd.api.types.is_numeric_dtype(index))
+    return 0 if counts else index.nlevels
+
+
+def _latex(cells, frame, name, caption, footnotes) -> str:
+    levels = _levels(frame.index)
+    numeric = [pd.api.types.is_numeric_dtype(frame[column]) for column in frame.columns]
+    long = [not n and cells[column].map(len).max() > 40 for n, column in zip(numeric, cells, strict=True)]
+    paragraph = f"p{{{0.8 / max(1, sum(long)):.2f}\\linewidth}}"
+    kinds = zip(numeric, long, strict=True)
+    columns = "l" * levels + "".join("r" if n else paragraph if wide else "l" for n, wide in kinds)
+    head = [str(level or "") for level in frame.index.names[:levels]] + [str(column) for column in frame.columns]
+    lines = [" & ".join(escape(title.replace("_", " ")) for title in head) + r" \\", r"\midrule"]
+    for row, values in zip(frame.index, cells.itertuples(index=False), strict=True):
+        keys = (row if isinstance(row, tuple) else (row,))[:levels]
+        lines.append(" & ".join([*(escape(str(key)) for key in keys), *values]) + r" \\")
+    notes = "".join(rf"\par\footnotesize {escape(note)}" + "\n" for note in footnotes)
+    return (
+        "\\begin{table}\n\\centering\n"
+        f"\\caption{{{escape(caption)}}}\\label{{tab:{name}}}\n"
+        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n" + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}\n"
+        f"{notes}\\end{{table}}\n"
+    )
+
+
+@contextmanager
+def _replacing(path: Path):
+    """A temporary file beside `path` that takes its place when complete, so that nobody reads half a table."""
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        yield part
+        os.chmod(part, 0o644)
+        os.replace(part, path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise

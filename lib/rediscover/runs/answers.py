@@ -1,0 +1,68 @@
+"""Work on answers of finished runs: scoring them, refitting them, in isolated workers and kept in the store."""
+
+import importlib
+import json
+from typing import NamedTuple
+
+from ..problems import Problem
+from ..system.code_version import code_version
+from . import compute, digest, identity
+
+
+class OnAnswer(NamedTuple):
+    """A function of one answer, as work for `compute`.
+
+    Attributes
+    ----------
+    function : ``module:name`` of ``function(problem, solution, seed) -> dict`` of plain data, where solution maps
+        outputs to texts. The module may have a function ``external() -> str`` that names what else its results depend on.
+    problem, solution, seed : the run's; solution as JSON.
+    """
+
+    function: str
+    problem: Problem
+    solution: str
+    seed: int
+
+    def __call__(self) -> dict:
+        module, _, name = self.function.partition(":")
+        function = getattr(importlib.import_module(module), name)
+        return {"status": "ok", "reason": "", "result": function(self.problem, json.loads(self.solution), self.seed)}
+
+    @property
+    def key(self) -> str:
+        module = self.function.partition(":")[0]
+        external = getattr(importlib.import_module(module), "external", str)()
+        version = code_version(module) + external
+        return digest([self.function, identity(self.problem), self.solution, self.seed, version])
+
+    @property
+    def identity(self) -> dict:
+        return {self.function: self.solution, "problem": self.problem.id, "seed": self.seed}
+
+
+def on_answers(function: str, records, problems, **options) -> list[dict]:
+    """Outcomes of a function for every row of a grid's frame, which must all have answers.
+
+    Parameters
+    ----------
+    function : as for `OnAnswer`
+    records : DataFrame
+        Rows of `grid` with status ok.
+    problems : list of Problem
+        Those of the grid. Where one is given at several noise levels, each answer meets the one it was found on.
+    options : store, workers and progress, as for `compute`
+
+    Returns
+    -------
+    list of dict
+        status and reason, and result where the status is ok.
+    """
+    known = {problem.id: problem for problem in problems}
+    noisy = {(problem.id, problem.noise): problem for problem in problems}
+    several = len(known) < len(noisy)
+    works = [
+        OnAnswer(function, noisy[row.problem, row.noise] if several else known[row.problem], row.solution, row.seed)
+        for row in records.itertuples()
+    ]
+    return compute(works, **options)

@@ -1,0 +1,119 @@
+"""Scores of a candidate on a problem: every metric that fits, as published and harmonised, under its own name.
+
+Each study has a module ``scores`` with ``score(problem, solution, seed=0) -> dict`` of metric name -> value, and
+perhaps ``UNREADABLE``, the scores of an answer that cannot be read, where they are not the worst that a metric has. A
+name may carry a suffix: ``_ood`` for the out-of-domain split, and others that the study's module explains.
+"""
+
+import math
+from collections.abc import Mapping
+
+from .. import metrics
+from ..system.studies import module
+from .answers import on_answers
+
+COUNTS = ("operations", "edges")  # describe an answer and do not judge it: a failed run has none
+IDENTITY = ["study", "problem", "subset", "method", "settings", "noise", "seed", "status"]
+
+
+def score(problem, answer, *, seed: int = 0) -> dict[str, float]:
+    """Score an answer to a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    answer : Candidate, list of Candidate (the first is scored), mapping of output name -> text, or a text for a
+        problem with one output
+    seed : int
+        Which data (``problem.data(seed)``) to score on.
+
+    Returns
+    -------
+    dict of metric name -> float
+
+    Raises
+    ------
+    ExpressionError
+        If the answer cannot be read.
+    ValueError
+        If there is nothing to score, or one text for several outputs.
+    """
+    if isinstance(answer, list | tuple):
+        if not answer:
+            raise ValueError(f"{problem.id}: nothing to score, the list of candidates is empty")
+        answer = answer[0]
+    answer = getattr(answer, "solution", answer)
+    if not isinstance(answer, Mapping):
+        if len(problem.outputs) != 1:
+            raise ValueError(f"{problem.id} has outputs {', '.join(problem.outputs)}: give a mapping, not one text")
+        answer = {problem.outputs[0]: str(answer)}
+    return module(problem.study, "scores").score(problem, dict(answer), seed=seed)
+
+
+def table(records, problems, *, store=None, workers=None, progress=True):
+    """Scores of all runs of a grid, in isolated workers and kept in the store.
+
+    Parameters
+    ----------
+    records : DataFrame
+        From `runs.grid`.
+    problems : list of Problem
+        Those of the grid; answers are scored on their data. Where a problem is given at several noise levels,
+        each answer is scored on the one it was found on.
+    store, workers, progress : as for `runs.grid`
+
+    Returns
+    -------
+    DataFrame
+        One row per row of `records`: its identity, the reason if scoring failed, and a column per score. Runs without
+        an answer, and answers that could not be scored, have the worst value of each metric that other rows of their
+        subset have, or what the study's module states as UNREADABLE; NaN is where a metric does not apply to a problem.
+    """
+    import pandas as pd
+
+    answered = records[records["status"] == "ok"]
+    outcomes = []
+    for study, part in answered.groupby("study", sort=False):
+        name = module(study, "scores").__name__
+        found = on_answers(f"{name}:score", part, problems, store=store, workers=workers, progress=progress)
+        outcomes += zip(part.index, found, strict=True)
+    outcomes = [outcome for _, outcome in sorted(outcomes, key=lambda pair: answered.index.get_loc(pair[0]))]
+    values = pd.DataFrame([outcome.get("result", {}) for outcome in outcomes], index=answered.index).astype(float)
+    failed = [outcome["status"] != "ok" for outcome in outcomes]
+    out = records[IDENTITY].copy()
+    out["scoring"] = pd.Series(
+        [f"{o['status']}: {o['reason']}" if o["status"] != "ok" else "" for o in outcomes],
+        index=answered.index,
+        dtype=object,
+    )
+    out["scoring"] = out["scoring"].fillna("nothing to score")
+    out = out.join(values)
+    bad = out.index.difference(answered.index[[not f for f in failed]])
+    stated = getattr(module(records["study"].iloc[0], "scores"), "UNREADABLE", {}) if len(records) else {}
+    for column in values.columns.difference(COUNTS, sort=False):
+        applies = out.loc[values.index, "problem"][values[column].notna()].unique()
+        rows = out.index.isin(bad) & out["problem"].isin(applies)
+        subsets = out.loc[values.index, "subset"][values[column].notna()].unique()
+        never = ~out["problem"].isin(out.loc[values.index, "problem"]) & out["subset"].isin(subsets)
+        out.loc[rows | never, column] = stated[column] if column in stated else worst(column)
+    return out
+
+
+def worst(column: str) -> float:
+    """The value of a failed run: infinity for an error, the lower bound for a share or an accuracy.
+
+    Examples
+    --------
+    >>> worst("chamfer_squared_ood"), worst("symbolic_accuracy")
+    (inf, 0.0)
+    """
+    declared = metric(column)
+    return declared.bounds[1] if declared.direction == "lower" else max(declared.bounds[0], -math.inf)
+
+
+def metric(column: str):
+    """The metric whose name begins the name of a score column; it has ``direction`` and ``bounds``."""
+    fitting = [name for name in metrics.declared() if column == name or column.startswith(name + "_")]
+    if not fitting:
+        raise KeyError(f"no metric is declared for the score {column!r}")
+    return metrics.declared()[max(fitting, key=len)]

@@ -1,0 +1,288 @@
+"""The verification loop: propose, verify, keep the best in a pool, show the pool to the proposer, propose
+again.
+
+The loop does not know who proposes. A proposer is any function from a `Context` to a list of answers; a
+language model is one more function of that kind. Two proposers for skeletons of differential equations are
+here, a random grammar and genetic programming.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..expressions import Expression, ExpressionError, parse
+from ..metrics.trajectories import r2_trajectories
+from ..problems.cde import LOOP, simulate
+from .skeleton_fits import UNKNOWN, fit_integral, fit_released
+
+POOL = 100  # answers that are kept (SymbolBench, released code)
+
+
+@dataclass(frozen=True)
+class Verified:
+    """An answer that passed the verifier.
+
+    Attributes
+    ----------
+    proposal : the answer as proposed.
+    solution : the answer with its constants, as a `Candidate` has it.
+    score : higher is better.
+    complexity : decides between equal fitness, lower is better.
+    judged : opinion of the judge between 0 and 1, or None where there is no judge.
+    """
+
+    proposal: Any
+    solution: Any
+    score: float
+    complexity: float
+    judged: float | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a proposer sees.
+
+    Attributes
+    ----------
+    problem : the problem, with its names and training data.
+    epoch : 0 for the first call.
+    pool : verified answers, best first.
+    rng : the proposer's random numbers.
+    """
+
+    problem: Any
+    epoch: int
+    pool: tuple[Verified, ...]
+    rng: np.random.Generator
+
+
+class Proposer(Protocol):
+    """Called once an epoch; returns any number of answers, which need not be valid."""
+
+    def __call__(self, context: Context) -> Iterable[Any]: ...
+
+
+class Progress(NamedTuple):
+    """State of the loop after an epoch."""
+
+    epoch: int
+    score: float
+    complexity: float
+    proposed: int
+    failed: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Attributes: `pool`, best first; `progress`, one entry per epoch."""
+
+    pool: tuple[Verified, ...]
+    progress: tuple[Progress, ...] = field(default=())
+
+
+def search(
+    problem,
+    propose: Proposer,
+    verify: Callable[[Any], Verified | None],
+    *,
+    epochs: int,
+    rng: np.random.Generator,
+    tolerance: float = np.inf,
+    proposals: float = np.inf,
+    judge: Callable[[Verified], float] | None = None,
+    judge_weight: float = 0.0,
+) -> Outcome:
+    """Run the loop.
+
+    Parameters
+    ----------
+    problem : handed to the proposer
+    propose : Proposer
+    verify : callable
+        Answer -> Verified, or None if the answer is invalid; invalid answers are counted, not kept.
+    epochs : int
+    rng : Generator
+    tolerance : float
+        Stop when the best score reaches it (SymbolBench: R2 0.99, F1 0.95, CI-score 0.95).
+    proposals : float
+        Stop before more than so many answers were verified.
+    judge : callable, optional
+        Verified answer -> opinion between 0 and 1.
+    judge_weight : float
+        The pool is ordered by ``score + judge_weight * judged``, then by complexity. Off by default. (The
+        paper prints an error *plus* the weighted opinion, which would reward bad opinions; its code
+        subtracts.)
+
+    Returns
+    -------
+    Outcome
+    """
+    if judge_weight and judge is None:
+        raise ValueError("judge_weight needs a judge")
+    pool: dict[str, Verified] = {}
+    progress: list[Progress] = []
+    proposed = failed = 0
+
+    def rank(answer: Verified):
+        return (-answer.score - judge_weight * (answer.judged or 0.0), answer.complexity, str(answer.proposal))
+
+    for epoch in range(epochs):
+        for answer in propose(Context(problem, epoch, tuple(pool.values()), rng)):
+            if proposed >= proposals:
+                break
+            proposed += 1
+            verified = verify(answer)
+            if verified is None or not np.isfinite(verified.score):
+                failed += 1
+            elif str(verified.proposal) not in pool:
+                judged = judge(verified) if judge else None
+                pool[str(verified.proposal)] = replace(verified, judged=judged)
+        pool = dict(sorted(pool.items(), key=lambda item: rank(item[1]))[:POOL])
+        best = next(iter(pool.values()), None)
+        progress.append(
+            Progress(epoch, best.score if best else np.nan, best.complexity if best else np.nan, proposed, failed)
+        )
+        if proposed >= proposals or (best is not None and best.score >= tolerance):
+            break
+    return Outcome(tuple(pool.values()), tuple(progress))
+
+
+def select(pool: Iterable[Verified]) -> Verified | None:
+    """SymbolBench's final choice: the least complex of those with R2 >= 0.99, else >= 0.9, else the best."""
+    pool = list(pool)
+    for threshold in (0.99, 0.9):
+        good = [answer for answer in pool if answer.score >= threshold]
+        if good:
+            return min(good, key=lambda answer: answer.complexity)
+    return max(pool, key=lambda answer: answer.score, default=None)
+
+
+# ------------------------------------------------------------------------------------ skeletons of
+# differential equations
+
+FITS = {"released": fit_released, "integral": fit_integral}
+
+
+class SkeletonVerifier:
+    """A verifier of skeletons: fit their constants, integrate, compare with the training trajectory by R2.
+
+    Parameters
+    ----------
+    problem : CoupledODE
+    fit : 'released' or 'integral'
+        How constants are found, see `skeletons`.
+    seed : int
+        Chooses the training data.
+    evaluations : int
+        Right-hand sides per integration.
+    """
+
+    def __init__(self, problem, *, fit: str = "integral", seed: int = 0, evaluations: int = 3_000):
+        if fit not in FITS:
+            raise ValueError(f"fit must be one of {', '.join(FITS)}, got {fit!r}")
+        self.problem, self.fit, self.evaluations = problem, FITS[fit], evaluations
+        self.observed, self.t = problem.observed(seed), problem.times()
+
+    def __call__(self, answer: Mapping[str, str]) -> Verified | None:
+        """State -> skeleton; None where it cannot be read or fitted."""
+        try:
+            skeletons = {state: str(answer[state]) for state in self.problem.inputs}
+            return self.scored(skeletons, self.fit(skeletons, self.observed, self.t))
+        except (ExpressionError, KeyError, ValueError):
+            return None
+
+    def scored(self, skeletons: Mapping[str, str], solution: Mapping[str, str]) -> Verified:
+        """Skeletons with constants that were found elsewhere."""
+        equations = {state: parse(text) for state, text in solution.items()}
+        initial = self.problem.initial_state()
+        states = simulate(equations, initial, self.t, solver=LOOP, evaluations=self.evaluations)
+        operations = sum(parse(text).sympy().count_ops() for text in skeletons.values())
+        return Verified(skeletons, solution, r2_trajectories(states, self.observed), operations)
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Random skeletons: sums of products of a constant, states and functions of states.
+
+    Attributes
+    ----------
+    samples : answers per epoch.
+    functions : unary functions that may occur.
+    terms : most terms of an equation.
+    """
+
+    samples: int = 25
+    functions: tuple[str, ...] = ("sin", "cos", "exp", "log", "sqrt")
+    terms: int = 4
+
+    def __call__(self, context: Context) -> list[dict[str, str]]:
+        states = context.problem.inputs
+        return [{state: self.equation(states, context.rng) for state in states} for _ in range(self.samples)]
+
+    def equation(self, states, rng) -> str:
+        count = int(rng.integers(1, self.terms + 1))
+        return " + ".join(self.term(states, rng) for _ in range(count))
+
+    def term(self, states, rng) -> str:
+        kind = rng.random()
+        if kind < 0.15:
+            return UNKNOWN
+        factors = [UNKNOWN, *rng.choice(states, size=1 + (rng.random() < 0.4))]
+        if kind > 0.9:
+            factors.append(f"{rng.choice(self.functions)}({UNKNOWN}*{rng.choice(states)})")
+        elif kind > 0.75:
+            return f"{'*'.join(factors)}/({UNKNOWN} + {rng.choice(states)})"
+        return "*".join(factors)
+
+
+@dataclass(frozen=True)
+class Genetic:
+    """Genetic programming on the pool: crossover of additive terms, subtree mutation, and fresh skeletons.
+
+    Attributes
+    ----------
+    samples : answers per epoch.
+    parents : best answers of the pool that may be parents.
+    fresh : share of answers from the grammar.
+    grammar : where fresh skeletons and new terms come from; all answers while the pool is empty.
+    """
+
+    samples: int = 25
+    parents: int = 10
+    fresh: float = 0.2
+    grammar: Grammar = Grammar()
+
+    def __call__(self, context: Context) -> list[dict[str, str]]:
+        states, rng, pool = context.problem.inputs, context.rng, context.pool[: self.parents]
+        answers = []
+        for _ in range(self.samples):
+            if not pool or rng.random() < self.fresh:
+                answers.append({state: self.grammar.equation(states, rng) for state in states})
+                continue
+            # Low ranks are good: the smaller of two draws is a tournament.
+            a, b = (pool[int(rng.integers(len(pool), size=2).min())].proposal for _ in range(2))
+            answers.append({state: self.child(a[state], b[state], states, rng) for state in states})
+        return answers
+
+    def child(self, a: str, b: str, states, rng) -> str:
+        """Equation `a` as it is (half of the time), or with a term dropped, added, or replaced by one of
+        `b`."""
+        terms, others = _terms(parse(a).tree), _terms(parse(b).tree)
+        change = rng.integers(6)
+        if change == 3 and len(terms) > 1:
+            terms.pop(int(rng.integers(len(terms))))
+        elif change == 4:
+            terms.append(parse(self.grammar.term(states, rng)).tree)
+        elif change == 5:
+            terms[int(rng.integers(len(terms)))] = others[int(rng.integers(len(others)))]
+        tree = terms[0]
+        for term in terms[1:]:
+            tree = ("+", tree, term)
+        return str(Expression(tree))
+
+
+def _terms(tree: tuple) -> list[tuple]:
+    """Summands of a tree, from left to right."""
+    return [*_terms(tree[1]), *_terms(tree[2])] if tree[0] == "+" and len(tree) == 3 else [tree]

@@ -1,0 +1,54 @@
+"""Scores of a Boolean network: pooled as published, by node as the paper's formula has it, and by truth
+table."""
+
+import numpy as np
+
+from ...expressions import ExpressionError, parse
+from ...metrics import boolean as metrics
+
+STATE_METRICS = (
+    metrics.precision_pooled,
+    metrics.recall_pooled,
+    metrics.f1_pooled,
+    metrics.accuracy_pooled,
+    metrics.informedness_pooled,
+    metrics.f1_macro,
+)
+
+
+def score(problem, solution, seed: int = 0) -> dict[str, float]:
+    """Every measure of a set of rules.
+
+    Parameters
+    ----------
+    problem : BooleanNetwork
+    solution : node -> text of its rule
+        A node without a rule, or with one that cannot be read, is scored as having no value (see
+        `metrics.boolean`).
+
+    Returns
+    -------
+    dict of metric name -> value
+        Measures of states on the training transitions end in ``_id``, those on the test transitions in
+        ``_ood``. With them: the share of equivalent rules, symbolic proximity and the number of operations,
+        as released.
+    """
+    rules = {node: _read(solution.get(node)) for node in problem.truth}
+    splits = problem.data(seed)
+    scores = {}
+    for suffix, split in (("id", splits["train"]), ("ood", splits["test"])):
+        predicted = metrics.next_states(rules, split.X, problem.inputs)
+        for metric in STATE_METRICS:
+            scores[f"{metric.__name__}_{suffix}"] = metric(predicted, split.y) if len(split.y) else np.nan
+    read = {node: rule for node, rule in rules.items() if rule is not None}
+    scores["rules_equivalent"] = metrics.rules_equivalent(read, problem.expressions)
+    scores["proximity_classes"] = metrics.proximity_classes(read, problem.expressions)
+    scores["operations"] = sum(rule.sympy().count_ops() for rule in read.values())
+    return scores
+
+
+def _read(text):
+    try:
+        return None if text is None else parse(str(text), logic=True)
+    except ExpressionError:
+        return None

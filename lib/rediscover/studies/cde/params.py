@@ -1,0 +1,21 @@
+"""Parameters of the study of coupled equations."""
+
+from typing import ClassVar
+
+from ...params import Parameters, ProblemIds, Seeds
+
+
+class CoupledEquations(Parameters):
+    """30_symbolbench_odes.
+
+    Attributes
+    ----------
+    systems : ids of the systems; an empty list means all 156.
+    settings : method name -> settings that differ from the method's own.
+    table6_seeds : search seeds of gplearn on the 29 systems of Table 6.
+    """
+
+    notebook: ClassVar[str] = "30_symbolbench_odes"
+    systems: ProblemIds
+    settings: dict[str, dict[str, object]]
+    table6_seeds: Seeds

@@ -1,0 +1,40 @@
+"""Scores of a system of differential equations: its trajectories from both initial states, and its trees."""
+
+import numpy as np
+
+from ...expressions import ExpressionError, parse
+from ...metrics.trajectories import proximity_dependent, r2_trajectories
+from ...problems.cde import simulate
+
+
+def score(problem, solution, seed: int = 0) -> dict[str, float]:
+    """Every measure of a system.
+
+    Parameters
+    ----------
+    problem : CoupledODE
+    solution : state -> text of its right-hand side
+    seed : int
+        Chooses the second initial state of published models (`CoupledODE.initial_state`).
+
+    Returns
+    -------
+    dict of metric name -> value
+        ``r2_trajectories_id`` and ``_ood``: NaN where a right-hand side is missing or cannot be read, or the
+        integration fails; what that does to a table is the aggregate's affair (`metrics.trajectories.sr2`).
+        ``proximity_dependent`` and ``operations`` (sympy's count) as released.
+    """
+    names = ("r2_trajectories_id", "r2_trajectories_ood", "proximity_dependent", "operations")
+    try:
+        equations = {state: parse(str(solution[state])) for state in problem.inputs}
+    except (ExpressionError, KeyError):
+        return dict.fromkeys(names, np.nan)
+    r2 = [
+        r2_trajectories(
+            simulate(equations, problem.initial_state(split, seed), problem.times()), problem.solution(split, seed)
+        )
+        for split in ("id", "ood")
+    ]
+    proximity = proximity_dependent(equations, problem.expressions)
+    operations = sum(right.sympy().count_ops() for right in equations.values())
+    return dict(zip(names, (*r2, proximity, operations), strict=True))

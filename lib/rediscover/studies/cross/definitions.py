@@ -1,0 +1,285 @@
+"""The same answer under each paper's definitions of error, complexity, equivalence and edit distance.
+
+An answer is a right-hand side for each output of a problem that is a regression table: a law, a surface, a system of
+differential equations at given states. How each paper makes one number of many problems is part of its definition.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ...expressions import ExpressionError, from_sympy, parse
+from ...metrics import dynamics, edit_distance, equivalence, latex, regression, symbolic, trajectories
+from ...problems import Problem
+from ...runs.answers import on_answers
+
+LARGEST = 60  # nodes of an answer that is simplified as SRSD does; beyond, its distance is 1 by the cap anyway
+SECONDS = 2.0  # of computer algebra on one expression; what takes longer is scored as its definition scores a failure
+OWN_COUNT = ("operon", "pysr")  # MDBench takes the size that these report
+DIGITS = 3  # of constants in a formula that is compared as a string
+
+
+# -------------------------------------------------------------------------------------------- definitions
+
+
+def _mean_finite(values):
+    return np.nanmean(np.where(np.isfinite(values), values, np.nan), axis=-2)
+
+
+def _mean(values):
+    return np.nanmean(values, axis=-2)
+
+
+def _median(values):
+    """The lower median without NaN: infinities are ranked, never averaged."""
+    ranked = np.sort(values, axis=-2)  # NaN last
+    middle = (np.sum(~np.isnan(values), axis=-2, keepdims=True) - 1) // 2
+    return np.take_along_axis(ranked, np.maximum(middle, 0), axis=-2).squeeze(-2)
+
+
+def _clipped(values):
+    return np.nanmean(np.clip(values, 0, None), axis=-2)
+
+
+class Definition(NamedTuple):
+    """One paper's way to a number.
+
+    Attributes
+    ----------
+    family : error, complexity, equivalence or distance
+    paper : whose it is, or ``harmonised``, what the others of the family are compared with
+    text : what is computed, and how problems are pooled
+    better : 'lower' or 'higher'
+    pool : array of shape (..., problems, methods) -> (..., methods); NaN where a score does not apply
+    missing : the score of a run without an answer; NaN if the paper leaves it out
+    """
+
+    family: str
+    paper: str
+    text: str
+    better: str
+    pool: Callable
+    missing: float
+
+
+DEFINITIONS = {
+    "nmse_per_output": Definition(
+        "error", "harmonised", "NMSE by the variance of each output, median", "lower", _median, math.inf
+    ),
+    "nmse_release": Definition(
+        "error",
+        "SurfaceBench",
+        "NMSE by the variance, rows with NaN dropped, mean of what is finite",
+        "lower",
+        _mean_finite,
+        math.nan,
+    ),
+    "r2_accuracy": Definition("error", "SRSD", "share with R2 > 0.999", "higher", _mean, 0.0),
+    "nmse_power": Definition("error", "MDBench", "NMSE by the power, median", "lower", _median, math.inf),
+    "r2_states": Definition(
+        "error",
+        "SymbolBench",
+        "R2 averaged over outputs, negative as 0, failures left out, mean",
+        "higher",
+        _clipped,
+        math.nan,
+    ),
+    "tree": Definition(
+        "complexity", "harmonised", "constants, variables and operators, median", "lower", _median, math.nan
+    ),
+    "srsd_nodes": Definition("complexity", "SRSD", "nodes after simplification, median", "lower", _median, math.nan),
+    "mdbench_own": Definition(
+        "complexity", "MDBench", "SymPy nodes; for Operon and PySR their own count, median", "lower", _median, math.nan
+    ),
+    "mdbench": Definition(
+        "complexity", "MDBench, one rule", "SymPy nodes for all methods, median", "lower", _median, math.nan
+    ),
+    "symbolbench": Definition(
+        "complexity", "SymbolBench", "SymPy's count_ops after evalf, mean", "lower", _mean, math.nan
+    ),
+    "equal": Definition("equivalence", "harmonised", "the truth, constants within 1e-6", "higher", _mean, 0.0),
+    "symbolic_accuracy": Definition(
+        "equivalence", "SurfaceBench", "the truth for some values of its constants", "higher", _mean, 0.0
+    ),
+    "solution_rate": Definition(
+        "equivalence", "SRSD", "the truth up to a constant factor or summand", "higher", _mean, 0.0
+    ),
+    "identified": Definition("equivalence", "MDBench", "the same terms, coefficients within 5 %", "higher", _mean, 0.0),
+    "accuracy_09": Definition(
+        "equivalence", "SymbolBench", "R2 >= 0.9; it has no test of identity", "higher", _mean, math.nan
+    ),
+    "ned_harmonised": Definition(
+        "distance", "harmonised", "normalised edit distance, symmetric, mean", "lower", _mean, 1.0
+    ),
+    "ned_published": Definition(
+        "distance", "SRSD", "edit distance over the truth's size, at most 1, mean", "lower", _mean, 1.0
+    ),
+    "proximity_dependent": Definition(
+        "distance",
+        "SymbolBench",
+        "edit distance without constants, summed over outputs, failures left out, mean",
+        "lower",
+        _mean,
+        math.nan,
+    ),
+    "levenshtein_similarity": Definition(
+        "distance", "SciText2Eq", "similarity of LaTeX characters, mean", "higher", _mean, 0.0
+    ),
+}
+FAMILIES = tuple(dict.fromkeys(d.family for d in DEFINITIONS.values()))
+
+
+def reference(family: str) -> str:
+    """Name of the harmonised definition of a family.
+
+    >>> reference("distance")
+    'ned_harmonised'
+    """
+    return next(n for n, d in DEFINITIONS.items() if d.family == family and d.paper == "harmonised")
+
+
+def definitions() -> pd.DataFrame:
+    """The definitions as a table: family, paper, what is computed."""
+    rows = [(d.family, d.paper, d.text) for d in DEFINITIONS.values()]
+    return pd.DataFrame(rows, columns=["family", "paper", "definition"]).set_index(["family", "paper"])
+
+
+# ------------------------------------------------------------------------------------------------- scores
+
+
+def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[str, float]:
+    """One answer under every definition, on the problem's own test rows.
+
+    Parameters
+    ----------
+    problem : with the splits of a regression table, and a truth for each of its outputs
+    solution : output name -> text
+    seed : int
+        Of the data.
+
+    Returns
+    -------
+    dict of the names of `DEFINITIONS`, but for mdbench_own, for which `scored` takes what the method counted
+    """
+    answer = {name: parse(str(solution[name]), problem.vocabulary) for name in problem.outputs}
+    test = problem.data(seed)["test"]
+    values = dict(zip(problem.inputs, test.X.T, strict=True))
+    predicted = np.stack([np.broadcast_to(e(values), len(test.X)) for e in answer.values()], axis=-1)
+    true = test.y.reshape(predicted.shape)
+    pairs = [(answer[name], problem.expressions[name], y) for name, y in zip(answer, true.T, strict=True)]
+    r2 = trajectories.r2_trajectories(predicted, true)
+    return {
+        **_errors(predicted, true),
+        "r2_states": r2,
+        "accuracy_09": trajectories.accuracy([r2]),
+        **{rule: float(symbolic.complexity(answer, rule)) for rule in ("tree", "mdbench", "symbolbench")},
+        **_identity(pairs, values),
+        "identified": dynamics.identified(
+            {name: _decimal(e) for name, e in answer.items()},
+            {name: _decimal(e) for name, e in problem.expressions.items()},
+        ),
+        **_distances(pairs, problem.inputs),
+        "proximity_dependent": trajectories.proximity_dependent(answer, problem.expressions),
+    }
+
+
+def _errors(predicted, true):
+    several = true.shape[1] > 1
+    release = regression.nmse_release_parametric if several else regression.nmse_release
+    flat = (predicted, true) if several else (predicted[:, 0], true[:, 0])
+    return {
+        "nmse_per_output": regression.nmse_per_output(predicted, true),
+        "nmse_release": release(*flat),
+        "nmse_power": regression.nmse_power(predicted, true),
+        "r2_accuracy": regression.r2_accuracy(predicted, true),
+    }
+
+
+def _identity(pairs, values):
+    """Equivalence of every output. Values are divided by the truth's spread: SurfaceBench's tolerance is absolute."""
+    kinds = [symbolic.relation(f, g, values, SECONDS) for f, g, _ in pairs]
+    domain = {name: (float(column.min()), float(column.max())) for name, column in values.items()}
+    same = [
+        equivalence.equivalent(*(f"({e})/{_scale(y)!r}" for e in (f, g)), domain, seconds=SECONDS) for f, g, y in pairs
+    ]
+    return {
+        "equal": float(all(kind.kind == "equal" for kind in kinds)),
+        "solution_rate": float(all(kind.solved for kind in kinds)),
+        "symbolic_accuracy": float(all(same)),
+    }
+
+
+def _scale(y) -> float:
+    """Root mean square, without overflow; 1 for zeros."""
+    largest = np.abs(y).max() or 1.0
+    return float(largest * np.sqrt(np.mean((y / largest) ** 2)) or 1.0)
+
+
+def _distances(pairs, inputs):
+    too_large = edit_distance.Comparison(1.0, "too large")
+    published = [
+        edit_distance.ned_details(f, g, inputs, SECONDS) if f.size <= LARGEST else too_large for f, g, _ in pairs
+    ]
+    harmonised = [edit_distance.ned_harmonised(f, g, inputs, SECONDS) for f, g, _ in pairs]
+    alike = [latex.levenshtein_similarity(_latex(f), _latex(g)) for f, g, _ in pairs]
+    return {
+        "ned_harmonised": float(np.mean(harmonised)),
+        "ned_published": float(np.mean([comparison.value for comparison in published])),
+        "levenshtein_similarity": float(np.mean(alike)),
+        "srsd_nodes": float(sum(_nodes(comparison.prediction) for comparison in published)),
+    }
+
+
+def _nodes(tree) -> float:
+    """Nodes of a tree; NaN of one that was not simplified in time."""
+    return math.nan if tree is None else 1.0 + sum(map(_nodes, tree[1:]))
+
+
+def _decimal(expression) -> str:
+    """The expression with pi and products of numbers as one decimal number, as MDBench's truths are written."""
+    try:
+        return str(from_sympy(expression.sympy().evalf(17)))
+    except ExpressionError:  # SymPy has rewritten conditions into what the parser does not know
+        return str(expression)
+
+
+def _latex(expression) -> str:
+    import sympy
+
+    return sympy.latex(expression.sympy().evalf(DIGITS))
+
+
+def scored(records: pd.DataFrame, problems: list[Problem], *, store=None) -> pd.DataFrame:
+    """Scores of the best candidate of each run under every definition, in isolated workers and kept in the store.
+
+    Parameters
+    ----------
+    records : DataFrame
+        From `runs.grid`; runs of methods that are unavailable here are left out.
+    problems : those of the grid
+
+    Returns
+    -------
+    DataFrame
+        study, problem, method, seed, status, scoring (why there is no score, or empty) and a column for each
+        of `DEFINITIONS`. A run without an answer, and an answer that cannot be scored, has the value that its
+        definition states (`Definition.missing`).
+    """
+    used = records[records["status"] != "unavailable"].reset_index(drop=True)
+    answered = used[used["status"] == "ok"]
+    outcomes = on_answers(f"{__name__}:score", answered, problems, store=store)
+    values = pd.DataFrame([o.get("result", {}) for o in outcomes], index=answered.index)
+    values = values.reindex(columns=list(DEFINITIONS)).astype(float)
+    own = answered["method"].str.startswith(OWN_COUNT) & answered["complexity"].notna()
+    values["mdbench_own"] = values["mdbench"].mask(own, answered["complexity"])
+    values["accuracy_09"] = values["accuracy_09"].where(values["r2_states"].notna())  # its failures leave the count
+    why = {i: f"{o['status']}: {o['reason']}" for i, o in zip(answered.index, outcomes, strict=True) if o["reason"]}
+    out = used[["study", "problem", "method", "seed", "status"]].copy()
+    out["scoring"] = ["nothing to score" if s != "ok" else why.get(i, "") for i, s in used["status"].items()]
+    for name, definition in DEFINITIONS.items():
+        column = values[name].reindex(used.index)
+        out[name] = column.where(out["scoring"] == "", definition.missing)
+    return out

@@ -1,0 +1,25 @@
+"""Parameters of the surface benchmark."""
+
+from typing import ClassVar, Literal
+
+from ...params import Count, Levels, Parameters, ProblemIds, Seeds
+
+
+class Surfaces(Parameters):
+    """10_surface_benchmark.
+
+    Attributes
+    ----------
+    surfaces : ids of the surfaces of the main comparison; an empty list means all 183.
+    sampler : ``uniform`` (as released) or ``curvature`` (as the paper says).
+    max_rows : training rows that a genetic search works on.
+    noise_surfaces, noise_levels, noise_seeds : the noise ablation.
+    """
+
+    notebook: ClassVar[str] = "10_surface_benchmark"
+    surfaces: ProblemIds
+    sampler: Literal["uniform", "curvature"]
+    max_rows: Count
+    noise_surfaces: ProblemIds
+    noise_levels: Levels
+    noise_seeds: Seeds

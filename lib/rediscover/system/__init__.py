@@ -1,0 +1,1 @@
+"""The machine underneath: reproducible arithmetic, limited calls, places, files of others."""

@@ -1,0 +1,103 @@
+"""Which code a result depends on: a module, and every module of this package that it imports.
+
+A key that holds `code_version` of the module that made a result changes when any of these is edited, and only then.
+Comments and docstrings do not count. Imports are read from the syntax tree, those inside functions too; a data file
+beside a module that bears its name (``latex.yaml`` beside ``latex.py``) belongs to it.
+"""
+
+import ast
+import functools
+import hashlib
+import importlib.util
+import sys
+from pathlib import Path
+
+PACKAGE = __name__.partition(".")[0]
+
+
+@functools.cache
+def code_version(module: str) -> str:
+    """Hash of the code of a module and of all modules of this package that it imports, directly or not.
+
+    Parameters
+    ----------
+    module : full name, such as ``rediscover.methods.operon``; modules of others are hashed alone
+
+    Returns
+    -------
+    str
+        Twelve hexadecimal digits.
+    """
+    parts = [f"{name} {_own_version(name)}" for name in sorted(reached(module))]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
+def reached(module: str) -> set[str]:
+    """The module and all modules of this package that it imports, directly or not.
+
+    A package counts where something is imported from it by name, not because a module inside it is.
+
+    Examples
+    --------
+    >>> sorted(reached("rediscover.numerics.boolean_minimisation"))
+    ['rediscover.numerics.boolean_minimisation']
+    """
+    found, waiting = set(), [module]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += imported(name)
+    return found
+
+
+@functools.cache
+def imported(module: str) -> frozenset[str]:
+    """Modules of this package that a module names in an import statement."""
+    path = _path(module)
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+    names: set[str] = set()
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            inside = {alias.name: f"{base}.{alias.name}" for alias in node.names}
+            modules = {name: full for name, full in inside.items() if _exists(full)}
+            names.update(modules.values())
+            if len(modules) < len(inside):  # some names are defined in the package itself
+                names.add(base)
+    return frozenset(name for name in names if name.partition(".")[0] == PACKAGE and _exists(name))
+
+
+@functools.cache
+def _own_version(module: str) -> str:
+    path = _path(module)
+    tree = _tree(path)
+    for node in ast.walk(tree):
+        is_documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if is_documented and ast.get_docstring(node) is not None:
+            node.body = node.body[1:]
+    data = path.with_suffix(".yaml")
+    return hashlib.sha256(ast.dump(tree).encode() + (data.read_bytes() if data.exists() else b"")).hexdigest()
+
+
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _exists(module: str) -> bool:
+    return module.partition(".")[0] == PACKAGE and _file(module) is not None
+
+
+def _file(module: str) -> Path | None:
+    base = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
+    return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.exists()), None)
+
+
+def _path(module: str) -> Path:
+    """The source of a module of this package, or of one of somebody else's that is loaded."""
+    if module.partition(".")[0] == PACKAGE and (path := _file(module)):
+        return path
+    return Path(sys.modules[module].__file__)

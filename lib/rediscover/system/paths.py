@@ -1,0 +1,21 @@
+"""Where the repository is."""
+
+import os
+from pathlib import Path
+
+
+def root() -> Path:
+    """The repository: the nearest folder upwards that holds notebooks/ and params/ (or REDISCOVER_ROOT).
+
+    Raises
+    ------
+    FileNotFoundError
+        If no folder above the current one is a repository.
+    """
+    if "REDISCOVER_ROOT" in os.environ:
+        return Path(os.environ["REDISCOVER_ROOT"])
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "notebooks").is_dir() and (folder / "params").is_dir():
+            return folder
+    raise FileNotFoundError(f"no folder above {here} holds notebooks/ and params/: run inside the repository")

