@@ -8,6 +8,7 @@ import pytest
 
 from rediscover.metrics import edit_distance
 from rediscover.system import upstream_files
+from rediscover.system.store import CACHE
 
 os.environ.setdefault("REDISCOVER_PROGRESS", "off")  # a bar would be output of the notebooks
 
@@ -45,7 +46,6 @@ def committed_tables():
 def no_trees_from_disk():
     """Edit distances from trees made anew, not from the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(edit_distance.CACHE, "")
-        edit_distance._memory.cache_clear()
+        patch.setenv(CACHE, "")
         yield
-    edit_distance._memory.cache_clear()
+    edit_distance.published_tree.cache_clear()

@@ -10,6 +10,7 @@ import pytest
 import rediscover as rd
 from rediscover.expressions import ExpressionError
 from rediscover.problems import pde_solvers, pdes
+from rediscover.problems.pde_solvers import finite_elements
 
 LIGHT = ["burgers", "kdv", "ks", "advection", "nls", "ad", "rd", "heat_1d", "heat_2d", "heat_3d", "ns_channel"]
 VIEWS = {"time": ("time", "shared"), "direct": ("space", "direct"), "repeated": ("space", "repeated")}
@@ -69,12 +70,12 @@ def test_channel_flow_follows_the_exact_series():
 
 def test_finite_elements_integrate_linear_functions_exactly():
     """Mass and stiffness of a box: volume, and the energy of x + 2y - z, which is 1 + 4 + 1 per volume."""
-    vertices, simplices = pde_solvers.box_mesh([np.linspace(0, 2, 3), np.linspace(0, 1, 2), np.linspace(0, 3, 4)])
-    mass, stiffness = pde_solvers.assemble(vertices, simplices)
+    vertices, simplices = finite_elements.box_mesh([np.linspace(0, 2, 3), np.linspace(0, 1, 2), np.linspace(0, 3, 4)])
+    mass, stiffness = finite_elements.assemble(vertices, simplices)
     assert mass.sum() == pytest.approx(6.0)
     slope = vertices @ [1.0, 2.0, -1.0]
     assert slope @ (stiffness @ slope) == pytest.approx(36.0)
-    skin, _ = pde_solvers.assemble(vertices, pde_solvers._boundary(simplices))
+    skin, _ = finite_elements.assemble(vertices, finite_elements._boundary(simplices))
     assert skin.sum() == pytest.approx(2 * (2 + 6 + 3))
 
 
@@ -166,7 +167,7 @@ def test_a_damaged_cache_is_made_again(tmp_path, monkeypatch):
     (file,) = tmp_path.glob("pdes/*.npz")
     assert file.with_suffix(".sha256").read_text() == pdes.digest(record)
     assert sorted(p.suffix for p in (tmp_path / "pdes").iterdir()) == [".npz", ".sha256"]
-    wrong = pde_solvers.Record(record.u + 1)
+    wrong = pde_solvers.Simulation(record.u + 1)
     np.savez(file, u=wrong.u)
     pdes.simulate.cache_clear()
     np.testing.assert_array_equal(pdes.simulate("heat_1d").u, record.u)
@@ -175,7 +176,7 @@ def test_a_damaged_cache_is_made_again(tmp_path, monkeypatch):
 
 def test_a_simulation_that_diverges_is_an_error_and_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path)
-    monkeypatch.setitem(pde_solvers.SOLVERS, "heat_1d", lambda s: pde_solvers.Record(np.full((51, 576, 1), np.nan)))
+    monkeypatch.setitem(pde_solvers.SOLVERS, "heat_1d", lambda s: pde_solvers.Simulation(np.full((51, 576, 1), np.nan)))
     pdes.simulate.cache_clear()
     with pytest.raises(ArithmeticError, match="pdes/heat_1d: the simulation diverged"):
         pdes.simulate("heat_1d")

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sqlite3
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from rediscover.metrics.symbolic import (
     solution_rate,
     tree_edit_distance,
 )
+from rediscover.system.store import CACHE
 
 pytestmark = pytest.mark.usefixtures("no_trees_from_disk")
 
@@ -232,15 +234,14 @@ def test_published_counts_an_infinite_factor_as_a_constant():
 
 
 def test_trees_are_kept_on_disk(tmp_path, monkeypatch):
-    monkeypatch.setenv(edit_distance.CACHE, str(tmp_path))
-    edit_distance._memory.cache_clear()
+    monkeypatch.setenv(CACHE, str(tmp_path))
     edit_distance.published_tree.cache_clear()
     assert ned_published("3*x0", "x0*x1") == 2 / 3
-    assert len(list(tmp_path.rglob("output.pkl"))) == 2
+    with sqlite3.connect(tmp_path / "algebra.sqlite") as kept:
+        assert kept.execute("SELECT count(*) FROM runs").fetchone() == (2,)
     edit_distance.published_tree.cache_clear()
-    monkeypatch.setattr(edit_distance.killable, "call", None)  # must not be needed again
+    monkeypatch.setattr(edit_distance.time_limited, "call", None)  # must not be needed again
     assert ned_published("3*x0", "x0*x1") == 2 / 3
-    edit_distance._memory.cache_clear()
 
 
 # --------------------------------------------------------------------- normalised distance, harmonised

@@ -95,7 +95,7 @@ def _check(options):
     """Everything that can be wrong before a long run begins."""
     from .params import read
     from .report import Output
-    from .runs.store import Store
+    from .system.store import Store
 
     for path in options.files:
         params = read(path, options.profile)

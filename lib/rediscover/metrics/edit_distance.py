@@ -8,23 +8,19 @@ import functools
 import hashlib
 import importlib.metadata
 import inspect
-import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
-
-import joblib
-import platformdirs
 
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.algebra import to_sympy
 from ..system import time_limited
+from ..system.store import algebra
 from . import metric
-from .trees import size, tree_edit_distance
+from .trees import size, tree_edit_distance, tuples
 
 SECONDS = 10.0  # for one expression; the released code waits 120
 UNDEFINED = ("nan", "zoo")  # SymPy's; no expressions here, but to the released code they are constants
-CACHE = "REDISCOVER_CACHE"  # a folder for converted trees; empty for none
 
 
 class Comparison(NamedTuple):
@@ -167,15 +163,32 @@ def by_column(expressions: list[Expression], names: Sequence[str] | None) -> lis
 
 @functools.cache
 def published_tree(expression: Expression, seconds: float) -> tuple[str, tuple | None]:
-    return _memory()("convert_published", str(expression), seconds)
+    return _remembered("convert_published", str(expression), seconds)
 
 
 @functools.cache
 def _harmonised_tree(expression: Expression, seconds: float) -> tuple[str, tuple | None]:
-    status, tree = _memory()("convert_harmonised", str(expression), seconds)
+    status, tree = _remembered("convert_harmonised", str(expression), seconds)
     if tree is None:
-        tree = _memory()("convert_as_it_stands", str(expression), seconds)[1]
+        tree = _remembered("convert_as_it_stands", str(expression), seconds)[1]
     return status, tree
+
+
+def _remembered(name: str, text: str, seconds: float) -> tuple[str, tuple | None]:
+    """`_attempt`, kept for this version of SymPy and of the conversions; a limit that was hit is kept as well."""
+    key = f"{name} {seconds:g} {_version()} {text}"
+    found = algebra().get([key]).get(key)
+    if found is None:
+        status, tree = _attempt(name, text, seconds)
+        algebra().put(key, {"conversion": name, "text": text}, {"status": status, "tree": tree})
+        return status, tree
+    return found["status"], tuples(found["tree"])
+
+
+@functools.cache
+def _version() -> str:
+    sources = "".join(map(inspect.getsource, CONVERSIONS))
+    return hashlib.sha256((importlib.metadata.version("sympy") + sources).encode()).hexdigest()[:16]
 
 
 def _attempt(name: str, text: str, seconds: float) -> tuple[str, tuple | None]:
@@ -186,20 +199,6 @@ def _attempt(name: str, text: str, seconds: float) -> tuple[str, tuple | None]:
         return "timeout", None
     except Exception:  # whatever computer algebra may raise; the released code counts it as 1, too
         return "error", None
-
-
-@functools.cache
-def _memory() -> Callable:
-    """`_attempt`, remembered on disk for this version of SymPy and of the conversions.
-
-    A limit that was hit is remembered as well, for this limit, so that scoring again takes no time.
-    """
-    folder = os.environ.get(CACHE, platformdirs.user_cache_path("rediscover"))
-    if not folder:
-        return _attempt
-    sources = "".join(map(inspect.getsource, CONVERSIONS))
-    version = hashlib.sha256((importlib.metadata.version("sympy") + sources).encode()).hexdigest()[:16]
-    return joblib.Memory(os.path.join(folder, "trees", version), verbose=0).cache(_attempt)
 
 
 def convert_published(text: str) -> tuple:

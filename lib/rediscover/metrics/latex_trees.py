@@ -4,25 +4,23 @@ r"""LaTeX formulas as trees: SymPy's parses and the markup itself.
 that its parses are made in several processes and kept in the user's cache.
 """
 
-import contextlib
 import functools
 import importlib.metadata
 import json
 import math
 import os
 import re
-import sqlite3
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import platformdirs
 from tqdm import tqdm
 
 from ..system import time_limited
+from ..system.store import algebra
 from . import metric
 from .latex_strings import FACTS, parts
-from .trees import size, tree_edit_distance
+from .trees import size, tree_edit_distance, tuples
 
 
 @metric("lower")
@@ -211,11 +209,10 @@ def parse(texts: Iterable[str], *, processes: int | None = None, seconds: float 
     known = _recall(texts)
     missing = [text for text in texts if text not in known]
     if missing:
-        with contextlib.closing(_parse_cache()) as cache:
-            for text, answer in _parse_missing(missing, processes or os.cpu_count() or 1, seconds):
-                if answer is not None:
-                    known[text] = _tuples(json.loads(answer))
-                    cache.execute("INSERT OR IGNORE INTO parses VALUES (?, ?)", [text, answer])
+        for text, answer in _parse_missing(missing, processes or os.cpu_count() or 1, seconds):
+            if answer is not None:
+                known[text] = tuples(json.loads(answer))
+                algebra().put(_key(text), {"parse": text}, {"tree": known[text]})
     return {text: known.get(text) for text in texts}
 
 
@@ -235,11 +232,8 @@ def _recall(texts) -> dict[str, tuple | None]:
     known = _trees()
     unknown = [text for text in texts if text not in known]
     if unknown:
-        with contextlib.closing(_parse_cache()) as cache:
-            for text in unknown:
-                row = cache.execute("SELECT tree FROM parses WHERE text = ?", [text]).fetchone()
-                if row:
-                    known[text] = _tuples(json.loads(row[0]))
+        found = algebra().get(map(_key, unknown))
+        known.update((text, tuples(found[_key(text)]["tree"])) for text in unknown if _key(text) in found)
     return known
 
 
@@ -273,20 +267,5 @@ def sympy_classes(text: str) -> str:
     return json.dumps(tree(parse_latex(text)))
 
 
-def _parse_cache() -> sqlite3.Connection:
-    """Parses of earlier runs, kept by version of SymPy; in memory where the user's cache cannot be
-    written."""
-    file = platformdirs.user_cache_path("rediscover") / f"latex-sympy-{importlib.metadata.version('sympy')}.sqlite"
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        cache = sqlite3.connect(file, isolation_level=None, timeout=30)
-        cache.execute("PRAGMA synchronous = OFF")
-        cache.execute("CREATE TABLE IF NOT EXISTS parses (text TEXT PRIMARY KEY, tree TEXT)")
-    except (OSError, sqlite3.OperationalError):
-        cache = sqlite3.connect(":memory:", isolation_level=None)
-        cache.execute("CREATE TABLE parses (text TEXT PRIMARY KEY, tree TEXT)")
-    return cache
-
-
-def _tuples(tree):
-    return tree and (tree[0], *map(_tuples, tree[1:]))
+def _key(text: str) -> str:
+    return f"latex sympy-{importlib.metadata.version('sympy')} {text}"

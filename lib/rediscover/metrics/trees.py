@@ -28,6 +28,17 @@ class Edit(NamedTuple):
     truth: int | None
 
 
+def tuples(tree):
+    """A tree of lists, as JSON gives it back, as nested tuples; None stays None.
+
+    Examples
+    --------
+    >>> tuples(["+", ["x"], ["sin", ["y"]]])
+    ('+', ('x',), ('sin', ('y',)))
+    """
+    return tree and (tree[0], *map(tuples, tree[1:]))
+
+
 def size(tree: tuple) -> int:
     """Number of nodes.
 

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-STUDIES = tuple(sorted(info.name for info in pkgutil.iter_modules(__path__)))
+STUDIES = tuple(sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg))
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:

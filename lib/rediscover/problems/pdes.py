@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
+from ..system.code_version import code_version
 from . import Field, Split, Task, pde_solvers
 from .odes import SNR, by_fitness, check_choice, settle_noise, time_splits
 
@@ -312,7 +313,7 @@ def _shape(facts) -> tuple[int, ...]:
 
 
 @functools.lru_cache(maxsize=4)
-def simulate(name: str, reduced: bool = False) -> pde_solvers.Record:
+def simulate(name: str, reduced: bool = False) -> pde_solvers.Simulation:
     """The clean field, from the cache if it is there.
 
     The cache (``pooch.os_cache("rediscover")/pdes``) holds one file per system and version of its facts and
@@ -322,7 +323,7 @@ def simulate(name: str, reduced: bool = False) -> pde_solvers.Record:
 
     facts = settings(name, reduced)
     version = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
-    version.update(Path(pde_solvers.__file__).read_bytes())
+    version.update(code_version(pde_solvers.__name__).encode())
     path = Path(pooch.os_cache("rediscover")) / "pdes" / f"{name}-{version.hexdigest()[:12]}.npz"
     record = _read(path)
     if record is None:
@@ -340,21 +341,21 @@ def simulate(name: str, reduced: bool = False) -> pde_solvers.Record:
     return record
 
 
-def digest(record: pde_solvers.Record) -> str:
+def digest(record: pde_solvers.Simulation) -> str:
     """SHA-256 of the arrays of a simulated field."""
     return hashlib.sha256(b"".join(np.ascontiguousarray(a).tobytes() for a in record if a is not None)).hexdigest()
 
 
-def _read(path: Path) -> pde_solvers.Record | None:
+def _read(path: Path) -> pde_solvers.Simulation | None:
     beside = path.with_suffix(".sha256")
     if not (path.exists() and beside.exists()):
         return None
     with np.load(path) as stored:
-        record = pde_solvers.Record(**{key: stored[key] for key in stored.files})
+        record = pde_solvers.Simulation(**{key: stored[key] for key in stored.files})
     return record if digest(record) == beside.read_text().strip() else None
 
 
-def _write(path: Path, record: pde_solvers.Record) -> None:
+def _write(path: Path, record: pde_solvers.Simulation) -> None:
     """Each file appears under its name only when it is whole; the checksum last."""
     path.parent.mkdir(parents=True, exist_ok=True)
     arrays = {key: value for key, value in record._asdict().items() if value is not None}

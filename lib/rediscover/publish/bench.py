@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from ..system.store import CACHE
+
 
 class Comparison(NamedTuple):
     """Two ways to the same answer: `ours` and `other`, each a call without arguments."""
@@ -147,9 +149,8 @@ def edit_distance() -> Iterator[Comparison]:
 
     def cold():
         time_limited.stop()
-        for remembered in (edit_distance.published_tree, edit_distance._memory):
-            remembered.cache_clear()
-        with _environment(edit_distance.CACHE, ""):  # nothing from the disk
+        edit_distance.published_tree.cache_clear()
+        with _environment(CACHE, ""):  # nothing from the disk
             return warm()
 
     converted = convert()
@@ -343,13 +344,12 @@ def scoring() -> Iterator[Comparison]:
     jobs = [(answer, *law.truth.values(), law.inputs) for answer, law in zip(answers, laws, strict=True)]
 
     def distances():
-        for remembered in (edit_distance.published_tree, edit_distance._memory):
-            remembered.cache_clear()
+        edit_distance.published_tree.cache_clear()
         return [edit_distance.ned_published(*job) for job in jobs]
 
     def distances_anew():
         time_limited.stop()
-        with _environment(edit_distance.CACHE, ""):
+        with _environment(CACHE, ""):
             return distances()
 
     yield Comparison(f"NED of {len(jobs)} pairs, trees kept", distances, "nothing kept", distances_anew, 1)
@@ -365,7 +365,7 @@ def scoring() -> Iterator[Comparison]:
         return scores_of(*pairs)
 
     def formulas_anew():
-        with tempfile.TemporaryDirectory() as folder, _environment("XDG_CACHE_HOME", folder):
+        with tempfile.TemporaryDirectory() as folder, _environment(CACHE, folder):
             return formulas()
 
     yield Comparison(

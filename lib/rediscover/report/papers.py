@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -35,13 +36,20 @@ def published(name: str) -> pd.DataFrame:
 
 
 def tables() -> pd.DataFrame:
-    """The published tables: file -> paper, table, notebook, cells (format strings), describes (or NaN)."""
+    """The published tables in the order of the papers: file -> paper, table, notebook, cells (formats), describes.
+
+    ``cells`` and ``describes`` are None where study.yaml says nothing of them.
+    """
     rows = {
         name: {"paper": study["paper"], "notebook": study["notebooks"][0], "cells": None, "describes": None} | about
         for study in studies().values()
         for name, about in study["tables"].items()
     }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    papers = list(frame["paper"].unique())
+    shared = frame.groupby("paper")["notebook"].transform(lambda names: names.str[:2].nunique() > 2)
+    number = frame["table"].str.extract(r"(\d+)")[0].astype(float).where(shared, 0)  # tables of several studies, mixed
+    return frame.iloc[np.lexsort([number, frame["paper"].map(papers.index)])]
 
 
 def claims(key: str | None = None) -> pd.DataFrame:

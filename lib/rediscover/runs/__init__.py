@@ -22,8 +22,8 @@ import numpy as np
 from ..methods import Budget, Method, method
 from ..problems import Problem, problem
 from ..system.code_version import code_version
+from ..system.store import Store, StoreError
 from .executors import Dask, Local, Task
-from .store import Store, StoreError
 from .worker import checked
 
 __all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "key"]
@@ -197,7 +197,7 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
 
 
 def identity(problem: Problem) -> list:
-    """What identifies a problem: class, fields (notes and sources not), and code (its module's and what that imports)."""
+    """What identifies a problem: class, fields (notes and sources not), and code (of its module and its imports)."""
     fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
     return [type(problem).__qualname__, fields, code_version(type(problem).__module__)]
 

@@ -15,7 +15,7 @@ class OnAnswer(NamedTuple):
     Attributes
     ----------
     function : ``module:name`` of ``function(problem, solution, seed) -> dict`` of plain data, where solution maps
-        outputs to texts. The module may have a function ``external() -> str`` that names what else its results depend on.
+        outputs to texts. The module may have a function ``external() -> str`` that names what else its results need.
     problem, solution, seed : the run's; solution as JSON.
     """
 

@@ -1,6 +1,11 @@
-"""Remembering it: one SQLite file of finished runs, one writer, one transaction per run."""
+"""Results that are kept: SQLite files of finished work by key, one transaction for each piece.
+
+The runs of a notebook have a file of their own, with one writer at a time. What computer algebra found out about single
+expressions is in a file of the user's cache (`algebra`), which many processes share.
+"""
 
 import fcntl
+import functools
 import json
 import os
 import sqlite3
@@ -8,11 +13,14 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import platformdirs
+
 VERSION = 1
 SCHEMA = f"""
 CREATE TABLE runs (key TEXT PRIMARY KEY, run TEXT NOT NULL, result TEXT NOT NULL, seconds REAL, peak_mb REAL);
 PRAGMA user_version = {VERSION};
 """
+CACHE = "REDISCOVER_CACHE"  # a folder in place of the user's cache; empty for none
 BESIDE = ("seconds", "peak_mb")  # the clock and the memory are kept beside the result, not in it
 
 
@@ -29,6 +37,7 @@ class Store:
     Parameters
     ----------
     path : path of the file, made if missing, or None for one in memory
+    shared : whether several processes write at a time; then there is no lock
 
     Raises
     ------
@@ -37,7 +46,7 @@ class Store:
         kept as ``<name>.damaged-N`` and the next start begins a new one.
     """
 
-    def __init__(self, path=None):
+    def __init__(self, path=None, *, shared: bool = False):
         self._lock = self._db = None
         if path is None:
             self._db = sqlite3.connect(":memory:")
@@ -46,11 +55,12 @@ class Store:
         path = Path(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = open(path.with_name(path.name + ".lock"), "w")
-            _acquire(self._lock, path)
+            if not shared:
+                self._lock = open(path.with_name(path.name + ".lock"), "w")
+                _acquire(self._lock, path)
             if not path.exists():
                 _create(path)
-            self._db = _open(path)
+            self._db = _open(path, checked=not shared)
         except (OSError, sqlite3.OperationalError) as error:
             self.close()
             raise StoreError(f"store {path} cannot be written: {error}") from None
@@ -69,7 +79,7 @@ class Store:
     def put(self, key: str, run: dict, outcome: dict):
         """Keep one finished run; `run` says what it was, for readers."""
         result = json.dumps({name: value for name, value in outcome.items() if name not in BESIDE})
-        row = (key, json.dumps(run), result, *(outcome[name] for name in BESIDE))
+        row = (key, json.dumps(run), result, *(outcome.get(name) for name in BESIDE))
         try:
             with self._db:
                 self._db.execute("INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?)", row)
@@ -88,6 +98,20 @@ class Store:
         _open(Path(path)).close()
 
 
+def algebra() -> Store:
+    """What computer algebra found out about single expressions, in the user's cache if that can be written."""
+    folder = os.environ.get(CACHE, str(platformdirs.user_cache_path("rediscover")))
+    return _algebra(folder, os.getpid()) if folder else Store()
+
+
+@functools.cache
+def _algebra(folder: str, process: int) -> Store:  # a connection must not be used by a forked process
+    try:
+        return Store(Path(folder) / "algebra.sqlite", shared=True)
+    except StoreError:
+        return Store()
+
+
 def _acquire(lock, path):
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -98,21 +122,21 @@ def _acquire(lock, path):
 
 def _create(path):
     # Made aside and renamed: a file of this name is always a whole store, so an empty one means damage.
-    fresh = path.with_name(path.name + ".new")
+    fresh = path.with_name(f"{path.name}.new-{os.getpid()}")
     fresh.unlink(missing_ok=True)
     with closing(sqlite3.connect(fresh)) as db:
         db.executescript(SCHEMA)
     os.replace(fresh, path)
 
 
-def _open(path):
-    db = sqlite3.connect(path)
+def _open(path, checked: bool = True):
+    db = sqlite3.connect(path, timeout=30)
     try:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version > VERSION:
             db.close()
             raise StoreError(f"store {path} has version {version}, this program knows {VERSION}: update rediscover")
-        if version != VERSION or db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        if version != VERSION or (checked and db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok"):
             raise sqlite3.DatabaseError("not a whole store")
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")  # safe when the process dies; syncing every run would cost more

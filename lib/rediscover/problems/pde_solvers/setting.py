@@ -1,0 +1,33 @@
+"""What a solver is given, and what it returns."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Setting(NamedTuple):
+    """What a solver needs: physical parameters, the axes of the stored grid, and the stored times."""
+
+    parameters: Mapping[str, Any]
+    axes: Mapping[str, np.ndarray]
+    t: np.ndarray
+
+
+class Simulation(NamedTuple):
+    """A simulated field.
+
+    Attributes
+    ----------
+    u : ndarray, shape (n_x, [n_y, [n_z,]] n_t, d)
+    du : ndarray of the shape of `u`, or None
+        Time derivative by differences of the full record, where `u` is cut or thinned in time.
+    """
+
+    u: np.ndarray
+    du: np.ndarray | None = None
+
+
+def slope(u: np.ndarray, step: float) -> np.ndarray:
+    """Time derivative of second order, one-sided at both ends, along the second to last axis."""
+    return np.gradient(u, step, axis=-2, edge_order=2)

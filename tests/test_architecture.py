@@ -1,0 +1,152 @@
+"""The rules of the house: arrows go down, studies are named in their own rooms only, keys follow imports."""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rediscover.system import code_version as versions
+from rediscover.system.studies import studies
+
+LIB = Path(__file__).parents[1] / "lib" / "rediscover"
+FLOORS = [  # from the ground up; rooms of one floor do not import each other
+    ["system", "numerics"],
+    ["llm", "expressions"],
+    ["problems"],
+    ["metrics"],
+    ["search"],
+    ["methods"],
+    ["runs"],
+    ["report"],
+    ["studies"],
+    ["publish"],
+]
+LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
+MODULES = sorted(
+    ".".join(["rediscover", *path.relative_to(LIB).with_suffix("").parts]).removesuffix(".__init__")
+    for path in LIB.rglob("*.py")
+)
+LINES = 400  # of a module
+NAMED = {name for key, study in studies().items() for name in (key, *study["problems"])}
+# Words that are also names of the field, and so allowed everywhere outside of string literals and imports.
+FIELD = {"boolean", "causal", "surfaces", "passages"}
+
+
+def room(module: str) -> str:
+    return module.split(".")[1] if module.count(".") else ""
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if room(m) in LEVEL])
+def test_imports_go_down(module):
+    above = [m for m in versions.imported(module) if room(m) in LEVEL and LEVEL[room(m)] > LEVEL[room(module)]]
+    beside = [
+        m
+        for m in versions.imported(module)
+        if room(m) != room(module) and room(m) in LEVEL and LEVEL[room(m)] == LEVEL[room(module)]
+    ]
+    assert not above and not beside, f"{module} imports {', '.join(above + beside)}"
+
+
+def test_no_circle():
+    for module in MODULES:
+        for other in versions.imported(module):
+            if other != module and room(other) in LEVEL:
+                back = versions.reached(other)
+                assert module not in back or module == "rediscover", f"{module} and {other} import each other"
+
+
+def test_studies_do_not_import_each_other():
+    for module in MODULES:
+        if room(module) == "studies" and module.count(".") > 1:
+            own = module.split(".")[2]
+            others = {m.split(".")[2] for m in versions.imported(module) if m.startswith("rediscover.studies.")}
+            assert others <= {own}, f"{module} imports {others - {own}}"
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if room(m) not in ("studies", "problems", "")])
+def test_no_study_is_named_outside_its_rooms(module):
+    """Neither in an import nor as a text that is a key: `problem.study` and the index are how others know them."""
+    tree = ast.parse(versions._path(module).read_text(encoding="utf-8"))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    prose = {
+        id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)
+    }
+    named = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in prose
+        and node.value.split("/")[0] in NAMED - FIELD
+    ]
+    imported = [
+        m for m in versions.imported(module) if m.rpartition(".")[2] in NAMED and room(m) in ("problems", "studies")
+    ]
+    assert not named and not imported, f"{module} names {named + imported}"
+
+
+@pytest.mark.parametrize("path", sorted(LIB.rglob("*.py")), ids=lambda path: path.relative_to(LIB).as_posix())
+def test_a_module_fits_in_the_head(path):
+    assert len(path.read_text().splitlines()) <= LINES
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("copy")
+    shutil.copytree(LIB, folder / "rediscover", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def code_versions(folder: Path) -> dict[str, str]:
+    """Version of every module as the copy of the library in `folder` computes it."""
+    script = (
+        "import sys, json; sys.path.insert(0, sys.argv[1])\n"
+        "from rediscover.system.code_version import code_version\n"
+        "print(json.dumps({name: code_version(name) for name in json.loads(sys.argv[2])}))"
+    )
+    import json
+
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(folder), json.dumps(MODULES)], capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        "numerics/level_sets.py",
+        "problems/__init__.py",
+        "expressions/numerics.py",
+        "problems/pde_solvers/spectral.py",
+        "methods/__init__.py",
+        "metrics/trees.py",
+    ],
+)
+def test_editing_a_module_changes_the_keys_of_what_imports_it_and_no_others(copy, edited):
+    before = code_versions(copy)
+    path = copy / "rediscover" / edited
+    text = path.read_text()
+    path.write_text(text + "\n\nEDITED = 1\n")
+    try:
+        after = code_versions(copy)
+    finally:
+        path.write_text(text)
+    name = re.sub(r"\.__init__$", "", "rediscover." + edited.removesuffix(".py").replace("/", "."))
+    expected = {module for module in MODULES if name in versions.reached(module)}
+    assert {module for module in MODULES if before[module] != after[module]} == expected
+
+
+def test_comments_and_docstrings_change_no_key(copy):
+    before = code_versions(copy)
+    path = copy / "rediscover" / "metrics" / "trees.py"
+    text = path.read_text()
+    path.write_text(text.replace('"""', '"""Other words. ', 1) + "\n# a remark\n")
+    try:
+        assert code_versions(copy) == before
+    finally:
+        path.write_text(text)
