@@ -28,11 +28,11 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test generate bench lab refresh cost whole readme clean distclean lock
+.PHONY: help all smoke site paper test test-fast lint generate bench lab refresh cost whole readme clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 	@echo "Studies: $(NOTEBOOKS)"
 
 all: $(STUDY:%=$(BUILD)/%.ipynb) $(if $(filter-out smoke,$(PROFILE)),README.md) ## run every study (or STUDY) and fill figures/ and tables/
@@ -72,8 +72,16 @@ paper: $(READY) ## the paper, paper/main.pdf, from the tables and figures there 
 	    >../build/paper/latexmk.txt 2>&1 || { grep -hsA3 '^!' ../build/paper/{latexmk.txt,main.log} >&2; exit 1; }
 	@cp build/paper/main.pdf paper/main.pdf && echo "paper/main.pdf is ready"
 
-test: $(READY) ## the whole test suite, the notebooks among it
+test: lint ## the linters and the whole test suite, the notebooks among it
 	$(PY) -m pytest
+
+test-fast: $(READY) ## the quick tests, a minute
+	$(PY) -m pytest -m "not whole and not slow" -o addopts="--doctest-modules" tests lib
+
+lint: $(READY) ## style and types: ruff on everything, mypy on the library
+	$(PY) -m ruff check lib tests notebooks
+	$(PY) -m ruff format --check lib tests
+	$(PY) -m mypy
 
 generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \

@@ -6,6 +6,7 @@ anything runs (``rediscover check FILE``, called by the Makefile), and a noteboo
 
 import ast
 import difflib
+import functools
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from . import methods, problems
 from .methods import Budget
 from .system.paths import root
-from .system.studies import studies
+from .system.studies import FOLDER, studies
 
 PROFILES = ("smoke", "quick", "paper")
 
@@ -134,6 +135,17 @@ class Parameters(Profile):
         return Budget(self.evaluations, self.seconds, self.memory_mb)
 
 
+class AnyProblems(Parameters):
+    """What a study has that asks for nothing more.
+
+    Attributes
+    ----------
+    problems : ids; an empty list means all of the study.
+    """
+
+    problems: ProblemIds
+
+
 class StartHere(Parameters):
     """00_start_here: one surface, every control."""
 
@@ -143,8 +155,12 @@ class StartHere(Parameters):
 
 def models() -> dict[str, type[Profile]]:
     """Notebook name -> parameter model, in the order of the notebooks."""
-    for key in studies():
-        importlib.import_module(f"{__package__}.studies.{key}.params")
+    for key, study in studies().items():
+        if (FOLDER / key / "params.py").exists():
+            importlib.import_module(f"{__package__}.studies.{key}.params")
+        else:
+            for notebook in study["notebooks"]:
+                _plain_model(notebook)
     found, waiting = {}, [Profile]
     while waiting:
         for model in waiting.pop().__subclasses__():
@@ -152,6 +168,14 @@ def models() -> dict[str, type[Profile]]:
             if model.notebook:
                 found[model.notebook] = model
     return dict(sorted(found.items()))
+
+
+@functools.cache
+def _plain_model(notebook: str) -> type[Profile]:
+    """A model for the notebook of a study that has none of its own: all problems, or some."""
+    return type(
+        "PlainParameters", (AnyProblems,), {"notebook": notebook, "__annotations__": {"notebook": ClassVar[str]}}
+    )
 
 
 def read(path, profile: str | None = None, **changed) -> Profile:
