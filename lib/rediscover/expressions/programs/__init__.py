@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 from .. import Expression
 from ..syntax import ExpressionError, as_number, identifier
-from .evaluation import Frame, Function, Itself, Parameter, ProgramError
 from .execution import Interpreter
+from .frames import Frame, Function, Itself, Parameter, ProgramError
 from .values import Formula, Number, Table, Value, Vector, formula
 
 __all__ = ["ProgramError", "Reading", "Slot", "read_function", "read_module"]
@@ -252,7 +252,7 @@ def _top(interpreter: Interpreter, tree: ast.Module) -> Frame:
 def _is_idle(node: ast.stmt) -> bool:
     """A text that stands alone, or the part of a file that only runs when it is started as a program."""
     if isinstance(node, ast.If):
-        return ast.unparse(node.test) == "__name__ == '__main__'"
+        return isinstance(node.test, ast.Compare) and getattr(node.test.left, "id", None) == "__name__"
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

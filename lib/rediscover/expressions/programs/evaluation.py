@@ -6,15 +6,32 @@ size and depth.
 """
 
 import ast
-import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from . import libraries
+from .arrays import dot, is_test, joined_conditions, piecewise
+from .frames import (
+    COMPARISONS,
+    LIBRARIES,
+    MODULES,
+    NESTING,
+    OPERATORS,
+    RETURN,
+    STEPS,
+    Frame,
+    Function,
+    Itself,
+    Library,
+    Method,
+    Parameter,
+    ProgramError,
+    Unknown,
+    column,
+    count,
+    rows,
+)
 from .libraries import BuiltIn, Named
 from .values import (
-    LENGTH,
     Formula,
     List,
     Number,
@@ -24,88 +41,11 @@ from .values import (
     checked,
     condition,
     described,
-    formula,
     inverted,
     merged,
     negative,
     operate,
 )
-
-STEPS = 50_000  # nodes read, each time that they are read, and elements of arrays
-NESTING = 60  # expressions, blocks and calls inside one another
-RETURN, BREAK, CONTINUE = "return", "break", "continue"
-
-LIBRARIES = {"np": "numpy", "numpy": "numpy", "math": "math", "torch": "torch", "nn": "torch.nn"}
-LIBRARIES |= {"F": "torch.nn.functional", "jnp": "jax.numpy"}
-MODULES = {*LIBRARIES.values(), "scipy", "scipy.special", "jax", "typing", "warnings"}
-OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.Mod: "mod"}
-OPERATORS |= {ast.FloorDiv: "//", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
-COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
-CONTEXTS = ("errstate", "no_grad", "catch_warnings")  # what stands in them is read as if they were not there
-SILENT = ("print", "warn", "simplefilter", "filterwarnings", "seterr")  # calls without a value
-
-
-class ProgramError(ValueError):
-    """A program or an edit cannot be read.
-
-    Attributes
-    ----------
-    line : in the text that was read, from 1; 0 for the text as a whole.
-    reason : what is wrong there.
-    """
-
-    def __init__(self, line: int, reason: str):
-        self.line, self.reason = line, reason
-        super().__init__(f"cannot read program{f', line {line}' * (line > 0)}: {reason}")
-
-    def __reduce__(self):  # workers send errors home
-        return type(self), (self.line, self.reason)
-
-
-@dataclass(eq=False)
-class Frame:
-    """The names of one call, and what it has returned under which conditions."""
-
-    names: dict[str, Value]
-    outer: "Frame | None" = None
-    arguments: tuple = ()
-    path: list[Value] = field(default_factory=list)
-    returns: list[tuple[Value, Value]] = field(default_factory=list)
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    node: ast.FunctionDef | ast.Lambda
-    frame: Frame
-
-
-@dataclass(frozen=True, eq=False)
-class Library:
-    path: str
-
-
-@dataclass(frozen=True, eq=False)
-class Method:
-    value: Value
-    name: str
-
-
-@dataclass(frozen=True, eq=False)
-class Unknown:
-    """What a name means after branches that cannot be joined."""
-
-    reason: str
-
-
-class Itself(dict):
-    """The attributes of an instance, and the methods of its class."""
-
-
-class Parameter(NamedTuple):
-    """A constant to be fitted, as the program names it, and where its fit starts."""
-
-    origin: str
-    start: float
 
 
 class Evaluation:
@@ -227,7 +167,7 @@ class Evaluation:
 
     def operation(self, operator: ast.operator, a: Value, b: Value) -> Value:
         if isinstance(operator, ast.MatMult):
-            return libraries.dot(a, b)
+            return dot(a, b)
         if type(operator) not in OPERATORS:
             raise ValueError(f"{type(operator).__name__} is no operator of real numbers")
         return operate(OPERATORS[type(operator)], a, b)
@@ -237,7 +177,7 @@ class Evaluation:
         if isinstance(node.op, ast.Not):
             return inverted(condition(value))
         if isinstance(node.op, ast.Invert):
-            if not libraries.is_test(value) and type(value) is not bool:
+            if not is_test(value) and type(value) is not bool:
                 raise ValueError("bits of a number are inverted")
             return inverted(value)
         return negative(value) if isinstance(node.op, ast.USub) else value
@@ -248,9 +188,9 @@ class Evaluation:
         for each in node.values:
             value = condition(self.value(each, frame))
             if value is ends:
-                return value if result is None else libraries.joined_conditions(label, result, value)
+                return value if result is None else joined_conditions(label, result, value)
             if value is not (not ends):
-                result = value if result is None else libraries.joined_conditions(label, result, value)
+                result = value if result is None else joined_conditions(label, result, value)
         return (not ends) if result is None else result
 
     def read_Compare(self, node, frame):
@@ -258,7 +198,7 @@ class Evaluation:
         for operator, each in zip(node.ops, node.comparators, strict=True):
             right = self.value(each, frame)
             test = self.comparison(operator, left, right)
-            result = test if result is True else libraries.joined_conditions("and", result, test)
+            result = test if result is True else joined_conditions("and", result, test)
             left = right
             if result is False:
                 break
@@ -372,7 +312,7 @@ class Evaluation:
             if name in libraries.CONSTANTS:
                 return libraries.CONSTANTS[name]
             if libraries.is_known(name):
-                return Named(name)
+                return Named("logb" if path == "math.log" else name)
             raise ValueError(f"{path} is not read")
         if isinstance(value, Itself):
             if name not in value:
@@ -413,7 +353,7 @@ class Evaluation:
         if function == "piecewise" and len(arguments) == 3:
             x, tests, values = arguments
             values = [self.call(each, [x], {}) if isinstance(each, Function) else each for each in values]
-            return libraries.piecewise(tests, values)
+            return piecewise(tests, values)
         return libraries.function(function)(*arguments, **named)
 
     def parameter(self, value: Value, *_, **__) -> Value:
@@ -431,56 +371,3 @@ class Evaluation:
         for place, i in enumerate(new):
             origin = f"{name}[{place}]" if len(new) > 1 else name
             self.parameters[i] = self.parameters[i]._replace(origin=origin)
-
-
-def count(value: tuple) -> int:
-    """Number of elements of an array, with all that is in it."""
-    stack, found = [value], 0
-    while stack:
-        for element in stack.pop():
-            found += 1
-            if found > LENGTH:
-                raise ValueError(f"an array of more than {LENGTH} elements")
-            if isinstance(element, tuple):
-                stack.append(element)
-    return found
-
-
-def column(table: Table, index: Value) -> Value:
-    """``table[:, j]`` and what else gives columns."""
-    if isinstance(index, tuple) and len(index) == 2 and (index[0] == slice(None) or index[0] is Ellipsis):
-        chosen = index[1]
-        if type(chosen) is int:
-            return tuple.__getitem__(table, chosen)
-        if isinstance(chosen, slice):
-            return Table(tuple.__getitem__(table, chosen))
-    raise ValueError("rows of a table are picked")
-
-
-def rows(value: Formula, index: Value) -> Formula:
-    """A column with all its rows, or with those where a test holds."""
-    whole = index if isinstance(index, tuple) else (index,)
-    if all(
-        each is None or each is Ellipsis or each == slice(None)
-        for each in whole
-        if not isinstance(each, Formula)
-    ):
-        tests = [each for each in whole if isinstance(each, Formula)]
-        if not tests:
-            return value
-        if len(tests) == len(whole) == 1 and libraries.is_test(tests[0]) and value.mask is None:
-            return Formula(value.tree, value.size, value.depth, value.rows, tests[0].tree)
-    raise ValueError("single rows of the data are picked")
-
-
-def joined(test: Formula, first: Mapping, second: Mapping) -> dict[str, Value]:
-    """What names mean after two branches."""
-    names = {}
-    for name in [*first, *(name for name in second if name not in first)]:
-        try:
-            names[name] = merged(test, first[name], second[name])
-        except KeyError:
-            names[name] = Unknown("has a value on one branch only")
-        except (ValueError, TypeError):
-            names[name] = Unknown("means different things on two branches")
-    return names

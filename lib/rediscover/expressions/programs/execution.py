@@ -2,24 +2,37 @@
 
 import ast
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from . import libraries
-from .evaluation import (
+from .arrays import is_rows, is_test, rows_of
+from .evaluation import Evaluation
+from .frames import (
     BREAK,
     CONTEXTS,
     CONTINUE,
     MODULES,
     RETURN,
     SILENT,
-    Evaluation,
     Frame,
     Function,
     Itself,
     Library,
-    joined,
+    Unknown,
+    count,
 )
-from .values import Formula, List, Table, Value, Vector, chosen, condition, formula, inverted, operate
+from .values import (
+    LENGTH,
+    Formula,
+    List,
+    Value,
+    Vector,
+    chosen,
+    condition,
+    formula,
+    inverted,
+    merged,
+    operate,
+)
 
 
 class Interpreter(Evaluation):
@@ -107,7 +120,7 @@ class Interpreter(Evaluation):
         old = self.value(node.target, frame)
         new = self.operation(node.op, old, self.value(node.value, frame))
         if isinstance(node.target, ast.Name) and (
-            libraries.is_rows(old) or type(old) in (Vector, Table, List)
+            is_rows(old) or (isinstance(old, tuple) and type(old) is not tuple)
         ):
             self.rebind(old, new, frame)
         else:
@@ -138,8 +151,11 @@ class Interpreter(Evaluation):
         outside = frame.outer and any(old is value for value in frame.outer.names.values())
         if outside or any(old is value for value in (*frame.arguments, *self.views)):
             raise ValueError("a value is changed in place that others share")
-        if any(isinstance(v, tuple | dict) and any(old is e for e in v) for v in frame.names.values()):
-            raise ValueError("a part of another value is changed in place")
+        for other in frame.names.values():
+            if isinstance(other, tuple | dict):
+                self.spend(len(other))
+                if any(old is part for part in (other.values() if isinstance(other, dict) else other)):
+                    raise ValueError("a part of another value is changed in place")
         for name, value in frame.names.items():
             if value is old:
                 frame.names[name] = new
@@ -147,6 +163,8 @@ class Interpreter(Evaluation):
     def with_item(self, old: Value, index: Value, value: Value) -> Value:
         """A value whose items at an index are replaced."""
         if isinstance(old, dict) and not isinstance(old, Itself) and isinstance(index, str | int):
+            if len(old) >= LENGTH:
+                raise ValueError(f"a dictionary of more than {LENGTH} elements")
             return old | {index: value}
         if isinstance(old, Formula):
             if isinstance(index, Formula):
@@ -155,7 +173,7 @@ class Interpreter(Evaluation):
                     raise ValueError("rows picked by different masks are combined")
                 return chosen(index, Formula(new.tree, new.size, new.depth, new.rows), old)
             if index == slice(None) or index is Ellipsis:
-                return libraries.rows_of(value)
+                return rows_of(value)
         if type(old) in (Vector, List):
             items = list(old)
             if isinstance(index, slice):
@@ -176,7 +194,7 @@ class Interpreter(Evaluation):
         if not isinstance(test, Formula):
             return self.block(node.body if test else node.orelse, frame)
         before, ends, names = frame.names, [], []
-        test = test if libraries.is_test(test) else operate("!=", test, 0)
+        test = test if is_test(test) else operate("!=", test, 0)
         for branch, holds in ((node.body, test), (node.orelse, inverted(test))):
             frame.names = dict(before)
             frame.path.append(holds)
@@ -184,12 +202,27 @@ class Interpreter(Evaluation):
             names.append(frame.names)
             frame.path.pop()
         if ends[0] == ends[1]:
-            frame.names = joined(test, *names)
+            frame.names = self.joined(test, *names)
             return ends[0]
         if RETURN not in ends:
             raise ValueError("how long a loop runs depends on data")
         frame.names = names[ends[0] == RETURN]
         return ends[ends[0] == RETURN]
+
+    def joined(self, test: Formula, first: Mapping, second: Mapping) -> dict[str, Value]:
+        """What names mean after two branches."""
+        names = {}
+        for name in [*first, *(name for name in second if name not in first)]:
+            if name not in first or name not in second:
+                names[name] = Unknown("has a value on one branch only")
+                continue
+            try:
+                if first[name] is not second[name] and isinstance(first[name], tuple):
+                    self.spend(count(first[name]))
+                names[name] = merged(test, first[name], second[name])
+            except (ValueError, TypeError):
+                names[name] = Unknown("means different things on two branches")
+        return names
 
     def read_For(self, node, frame):
         for item in self.items(self.value(node.iter, frame)):

@@ -58,7 +58,7 @@ def formula(value: Value) -> Formula:
     """A number or an array of one element as a formula."""
     if isinstance(value, Formula):
         return value
-    if isinstance(value, Vector | List) and len(value) == 1:
+    if isinstance(value, tuple) and len(value) == 1:
         return formula(value[0])
     if not isinstance(value, Number):
         raise ValueError(f"{described(value)} stands where a number is wanted")
@@ -232,6 +232,8 @@ def is_zero(value: Value) -> bool:
 def on_formulas(label: str, a: Value, b: Value) -> Value:
     if isinstance(a, Number) and isinstance(b, Number):
         return on_numbers(label, a, b)
+    if label not in CONNECTIVES:  # True counts as 1
+        a, b = (int(value) if isinstance(value, bool) else value for value in (a, b))
     a, b = formula(a), formula(b)
     if label == "//":
         return apply("floor", on_formulas("/", a, b))
@@ -274,11 +276,13 @@ def condition(value: Value) -> bool | Formula:
 
 
 def chosen(test: Value, a: Value, b: Value) -> Value:
-    """``where(test, a, b)``, element by element; a value that is not finite is undefined."""
+    """``where(test, a, b)``, element by element; a choice of NaN is a choice of nothing."""
     if isinstance(test, Number):
         return a if test else b
 
     def one(test, a, b):
+        if isinstance(a, float) and math.isnan(a):
+            test, a, b = inverted(test), b, a
         if isinstance(b, float) and math.isnan(b):
             parts = [formula(test), formula(a)]
             return derived(("where", as_condition(parts[0].tree), as_number(parts[1].tree)), parts)
