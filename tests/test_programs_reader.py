@@ -71,8 +71,8 @@ def lists(x, v, params):
     terms = [params[0] * x, params[1] * v]
     terms.append(params[2])
     terms += [p * x for p in params[3:5] if p is not None]
-    first, *_ = [len(terms)] and (terms[0],) * 1, 0
-    return sum(terms) + first[0] + sum(a * b for a, b in zip(params[:2], [x, v], strict=False))
+    first = ([terms[0]] * 2)[-1]
+    return sum(terms) + first + sum(a * b for a, b in zip(params[:2], [x, v], strict=False))
 
 
 def unpacking(x, v, params):
@@ -112,7 +112,12 @@ def masks(x, v, params):
 
 
 def bounded(x, v, params):
-    a = np.clip(x, -0.5, 0.5) + np.clip(v, None, params[0]) + x.clip(min=0) + np.clip(x, a_min=-1, a_max=np.inf)
+    a = (
+        np.clip(x, -0.5, 0.5)
+        + np.clip(v, None, params[0])
+        + x.clip(min=0)
+        + np.clip(x, a_min=-1, a_max=np.inf)
+    )
     return a + np.maximum(x, v) * np.minimum(params[1], x) + max(params[0], params[1]) * min(1, 2)
 
 
@@ -128,12 +133,23 @@ def vectors(x, v, params):
 
 def tables(x, v, params):
     both = np.column_stack([x, v])
-    return both @ params[:2] + np.sum(both * params[2:4], axis=1) + both[:, 0] * both.T[1] + np.polyval(params[:3], x)
+    return (
+        both @ params[:2]
+        + np.sum(both * params[2:4], axis=1)
+        + both[:, 0] * both.T[1]
+        + np.polyval(params[:3], x)
+    )
 
 
 def integers(x, v, params):
     n = len(params) // 3
-    return params[-1] * x ** (n % 2 + 1) + params[n - 1 if n > 2 else 0] * v + params[12 % MAX_NPARAMS] + 7 // 2 - 2**3
+    return (
+        params[-1] * x ** (n % 2 + 1)
+        + params[n - 1 if n > 2 else 0] * v
+        + params[12 % MAX_NPARAMS]
+        + 7 // 2
+        - 2**3
+    )
 
 
 def constants(x, v, params):
@@ -157,17 +173,31 @@ def quotients(x, v, params):
     safe = np.divide(x, v, out=np.zeros_like(x), where=v > 0)
     with np.errstate(all="ignore"):
         root = np.sqrt(np.abs(x)) / (1 + v**2)
-    return safe + root + np.power(np.abs(v), params[0]) + np.sign(x) * np.cbrt(v) + x // 0.7 + x % 0.3 + np.mod(v, 2)
+    return (
+        safe
+        + root
+        + np.power(np.abs(v), params[0])
+        + np.sign(x) * np.cbrt(v)
+        + x // 0.7
+        + x % 0.3
+        + np.mod(v, 2)
+    )
 
 
 def logic(x, v, params):
     both = np.logical_and(x > 0, np.logical_not(v > 0))
-    return np.where(both, 1.0, 0.0) + (x > 0) * params[0] + np.where((x < 1) | (v >= 2), x, np.logical_or(x > 0, v > 0))
+    return (
+        np.where(both, 1.0, 0.0)
+        + (x > 0) * params[0]
+        + np.where((x < 1) | (v >= 2), x, np.logical_or(x > 0, v > 0))
+    )
 
 
 def chosen_by_lists(x, v, params):
     y = np.select([x < -0.5, x < 0.5], [params[0], params[1] * x], default=v)
-    return y + np.piecewise(x, [x < 0, x >= 0], [lambda z: -z, lambda z: params[2] * z]) + np.heaviside(x, 0.5)
+    return (
+        y + np.piecewise(x, [x < 0, x >= 0], [lambda z: -z, lambda z: params[2] * z]) + np.heaviside(x, 0.5)
+    )
 
 
 def dictionaries(x, v, params):
@@ -176,16 +206,26 @@ def dictionaries(x, v, params):
     return p["a"] * x + p["b"] * v + p["c"]
 
 
-PROGRAMS = [straight, loops, lists, unpacking, helpers, branches, masks, bounded, vectors, tables, integers, constants]
+PROGRAMS = [
+    straight,
+    loops,
+    lists,
+    unpacking,
+    helpers,
+    branches,
+    masks,
+    bounded,
+    vectors,
+    tables,
+    integers,
+    constants,
+]
 PROGRAMS += [early, quotients, logic, chosen_by_lists, dictionaries]
-UNSTARRED = lists
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda function: function.__name__)
 def test_a_reading_computes_what_the_program_computes(function):
     text = inspect.getsource(function)
-    if function is UNSTARRED:  # the reader takes one name a value
-        text = text.replace("first, *_ =", "first, _ =")
     reading = read_function(f"GRAVITY = 9.81\n{text}", name=function.__name__)
     got = reading.with_constants(CONSTANTS)(COLUMNS)
     wanted = function(COLUMNS["x"].copy(), COLUMNS["v"].copy(), CONSTANTS.copy())
@@ -263,10 +303,9 @@ def test_small_readings(expression, text):
 
 def test_text_of_a_reading_is_read_again():
     for function in PROGRAMS:
-        if function is not UNSTARRED:
-            text = "GRAVITY = 9.81\n" + inspect.getsource(function)
-            expression = read_function(text, name=function.__name__).expression
-            assert parse(str(expression)) == expression
+        text = "GRAVITY = 9.81\n" + inspect.getsource(function)
+        expression = read_function(text, name=function.__name__).expression
+        assert parse(str(expression)) == expression
 
 
 def test_helpers_and_imports_at_the_top_level():
@@ -324,7 +363,11 @@ def test_two_names_of_one_array_change_together():
         ("y = x", 1, "does not return"),
         ("if params[0] > 0:\n    return x", 1, "does not return on every branch"),
         ("if params[0] > 0:\n    y = x\nreturn y", 4, "a value on one branch only"),
-        ("if params[0] > 0:\n    y = x\nelse:\n    y = [x, x]\nreturn y", 6, "an array of 2 elements"),
+        (
+            "if params[0] > 0:\n    y = x\nelse:\n    y = [x, x]\nreturn y",
+            6,
+            "different things on two branches",
+        ),
         ("return np.mean(x)*x", 2, "over the rows of the data"),
         ("return x/np.max(x)", 2, "over the rows of the data"),
         ("return x.sum()", 2, "over the rows of the data"),
@@ -374,23 +417,20 @@ def test_refused_with_line_and_reason(body, line, reason):
     "text, reason",
     [
         ("", "0 functions"),
-        ("x + 1", "Expr at the top level"),
+        ("x + 1", "0 functions"),
+        ("def f(x): return x\nx + 1", "Expr at the top level"),
         ("def f(x:\n  return x", "no Python"),
         ("def f(x):\n\treturn x\n        return x", "no Python"),
         ("def f(x): return x\x00", "no Python"),
-        ("def f(x): return x\nf = 3", None),
+        ("def f(x): return x\nf = 3", "something else in the end"),
         ("def f(x): return x\nwhile True: pass", "While at the top level"),
         ("def f(é): return é", "no name of a variable"),
         ("class f: pass\nclass g: pass", "0 functions"),
-        ("def f(x): return x\nclass f: pass", "no function in the end"),
         ("def f(x): return x\nimport os", "import of os"),
         ("#" * (CHARACTERS + 1), "longer than"),
     ],
 )
 def test_refused_as_a_whole(text, reason):
-    if reason is None:
-        assert str(read_function(text).expression) == "x"
-        return
     with pytest.raises(ProgramError, match=reason):
         read_function(text)
 
@@ -446,7 +486,13 @@ def test_a_module_of_several_columns():
 
 def test_columns_split_as_torch_splits_them():
     text = "class M(nn.Module):\n def forward(self, x):\n  a, b = {}\n  return a - 2*b"
-    for way in ("x.unbind(dim=1)", "torch.unbind(x, dim=-1)", "x.T", "x.split(1, dim=1)", "x.chunk(2, dim=-1)"):
+    for way in (
+        "x.unbind(dim=1)",
+        "torch.unbind(x, dim=-1)",
+        "x.T",
+        "x.split(1, dim=1)",
+        "x.chunk(2, dim=-1)",
+    ):
         reading = read_module(text.format(way), columns={"x": ["p", "q"]})
         assert str(reading.expression) == "p - 2*q"
 
@@ -499,12 +545,18 @@ def deep(rng, size):
 def attack(rng):
     """One hostile expression."""
     n = rng.choice([3, 30, 300, 3_000])
-    big = rng.choice(["9**9**9", "10**10**10", "2**100000", "(9**9)**(9**9)", "1e308*1e308", "99999999999999999999**99"])
+    big = rng.choice(
+        ["9**9**9", "10**10**10", "2**100000", "(9**9)**(9**9)", "1e308*1e308", "99999999999999999999**99"]
+    )
     dunder = rng.choice(
         "__class__ __bases__ __subclasses__ __globals__ __builtins__ __dict__ __init__ __mro__ __code__".split()
     )
-    name = rng.choice("eval exec compile open input __import__ globals locals vars getattr setattr breakpoint".split())
-    loop = rng.choice(["range(10**9)", f"range({10**n if n < 30 else n})", "params*10**6", "[0]*10**9", "iter(int, 1)"])
+    name = rng.choice(
+        "eval exec compile open input __import__ globals locals vars getattr setattr breakpoint".split()
+    )
+    loop = rng.choice(
+        ["range(10**9)", f"range({10**n if n < 30 else n})", "params*10**6", "[0]*10**9", "iter(int, 1)"]
+    )
     choices = [
         f"x.{dunder}.{dunder}",
         f"().{dunder}.{dunder}[0].{dunder}()",
@@ -535,15 +587,15 @@ def attack(rng):
         f"np.ones({n}).sum()*np.pad(params, {n})[0]",
         f"np.linspace(0, 1, {10**8})[1]",
         f"1 << {10**9}",
-        f"(lambda f: f(f))(lambda f: f(f))",
-        f"(lambda g: [g(g) for _ in range(9)])(lambda g: [g(g) for _ in range(9)])",
+        "(lambda f: f(f))(lambda f: f(f))",
+        "(lambda g: [g(g) for _ in range(9)])(lambda g: [g(g) for _ in range(9)])",
         f"(y := {name})",
         f"np.load('{name}', allow_pickle=True)",
         f"np.vectorize({name})(x)",
         f"np.piecewise(x, [x > 0], [{name}])",
         f"max({loop}, key={name})",
         f"print({name}('hacked')) or x",
-        f"type(x)('a', (), {{}})",
+        "type(x)('a', (), {})",
         f"x @ x @ {name}",
         f"*{loop}",
         f"(yield {name})",
@@ -600,18 +652,26 @@ def hostile(rng):
             f"assert {a}\nraise {b}",
             f"if {a}:\n    return {b}\nreturn x",
             "if params[0] > 0:\n    x = x + 1\n" * rng.choice([5, 60, 300]) + "return x",
-            "".join(" " * i + "if params[0] > 0:\n" for i in range(rng.choice([10, 90]))) + " " * 99 + f"return {a}",
-            "".join("    " * i + "for i in range(9):\n" for i in range(15)) + "    " * 15 + "x = x + 1\nreturn x",
+            "".join(" " * i + "if params[0] > 0:\n" for i in range(rng.choice([10, 90])))
+            + " " * 99
+            + f"return {a}",
+            "".join("    " * i + "for i in range(9):\n" for i in range(15))
+            + "    " * 15
+            + "x = x + 1\nreturn x",
             f"@{a}\ndef g(z={b}):\n    return z\nreturn g()",
             f"match x:\n    case {letter}:\n        return {a}",
             f"return {a}; {b}",
-            "x = x\n" * 4_000 + "return x",
-            "".join(f"y{i} = {'+'.join(['x'] * 9)}\n" for i in range(300)) + "return y0",
+            "x = x\n" * 1_000 + "return x",
+            "".join(f"y{i} = {'+'.join(['x'] * 9)}\n" for i in range(40)) + "return y0",
         ]
     )
-    head = rng.choice(["def f(x, v, params):"] * 8 + [f"def f(x, v, params, y={a}):", f"def f(x: {a}, v, params) -> {b}:"])
+    head = rng.choice(
+        ["def f(x, v, params):"] * 8 + [f"def f(x, v, params, y={a}):", f"def f(x: {a}, v, params) -> {b}:"]
+    )
     text = head + "\n" + textwrap.indent(body, "    ")
-    return rng.choice([text] * 8 + [f"{a}\n{text}", f"y = {a}\n{text}", text[: rng.randrange(len(text))], text + "\x00"])
+    return rng.choice(
+        [text] * 8 + [f"{a}\n{text}", f"y = {a}\n{text}", text[: rng.randrange(len(text))], text + "\x00"]
+    )
 
 
 def as_module(text):
@@ -637,7 +697,9 @@ def test_ten_thousand_hostile_programs(monkeypatch, tmp_path):
     real_compile = builtins.compile
     flags = []
     monkeypatch.setattr(
-        builtins, "compile", lambda *a, **k: (flags.append(a[3] if len(a) > 3 else k["flags"]), real_compile(*a, **k))[1]
+        builtins,
+        "compile",
+        lambda *a, **k: (flags.append(a[3] if len(a) > 3 else k["flags"]), real_compile(*a, **k))[1],
     )
     rng = random.Random(20260)
     slowest, read, reasons = 0.0, 0, set()
@@ -660,13 +722,18 @@ def test_ten_thousand_hostile_programs(monkeypatch, tmp_path):
 # Public records, where there are any
 
 
-@pytest.mark.skipif("REDISCOVER_LLM_RECORDS" not in os.environ, reason="REDISCOVER_LLM_RECORDS names no folder")
+@pytest.mark.skipif(
+    "REDISCOVER_LLM_RECORDS" not in os.environ, reason="REDISCOVER_LLM_RECORDS names no folder"
+)
 def test_public_records():
     """At least 96 % of the scored programs of public logs are read."""
     path = Path(os.environ["REDISCOVER_LLM_RECORDS"]) / "llmsr_programs.json.gz"
     scored = read = 0
     for record in json.loads(gzip.decompress(path.read_bytes())):
-        if record["function"] and (record["score"] if "score" in record else record["mse"]) not in (None, "None"):
+        if record["function"] and (record["score"] if "score" in record else record["mse"]) not in (
+            None,
+            "None",
+        ):
             scored += 1
             try:
                 read_function(record["function"], count=12 if "mse" in record else 10)

@@ -110,16 +110,14 @@ def read_function(
         With the line and the reason.
     """
     tree = _parsed(text)
-    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if name is None:
-        if len(set(names)) != 1:
-            raise ProgramError(0, f"it has {len(set(names))} functions at the top level, and none is named")
-        name = names[0]
-    if name not in names:
+        if len(functions) != 1:
+            raise ProgramError(0, f"it has {len(functions)} functions at the top level, and none is named")
+        (name,) = functions
+    if name not in functions:
         raise ProgramError(0, f"it has no function {name!r}")
-    node = next(node for node in reversed(tree.body) if getattr(node, "name", None) == name)
-    if not isinstance(node, ast.FunctionDef):
-        raise ProgramError(node.lineno, f"{name!r} is no function in the end")
+    node = functions[name]
     arguments = [each.arg for each in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
     given = {each: each for each in arguments if each != parameters} | dict(columns or {})
     if set(given) - set(arguments):
@@ -129,6 +127,8 @@ def read_function(
     interpreter = Interpreter({"MAX_NPARAMS": count, **(known or {})}, slot)
     interpreter.parameters = [Parameter(f"{parameters}[{i}]", 1.0) for i in range(count)]
     top = _top(interpreter, tree)
+    if getattr(top.names[name], "node", None) is not node:
+        raise ProgramError(node.lineno, f"{name!r} is something else in the end")
     values = _columns(given)
     if parameters in arguments:
         values[parameters] = Vector(map(slot, range(count)))

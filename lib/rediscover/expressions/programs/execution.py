@@ -148,6 +148,7 @@ class Interpreter(Evaluation):
 
     def rebind(self, old: Value, new: Value, frame: Frame):
         """Change a value in place: all its names in this call mean the new one."""
+        self.spend(len(frame.names))
         outside = frame.outer and any(old is value for value in frame.outer.names.values())
         if outside or any(old is value for value in (*frame.arguments, *self.views)):
             raise ValueError("a value is changed in place that others share")
@@ -194,6 +195,7 @@ class Interpreter(Evaluation):
         if not isinstance(test, Formula):
             return self.block(node.body if test else node.orelse, frame)
         before, ends, names = frame.names, [], []
+        self.spend(len(before))
         test = test if is_test(test) else operate("!=", test, 0)
         for branch, holds in ((node.body, test), (node.orelse, inverted(test))):
             frame.names = dict(before)
