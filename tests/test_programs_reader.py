@@ -1,5 +1,6 @@
 """Programs read as expressions: they compute what Python computes, and nothing of them is executed."""
 
+import ast
 import builtins
 import gzip
 import inspect
@@ -546,11 +547,10 @@ def attack(rng):
     """One hostile expression."""
     n = rng.choice([3, 30, 300, 3_000])
     big = rng.choice(
-        ["9**9**9", "10**10**10", "2**100000", "(9**9)**(9**9)", "1e308*1e308", "99999999999999999999**99"]
+        "9**9**9 10**10**10 2**100000 (9**9)**(9**9) 1e308*1e308 99999999999999999999**99".split()
     )
-    dunder = rng.choice(
-        "__class__ __bases__ __subclasses__ __globals__ __builtins__ __dict__ __init__ __mro__ __code__".split()
-    )
+    dunder = rng.choice("class bases subclasses globals builtins dict init mro code".split())
+    dunder = f"__{dunder}__"
     name = rng.choice(
         "eval exec compile open input __import__ globals locals vars getattr setattr breakpoint".split()
     )
@@ -613,6 +613,7 @@ def hostile(rng):
     a, b = attack(rng), attack(rng)
     n = rng.choice([10, 1_000, 10**6, 10**12])
     letter = rng.choice("xvyz")
+    module = rng.choice("os sys subprocess builtins ctypes numpy math numpy.ctypeslib".split())
     body = rng.choice(
         [
             f"return {a}",
@@ -622,10 +623,10 @@ def hostile(rng):
             f"y = [1]\nfor i in range({min(n, 1000)}):\n    y = y + y\nreturn y",
             f"y = 3\nfor i in range({min(n, 1000)}):\n    y = y**y\nreturn y",
             f"y = x\nfor i in range({min(n, 1000)}):\n    y = y*y + y\nreturn y",
-            f"y = x\nfor i in range({min(n, 1000)}):\n    for j in range({min(n, 1000)}):\n        y = -y\nreturn y",
+            f"y = x\nfor i in range({min(n, 999)}):\n    for j in range(999):\n        y = -y\nreturn y",
             f"y = x\nfor i in range({min(n, 900)}):\n    y = np.where(y > 0, y, np.sin(y))\nreturn y",
             f"y = params\nfor i in range({min(n, 900)}):\n    y = np.concatenate([y, y])\nreturn y[0]",
-            f"y = params\nfor i in range({min(n, 900)}):\n    y = np.array([y, y]) + np.array([y, y])\nreturn y[0]",
+            f"y = params\nfor i in range({min(n, 900)}):\n    y = 2*np.array([y, y])\nreturn y[0]",
             f"y = np.zeros(900)\nfor i in range(900):\n    y[i] = np.dot(y, y) + {a}\nreturn np.sum(y)",
             "y = np.ones(900)\nz = 0\nfor i in range(900):\n    z = z + np.dot(y, y)\nreturn z",
             f"y = {{}}\nfor i in range(900):\n    for j in range(900):\n        y[900*i + j] = y\nreturn {a}",
@@ -637,9 +638,8 @@ def hostile(rng):
             f"def g(z):\n    return g(z) + {a}\nreturn g(x)",
             "def g(z):\n    return h(z)\ndef h(z):\n    return g(z)\nreturn g(x)",
             f"def g(n):\n    return 1 if n < 2 else g(n - 1) + g(n - 2)\nreturn g({min(n, 60)})",
-            f"import {rng.choice(['os', 'sys', 'subprocess', 'builtins', 'numpy.ctypeslib', 'ctypes'])} as np\nreturn {a}",
-            f"from {rng.choice(['os', 'numpy', 'builtins', 'math'])} import {rng.choice(['*', 'system', 'ctypeslib'])}\n"
-            f"return {a}",
+            f"import {module} as np\nreturn {a}",
+            f"from {module} import {rng.choice(['*', 'system', 'ctypeslib'])}\nreturn {a}",
             f"class A:\n    z = {a}\nreturn A.z",
             f"try:\n    {letter} = {a}\nexcept Exception:\n    pass\nreturn {letter}",
             f"with open('hacked', 'w') as f:\n    f.write('1')\nreturn {a}",
@@ -665,13 +665,11 @@ def hostile(rng):
             "".join(f"y{i} = {'+'.join(['x'] * 9)}\n" for i in range(40)) + "return y0",
         ]
     )
-    head = rng.choice(
-        ["def f(x, v, params):"] * 8 + [f"def f(x, v, params, y={a}):", f"def f(x: {a}, v, params) -> {b}:"]
-    )
+    heads = [f"def f(x, v, params, y={a}):", f"def f(x: {a}, v, params) -> {b}:"]
+    head = rng.choice(["def f(x, v, params):"] * 8 + heads)
     text = head + "\n" + textwrap.indent(body, "    ")
-    return rng.choice(
-        [text] * 8 + [f"{a}\n{text}", f"y = {a}\n{text}", text[: rng.randrange(len(text))], text + "\x00"]
-    )
+    spoilt = [f"{a}\n{text}", f"y = {a}\n{text}", text[: rng.randrange(len(text))], text + "\x00"]
+    return rng.choice([text] * 8 + spoilt)
 
 
 def as_module(text):
@@ -689,18 +687,17 @@ def test_ten_thousand_hostile_programs(monkeypatch, tmp_path):
     def forbidden(*arguments, **named):
         raise AssertionError(f"called with {arguments} {named}")
 
-    for name in ("eval", "exec", "compile", "input", "breakpoint", "open"):
-        if name != "compile":  # the parser of Python is called so, with one flag
-            monkeypatch.setattr(builtins, name, forbidden)
+    for name in ("eval", "exec", "input", "breakpoint", "open"):
+        monkeypatch.setattr(builtins, name, forbidden)
     for owner, name in ((os, "system"), (os, "popen"), (subprocess, "Popen"), (np, "load")):
         monkeypatch.setattr(owner, name, forbidden)
-    real_compile = builtins.compile
-    flags = []
-    monkeypatch.setattr(
-        builtins,
-        "compile",
-        lambda *a, **k: (flags.append(a[3] if len(a) > 3 else k["flags"]), real_compile(*a, **k))[1],
-    )
+    flags, parser = set(), builtins.compile
+
+    def parse_only(*arguments, **named):
+        flags.add(arguments[3] if len(arguments) > 3 else named["flags"])
+        return parser(*arguments, **named)
+
+    monkeypatch.setattr(builtins, "compile", parse_only)
     rng = random.Random(20260)
     slowest, read, reasons = 0.0, 0, set()
     for i in range(10_000):
@@ -715,7 +712,7 @@ def test_ten_thousand_hostile_programs(monkeypatch, tmp_path):
         slowest = max(slowest, time.process_time() - start)
     assert slowest < 1.0
     assert not list(tmp_path.iterdir())
-    assert set(flags) == {1024}  # ast.PyCF_ONLY_AST: a tree, no code
+    assert flags == {ast.PyCF_ONLY_AST}  # a tree, no code
     assert 0 < read < 2_000 and len(reasons) > 100
 
 

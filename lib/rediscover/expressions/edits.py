@@ -1,4 +1,4 @@
-"""From a reply of a language model to the text of a program: edits, rewrites and completions. All of it is text.
+"""From a reply of a language model to the text of a program: edits, rewrites and completions.
 
 >>> parent = "def f(x, params):\\n    return params[0]*x"
 >>> reply = '''Let us bend it:
@@ -42,7 +42,8 @@ class Edited(NamedTuple):
 def read_edits(reply: str) -> tuple[Edit, ...]:
     """The SEARCH/REPLACE blocks of a reply in their order, without white space at their ends.
 
-    The marks are found anywhere in a line, as OpenEvolve (github.com/algorithmicsuperintelligence/openevolve) does.
+    The marks are found anywhere in a line, as by OpenEvolve
+    (github.com/algorithmicsuperintelligence/openevolve).
 
     Raises
     ------
@@ -115,8 +116,8 @@ def read_rewrite(reply: str, *, last: bool = False) -> str:
 def read_completion(header: str, reply: str) -> str:
     """The function that a reply completes: `header`, then the body that the reply gives.
 
-    The body begins after the first line that begins with ``def``, or with the reply. It ends where Python can no
-    longer read it, or where the function ends. This is how LLM-SR (arXiv:2404.18400) reads its samples.
+    The body begins after the first line that begins with ``def``, or with the reply. It ends where Python can
+    no longer read it, or where the function ends. This is how LLM-SR (arXiv:2404.18400) reads its samples.
 
     Parameters
     ----------
@@ -129,7 +130,7 @@ def read_completion(header: str, reply: str) -> str:
     ProgramError
         If no beginning of the reply is a body.
 
-    >>> print(read_completion("def f(x, params):", "def f(x, params):\\n    return params[0]*x\\nThat is linear."))
+    >>> print(read_completion("def f(x, params):", "def f(x, params):\\n    return params[0]*x\\nThat is all."))
     def f(x, params):
         return params[0]*x
     """
@@ -155,7 +156,7 @@ def read_completion(header: str, reply: str) -> str:
 
 
 def evolve_block(text: str) -> str:
-    """The part between the comments EVOLVE-BLOCK-START and EVOLVE-BLOCK-END; the text itself if there is none.
+    """The part between the comments EVOLVE-BLOCK-START and EVOLVE-BLOCK-END; without them, the text itself.
 
     Empty lines stand for what was before it, so that line numbers stay those of the text.
 

@@ -1,8 +1,9 @@
 """Programs that language models write, read as expressions; nothing of them is ever executed.
 
-Python's own parser makes the syntax tree. A function is followed statement by statement with formulas in place of
-data: names are substituted, loops with known bounds unrolled, helper functions written out, tests of known values
-decided, tests of data turned into ``where``. What cannot be read so is refused. Counts bound size and time.
+Python's own parser makes the syntax tree. A function is followed statement by statement with formulas in
+place of data: names are substituted, loops with known bounds unrolled, helper functions written out, tests of
+known values decided, tests of data turned into ``where``. What cannot be read so is refused. Counts bound size
+and time.
 
 >>> reading = read_function('''
 ... def equation(x, v, params):
@@ -91,8 +92,8 @@ def read_function(
     Parameters
     ----------
     text : str
-        Python with a function at the top level; imports of numpy and math, numbers with names, and other functions
-        may stand beside it.
+        Python with a function at the top level; imports of numpy and math, numbers with names, and other
+        functions may stand beside it.
     name : str, optional
         Which function, if the text has several.
     parameters : str
@@ -143,8 +144,8 @@ def read_module(
 ) -> Reading:
     """Read a PyTorch module: a class with constants in ``__init__`` and the formula in ``forward``.
 
-    ``self.k = nn.Parameter(torch.tensor(2.0))`` is a slot that starts from 2; other numbers stay numbers. The last
-    class of the text that has a method ``forward`` is read.
+    ``self.k = nn.Parameter(torch.tensor(2.0))`` is a slot that starts from 2; other numbers stay numbers. The
+    last class of the text that has a method ``forward`` is read.
 
     Parameters
     ----------

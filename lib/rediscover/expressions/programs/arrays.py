@@ -1,6 +1,6 @@
 """The array functions of numpy and torch, on formulas, vectors and tables.
 
-Over the rows of the data nothing is added up, sorted or compared: what comes out would be no function of one row.
+Over the rows of the data nothing is added up, sorted or compared: the result would be no function of one row.
 """
 
 import functools

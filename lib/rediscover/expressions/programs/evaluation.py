@@ -1,8 +1,8 @@
 """What the expressions of a program mean: names, operators, indices, attributes and calls.
 
 Of the nodes of Python's grammar only those are known for which there is a method ``read_...``, here or in
-`execution`. The names of functions are looked up in the tables of `libraries` and in the program. Counts bound time,
-size and depth.
+`execution`. The names of functions are looked up in the tables of `libraries` and in the program. Counts
+bound time, size and depth.
 """
 
 import ast
@@ -166,6 +166,7 @@ class Evaluation:
         return result
 
     def operation(self, operator: ast.operator, a: Value, b: Value) -> Value:
+        self.spend(sum(count(each) for each in (a, b) if isinstance(each, tuple)))
         if isinstance(operator, ast.MatMult):
             return dot(a, b)
         if type(operator) not in OPERATORS:
@@ -205,6 +206,7 @@ class Evaluation:
         return result
 
     def comparison(self, operator: ast.cmpop, a: Value, b: Value) -> Value:
+        self.spend(sum(len(each) for each in (a, b) if isinstance(each, tuple | dict)))
         if type(operator) in COMPARISONS:
             return operate(COMPARISONS[type(operator)], a, b)
         if isinstance(operator, ast.Is | ast.IsNot):
@@ -332,7 +334,10 @@ class Evaluation:
         named = {keyword.arg: self.value(keyword.value, frame) for keyword in node.keywords}
         if None in named:
             raise ValueError("arguments in a dictionary")
-        self.spend(sum(count(each) for each in (*arguments, *named.values()) if isinstance(each, tuple)))
+        self.spend(
+            len(arguments)
+            + sum(count(each) for each in (*arguments, *named.values()) if isinstance(each, tuple))
+        )
         if isinstance(function, Method):
             arguments = [function.value, *arguments]
             name = function.name

@@ -1,4 +1,4 @@
-"""What the statements of a program do: assignments, branches and loops, followed with formulas in place of data."""
+"""What the statements of a program do, followed with formulas in place of data."""
 
 import ast
 import functools

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from .arrays import is_test
 from .values import LENGTH, Formula, Table, Value
 
-STEPS = 10_000  # nodes read, each time that they are read, elements of arrays, names at branches
+STEPS = 6_000  # nodes read, each time that they are read, elements of arrays, names at branches
 DIMENSIONS = 8  # of a list in lists
 NESTING = 60  # expressions, blocks and calls inside one another
 RETURN, BREAK, CONTINUE = "return", "break", "continue"

@@ -1,4 +1,4 @@
-"""The functions of numpy, math, torch and Python itself that programs may call: by name, from these tables alone."""
+"""The functions of numpy, math, torch and Python itself that programs may call, by name from these tables."""
 
 import functools
 import math
@@ -24,11 +24,11 @@ from .values import (
 )
 
 # Read by name alone; what the language calls otherwise stands behind the colon.
-POINTWISE = """sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh asin acos atan asinh acosh
-    atanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt square abs absolute fabs sign floor ceil reciprocal power pow
-    float_power:pow add subtract multiply divide true_divide:div maximum:max minimum:min fmax:max fmin:min mod
-    remainder:mod arctan2 atan2 hypot less:Lt less_equal:Le greater:Gt greater_equal:Ge equal:Eq not_equal:Ne
-    expit:sigmoid sigmoid relu sgn:sign""".split()
+POINTWISE = """sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh asin acos atan
+    asinh acosh atanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt square abs absolute fabs sign floor
+    ceil reciprocal power pow float_power:pow add subtract multiply divide true_divide:div maximum:max
+    minimum:min fmax:max fmin:min mod remainder:mod arctan2 atan2 hypot less:Lt less_equal:Le greater:Gt
+    greater_equal:Ge equal:Eq not_equal:Ne expit:sigmoid sigmoid relu sgn:sign""".split()
 POINTWISE = dict((*name.split(":"), name)[:2] for name in POINTWISE)
 OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/"}
 OPERATORS |= {"power": "**", "pow": "**", "float_power": "**", "mod": "mod", "remainder": "mod"}
@@ -151,8 +151,8 @@ def has_attribute(value, name) -> bool:
     return name in "__len__ __getitem__ __iter__".split() and isinstance(value, tuple)
 
 
-VIEWS = """asarray asanyarray ascontiguousarray atleast_1d ravel squeeze real reshape view broadcast_to unsqueeze
-    contiguous detach to as_tensor float64 float32 double float_ float nan_to_num""".split()
+VIEWS = """asarray asanyarray ascontiguousarray atleast_1d ravel squeeze real reshape view broadcast_to
+    unsqueeze contiguous detach to as_tensor float64 float32 double float_ float nan_to_num""".split()
 COPIES = "array copy flatten astype tensor clone".split()
 ARRAY = {
     **dict.fromkeys(VIEWS, arrays.view),
@@ -228,9 +228,9 @@ BUILTINS = {
     "tuple": listed(tuple),
     "zip": lambda *lists, **_: List(zip(*map(limited, lists))),  # noqa: B905 (as Python's own)
 }
-METHODS = """clip clamp copy astype reshape view ravel flatten squeeze unsqueeze sum mean prod dot min max abs sqrt
-    square exp log sin cos tan tanh sigmoid pow sign floor ceil transpose float contiguous clone detach to
-    relu all any unbind split chunk""".split()
+METHODS = """clip clamp copy astype reshape view ravel flatten squeeze unsqueeze sum mean prod dot min max
+    abs sqrt square exp log sin cos tan tanh sigmoid pow sign floor ceil transpose float contiguous clone
+    detach to relu all any unbind split chunk""".split()
 ATTRIBUTES = {
     "shape": arrays.shape,
     "size": arrays.size,

@@ -1,7 +1,7 @@
-"""What a program that is read computes with: formulas, vectors and tables of them, and the functions of numpy.
+"""What a program that is read computes with: formulas, and vectors and tables of them.
 
-Nothing here computes numbers from data. An operation on formulas gives a longer formula; an operation on numbers
-and lists gives what Python gives, within limits. What is refused raises ValueError with the reason.
+Nothing here computes numbers from data. An operation on formulas gives a longer formula; an operation on
+numbers and lists gives what Python gives, within limits. What is refused raises ValueError with the reason.
 """
 
 import math
@@ -51,7 +51,7 @@ Number = bool | int | float
 Value = Any  # Number, str, None, Formula, Vector, Table, List, tuple, dict and the reader's own
 
 
-# ---------------------------------------------------------------------------------------------------- formulas
+# ------------------------------------------------------------------------------------------ formulas
 
 
 def formula(value: Value) -> Formula:
@@ -131,7 +131,7 @@ def apply(name: str, *values: Value) -> Value:
     return broadcast(one, *(Vector(value) if type(value) in (List, tuple) else value for value in values))
 
 
-# ---------------------------------------------------------------------------------------------------- operators
+# ------------------------------------------------------------------------------------------ operators
 
 ON_NUMBERS = {
     "+": operator.add,
