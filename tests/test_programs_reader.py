@@ -661,7 +661,7 @@ def hostile(rng):
             f"@{a}\ndef g(z={b}):\n    return z\nreturn g()",
             f"match x:\n    case {letter}:\n        return {a}",
             f"return {a}; {b}",
-            "x = x\n" * 1_000 + "return x",
+            "x = x\n" * 300 + "return x",
             "".join(f"y{i} = {'+'.join(['x'] * 9)}\n" for i in range(40)) + "return y0",
         ]
     )
