@@ -130,7 +130,7 @@ def read_completion(header: str, reply: str) -> str:
     ProgramError
         If no beginning of the reply is a body.
 
-    >>> print(read_completion("def f(x, params):", "def f(x, params):\\n    return params[0]*x\\nThat is all."))
+    >>> print(read_completion("def f(x, params):", "    return params[0]*x\\nThat is linear."))
     def f(x, params):
         return params[0]*x
     """

@@ -2,8 +2,8 @@
 
 Python's own parser makes the syntax tree. A function is followed statement by statement with formulas in
 place of data: names are substituted, loops with known bounds unrolled, helper functions written out, tests of
-known values decided, tests of data turned into ``where``. What cannot be read so is refused. Counts bound size
-and time.
+known values decided, tests of data turned into ``where``. What cannot be read so is refused. Counts bound the
+size and the time.
 
 >>> reading = read_function('''
 ... def equation(x, v, params):
