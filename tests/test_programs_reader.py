@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from rediscover.expressions import Expression, parse
 from rediscover.expressions.programs import CHARACTERS, ProgramError, Slot, read_function, read_module
@@ -718,19 +719,22 @@ def test_ten_thousand_hostile_programs(monkeypatch, tmp_path):
 
 # Public records, where there are any
 
-
-@pytest.mark.skipif(
+needs_records = pytest.mark.skipif(
     "REDISCOVER_LLM_RECORDS" not in os.environ, reason="REDISCOVER_LLM_RECORDS names no folder"
 )
+
+
+def public_records():
+    path = Path(os.environ["REDISCOVER_LLM_RECORDS"]) / "llmsr_programs.json.gz"
+    return [record for record in json.loads(gzip.decompress(path.read_bytes())) if record["function"]]
+
+
+@needs_records
 def test_public_records():
     """At least 96 % of the scored programs of public logs are read."""
-    path = Path(os.environ["REDISCOVER_LLM_RECORDS"]) / "llmsr_programs.json.gz"
     scored = read = 0
-    for record in json.loads(gzip.decompress(path.read_bytes())):
-        if record["function"] and (record["score"] if "score" in record else record["mse"]) not in (
-            None,
-            "None",
-        ):
+    for record in public_records():
+        if (record["score"] if "score" in record else record["mse"]) not in (None, "None"):
             scored += 1
             try:
                 read_function(record["function"], count=12 if "mse" in record else 10)
@@ -739,3 +743,32 @@ def test_public_records():
                 pass
     assert scored > 9_000
     assert read >= 0.96 * scored
+
+
+@needs_records
+def test_public_records_score_as_they_did():
+    """The mean squared errors that a public log of LLM-SR stores, on the data of its second oscillator.
+
+    Those data are every second of 50,000 points of one trajectory from t = 30, as RK45 of SciPy gives it.
+    """
+    times = np.linspace(0, 50, 50_000)
+
+    def acceleration(t, x, v):
+        return 0.3 * np.sin(t) - 0.5 * v**3 - x * v - 5 * x * np.exp(0.5 * x)
+
+    path = solve_ivp(
+        lambda t, y: [y[1], acceleration(t, *y)], (0, 50), (0.5, 0.5), t_eval=times, rtol=1e-7, atol=1e-9
+    )
+    columns = dict(zip("txv", (times[30_001::2], *path.y[:, 30_001::2]), strict=True))
+    wanted, compared = acceleration(**columns), 0
+    for record in public_records():
+        if record.get("params") and record["score"] is not None:
+            try:
+                reading = read_function(record["function"], count=len(record["params"]))
+            except ProgramError as error:
+                assert "random" in error.reason
+                continue
+            got = np.mean((reading.with_constants(record["params"])(columns) - wanted) ** 2)
+            assert got == pytest.approx(-record["score"], rel=1e-12, abs=0)
+            compared += 1
+    assert compared == 359
