@@ -1,0 +1,297 @@
+"""The array functions of numpy and torch, on formulas, vectors and tables.
+
+Over the rows of the data nothing is added up, sorted or compared: the result would be no function of one row.
+"""
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..syntax import is_boolean
+from .values import (
+    ROWS,
+    Formula,
+    List,
+    RowCount,
+    Table,
+    Value,
+    Vector,
+    apply,
+    broadcast,
+    chosen,
+    formula,
+    limited,
+    operate,
+    repeated,
+    total,
+)
+
+
+def clip(a, low=None, high=None, *, a_min=None, a_max=None, min=None, max=None) -> Value:
+    for label, *bounds in (("max", low, a_min, min), ("min", high, a_max, max)):
+        for bound in bounds:
+            if bound is not None and not (isinstance(bound, float) and math.isinf(bound)):
+                a = apply(label, a, bound)
+    return a
+
+
+def where(test, a=None, b=None) -> Value:
+    if a is None or b is None:
+        raise ValueError("positions of rows are no values")
+    return chosen(test, a, b)
+
+
+def logical(label: str):
+    def join(a, b):
+        return broadcast(lambda a, b: joined_conditions(label, a, b), a, b)
+
+    return join
+
+
+def joined_conditions(label: str, a: Value, b: Value) -> Value:
+    return operate(label, as_test(a), as_test(b))
+
+
+def as_test(value: Value) -> Value:
+    return value if is_test(value) or isinstance(value, bool) else operate("!=", value, 0)
+
+
+def is_test(value: Value) -> bool:
+    return isinstance(value, Formula) and is_boolean(value.tree)
+
+
+def view(value: Value, *_, **__) -> Value:
+    """What only changes type or shape; a list becomes an array."""
+    return as_array(value) if type(value) in (List, tuple) else value
+
+
+def copied(value: Value, *_, **__) -> Value:
+    value = view(value)
+    if isinstance(value, Formula):
+        return replace(value)
+    return type(value)(value) if isinstance(value, tuple) else value
+
+
+def as_array(values: Sequence) -> Vector:
+    return Vector(as_array(value) if type(value) in (List, tuple) else value for value in values)
+
+
+def filled(number: Value):
+    """``zeros``, ``ones``: by the shape they are given."""
+
+    def fill(shape, *_, **__):
+        return full(shape, number)
+
+    return fill
+
+
+def full(shape, value, *_, **__) -> Value:
+    shape = (shape,) if not isinstance(shape, tuple) else tuple(shape)
+    if not shape:
+        return value
+    first, *rest = shape
+    if isinstance(first, RowCount):
+        return replace(formula(value), rows=True) if not rest else Table(full(tuple(rest), rows_of(value)))
+    if type(first) is not int or first < 0:
+        raise ValueError("a shape is no number of elements")
+    return Vector(repeated((full(tuple(rest), value),), first))
+
+
+def rows_of(value: Value) -> Formula:
+    return replace(formula(value), rows=True)
+
+
+def filled_like(number: Value):
+    def fill(value, *_, **__):
+        return full_like(value, number)
+
+    return fill
+
+
+def full_like(value, number, *_, **__) -> Value:
+    return broadcast(lambda v: replace(formula(number), rows=True) if is_rows(v) else number, value)
+
+
+def is_rows(value: Value) -> bool:
+    return isinstance(value, Formula) and value.rows
+
+
+def reduced(values: Value, axis: Value, what: str) -> Sequence[Value]:
+    """The elements that a reduction runs over; over the rows of the data there is none."""
+    if isinstance(values, Table) and axis in (1, -1):
+        return values
+    if isinstance(values, Vector | tuple) and not isinstance(values, Table):
+        values = as_array(values)
+        nested = any(is_rows(value) or isinstance(value, Vector) for value in values)
+        if values and (axis == 0 or (not nested and axis in (None, -1))):
+            return values
+    if isinstance(values, Formula) and not values.rows:
+        return [values]
+    raise ValueError(f"the {what} over the rows of the data is no function of one row")
+
+
+def sum_of(values, axis=None, dim=None, **_) -> Value:
+    return total(reduced(values, dim if axis is None else axis, "sum"))
+
+
+def mean(values, axis=None, dim=None, **_) -> Value:
+    values = reduced(values, dim if axis is None else axis, "mean")
+    return operate("/", total(values), len(values))
+
+
+def product(values, axis=None, **_) -> Value:
+    result = 1
+    for value in reduced(values, axis, "product"):
+        result = operate("*", result, value)
+    return result
+
+
+def extreme(label: str):
+    def over(values, axis=None, **_):
+        if isinstance(axis, Formula):  # torch.max(a, b)
+            return apply(label, values, axis)
+        return apply(label, *reduced(values, axis, label))
+
+    return over
+
+
+def dot(a, b) -> Value:
+    """The product of vectors, or of a table with a vector."""
+    a, b = (as_array(v) if type(v) in (List, tuple) else v for v in (a, b))
+    if isinstance(a, Vector) and isinstance(b, Table):
+        raise ValueError("a vector stands before a table")
+    if not isinstance(a, Vector | Table) or not isinstance(b, Vector):
+        if isinstance(a, Vector | Table) or isinstance(b, Vector | Table) or is_rows(a) or is_rows(b):
+            raise ValueError("a product over the rows of the data is no function of one row")
+        return operate("*", a, b)
+    if len(a) != len(b):
+        raise ValueError(f"arrays of {len(a)} and {len(b)} elements are multiplied")
+    if isinstance(a, Vector) and any(is_rows(v) for v in a) and any(is_rows(v) for v in b):
+        raise ValueError("a product over the rows of the data is no function of one row")
+    return total([operate("*", x, y) for x, y in zip(a, b, strict=True)])
+
+
+def stack(values, axis=0, dim=None, **_) -> Value:
+    values = limited(values)
+    return (Table if (axis if dim is None else dim) in (1, -1) else Vector)(values)
+
+
+def concatenate(values, *_, **__) -> Value:
+    parts = [as_array(value) if type(value) in (List, tuple) else value for value in values]
+    if not all(isinstance(part, Vector) for part in parts):
+        raise ValueError("columns are put behind one another")
+    return limited(Vector(value for part in parts for value in part))
+
+
+def append(a, b, *_) -> Value:
+    return concatenate([a, b if isinstance(b, tuple) else (b,)])
+
+
+def pad(values, width, mode="constant", *, constant_values=0) -> Value:
+    if not isinstance(values, Vector) or mode != "constant":
+        raise ValueError("only vectors are padded, with a number")
+    width = width[0] if isinstance(width, tuple) and len(width) == 1 else width
+    before, after = width if isinstance(width, tuple) else (width, width)
+    if type(before) is not int or type(after) is not int or before < 0 or after < 0:
+        raise ValueError("a width of padding is no number of elements")
+    fill = constant_values if isinstance(constant_values, tuple) else (constant_values,) * 2
+    return limited(Vector((*repeated((fill[0],), before), *values, *repeated((fill[1],), after))))
+
+
+def polyval(coefficients, x) -> Value:
+    return functools.reduce(lambda value, c: operate("+", operate("*", value, x), c), as_array(coefficients))
+
+
+def linspace(start, stop, num=50, **_) -> Value:
+    if type(num) is not int or not 2 <= num <= 1000:
+        raise ValueError("a grid has 2 to 1000 points")
+    return Vector(start + (stop - start) * i / (num - 1) for i in range(num))
+
+
+def heaviside(x, half) -> Value:
+    return chosen(apply("Lt", x, 0), 0, chosen(apply("Eq", x, 0), half, 1))
+
+
+def sinc(x) -> Value:
+    angle = operate("*", math.pi, x)
+    return chosen(apply("Eq", x, 0), 1, operate("/", apply("sin", angle), angle))
+
+
+def softplus(x, **_) -> Value:
+    return apply("log1p", apply("exp", x))
+
+
+def logaddexp(a, b) -> Value:
+    return apply("log", operate("+", apply("exp", a), apply("exp", b)))
+
+
+def log_of(x, base=None) -> Value:
+    return apply("log", x) if base is None else apply("log", x, base)
+
+
+def split(table, width=1, dim=1, **_) -> tuple:
+    """``torch.split`` along the columns."""
+    if not isinstance(table, Table) or dim not in (1, -1) or type(width) is not int or width < 1:
+        raise ValueError("only the columns of a table are split")
+    return tuple(Table(tuple(table)[i : i + width]) for i in range(0, len(table), width))
+
+
+def chunk(table, chunks, dim=1, **_) -> tuple:
+    return split(table, -(-len(table) // chunks), dim)
+
+
+def unbind(table, dim=1, **_) -> tuple:
+    if not isinstance(table, Table) or dim not in (1, -1):
+        raise ValueError("only the columns of a table are unbound")
+    return tuple(table)
+
+
+def piecewise(tests: Sequence[Value], values: Sequence[Value]) -> Value:
+    """``numpy.piecewise``: the last test that holds decides; one value more than tests stands elsewhere."""
+    result = values[len(tests)] if len(values) > len(tests) else 0
+    for test, value in zip(tests, values, strict=False):
+        result = chosen(test, value, result)
+    return result
+
+
+def select(tests, values, default=0) -> Value:
+    for test, value in reversed(List(zip(tests, values, strict=True))):
+        default = chosen(test, value, default)
+    return default
+
+
+def shape(value) -> tuple:
+    if isinstance(value, Table):
+        return (ROWS, len(value))
+    if isinstance(value, tuple):
+        return (len(value), *(shape(value[0]) if value and not isinstance(value, Table) else ()))
+    return (ROWS,) if is_rows(value) else ()
+
+
+def size(value) -> int | RowCount:
+    shape_ = shape(value)
+    if len(shape_) > 1 and ROWS in shape_:
+        raise ValueError("it depends on the number of rows")
+    return ROWS if ROWS in shape_ else math.prod(shape_)
+
+
+def length(value) -> int | RowCount:
+    if isinstance(value, Table) or is_rows(value):
+        return ROWS
+    if isinstance(value, tuple | dict | str):
+        return len(value)
+    raise ValueError("a number has no length")
+
+
+def transposed(value) -> Value:
+    if isinstance(value, Table):
+        return Vector(value)
+    if isinstance(value, Vector) and any(map(is_rows, value)):
+        return Table(value)
+    return value
+
+
+def is_finite(value) -> Value:
+    """True where a value is finite: a number that is not, is not equal to itself minus itself."""
+    return broadcast(lambda v: operate("==", operate("-", v, v), 0), value)
