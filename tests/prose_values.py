@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
 import rediscover as rd
 from rediscover.metrics.trajectories import sr2
 from rediscover.report import published
 from rediscover.studies.boolean import analysis as boolean
+
+import pandas as pd
 
 TABLES = Path(__file__).parents[1] / "tables"
 

@@ -5,9 +5,6 @@ import json
 import random
 import time
 
-import numpy as np
-import pytest
-
 import rediscover as rd
 from rediscover.expressions import parse
 from rediscover.methods.logicgep import ARITY, Evolution, LogicGEP, express, expressed
@@ -17,6 +14,9 @@ from rediscover.numerics.boolean_minimisation import bits, minimal_rule
 from rediscover.problems import boolean
 from rediscover.report import published
 from rediscover.studies.boolean.scores import score
+
+import numpy as np
+import pytest
 
 COUNTS = {5: 2, 6: 3, 7: 5, 8: 1, 9: 2, 10: 5, 11: 2, 12: 2, 13: 4, 14: 4, 15: 5, 16: 7, 17: 3, 18: 7, 19: 9, 20: 4}
 

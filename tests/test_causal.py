@@ -4,15 +4,15 @@ import gzip
 import json
 import pickle
 
-import numpy as np
-import pytest
-
 import rediscover as rd
 from rediscover.methods.tigramite import pearson
 from rediscover.metrics import causal as metrics
 from rediscover.problems import causal
 from rediscover.studies.causal.scores import score
 from rediscover.system.upstream_files import ReleasedError
+
+import numpy as np
+import pytest
 
 REFERENCES = {  # F1, precision, recall in percent: the paper's two rules
     "self_edges": {"pairs": (59.3, 100.0, 43.0), "triples": (48.8, 100.0, 32.9)},

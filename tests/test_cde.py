@@ -3,13 +3,13 @@
 import json
 from collections import Counter
 
-import numpy as np
-import pytest
-
 import rediscover as rd
 from rediscover.expressions import parse
 from rediscover.problems import cde
 from rediscover.studies.cde.scores import score
+
+import numpy as np
+import pytest
 
 ALTERED = {"P018", "P098", "P107", "P157", "P425"}
 

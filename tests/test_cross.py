@@ -5,16 +5,16 @@ import math
 import re
 from pathlib import Path
 
+import rediscover as rd
+from rediscover import runs
+from rediscover.studies.cross import analysis as study
+from rediscover.studies.cross import definitions as cross
+
 import nbformat
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kendalltau
-
-import rediscover as rd
-from rediscover import runs
-from rediscover.studies.cross import analysis as study
-from rediscover.studies.cross import definitions as cross
 
 ROOT = Path(__file__).parents[1]
 GRAVITY = rd.problem("srsd/I.12.4")  # its constants hold pi and the electric constant

@@ -1,14 +1,14 @@
 """The tables of the studies of differential equations, from hand-made scores."""
 
-import numpy as np
-import pandas as pd
-import pytest
-
 from rediscover import report
 from rediscover.studies.mdbench import analysis as study
 from rediscover.studies.mdbench import claims as verdicts
 from rediscover.studies.mdbench import figures as pictures
 from rediscover.studies.mdbench.params import PDEs
+
+import numpy as np
+import pandas as pd
+import pytest
 
 
 def scored(**columns):

@@ -3,8 +3,6 @@
 import random
 import time
 
-import pytest
-
 from rediscover.expressions.edits import (
     CHARACTERS,
     EDITS,
@@ -16,6 +14,8 @@ from rediscover.expressions.edits import (
     read_rewrite,
 )
 from rediscover.expressions.programs import ProgramError, read_function
+
+import pytest
 
 PARENT = """import numpy as np
 

@@ -12,17 +12,17 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from rediscover.expressions import Expression, ExpressionError, from_sympy, parse, refit, simplify
+from rediscover.expressions.numerics import DERIVATIVES, Program
+from rediscover.expressions.syntax import ARITY, CHARACTERS, DEPTH, NESTING, NODES, UNARY
+from rediscover.system import time_limited
+
 import numpy as np
 import pytest
 import sympy
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from rediscover.expressions import Expression, ExpressionError, from_sympy, parse, refit, simplify
-from rediscover.expressions.numerics import DERIVATIVES, Program
-from rediscover.expressions.syntax import ARITY, CHARACTERS, DEPTH, NESTING, NODES, UNARY
-from rediscover.system import time_limited
 
 # ---------------------------------------- reading and writing
 

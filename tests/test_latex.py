@@ -4,13 +4,13 @@ import json
 import math
 import time
 
+from rediscover.metrics import latex
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
-
-from rediscover.metrics import latex
 
 # Reference, prediction (cleaned), ROUGE-L, Levenshtein, SeqSim, TED, GPT-2 tokens of both, TexBLEU by the
 # surrogate and by the test embedding below: computed once with the libraries that the released pipeline uses.

@@ -6,9 +6,9 @@ import logging
 import threading
 import time
 
-import pytest
-
 from rediscover.llm import client as llm
+
+import pytest
 
 KEY = "sk-secret-0123456789"
 MODEL = "gpt-4o-mini"

@@ -1,13 +1,13 @@
 """The verification loop, its proposers and the two fits of skeletons."""
 
-import numpy as np
-import pytest
-
 import rediscover as rd
 from rediscover.expressions import ExpressionError, parse
 from rediscover.search import multiple_shooting, skeleton_fits
 from rediscover.search import verification_loop as loop
 from rediscover.search.verification_loop import Verified
+
+import numpy as np
+import pytest
 
 RNG = np.random.default_rng
 

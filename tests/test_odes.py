@@ -2,15 +2,15 @@
 
 import dataclasses
 
+import rediscover as rd
+from rediscover.methods import Candidate
+from rediscover.problems import Split, Task, odes
+
 import numpy as np
 import pytest
 import sympy
 import yaml
 from scipy.integrate import solve_ivp
-
-import rediscover as rd
-from rediscover.methods import Candidate
-from rediscover.problems import Split, Task, odes
 
 
 def test_there_are_63_systems_by_dimension():

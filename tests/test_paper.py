@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rediscover.publish import paper
+
 import pandas as pd
 import pytest
-
-from rediscover.publish import paper
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "paper" / "main.tex").read_text()

@@ -6,10 +6,6 @@ import re
 import threading
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import pytest
-
 import rediscover as rd
 import test_llm
 from rediscover import runs
@@ -21,6 +17,10 @@ from rediscover.studies.passages import analysis as study
 from rediscover.studies.passages import generate, judge
 from rediscover.studies.passages import scores as scores
 from rediscover.system import upstream_files
+
+import numpy as np
+import pandas as pd
+import pytest
 
 PUBLISHED = Path(rd.__file__).parent / "studies" / "passages" / "published"
 

@@ -3,14 +3,14 @@
 import dataclasses
 import math
 
-import findiff
-import numpy as np
-import pytest
-
 import rediscover as rd
 from rediscover.expressions import ExpressionError
 from rediscover.problems import pde_solvers, pdes
 from rediscover.problems.pde_solvers import finite_elements
+
+import findiff
+import numpy as np
+import pytest
 
 LIGHT = ["burgers", "kdv", "ks", "advection", "nls", "ad", "rd", "heat_1d", "heat_2d", "heat_3d", "ns_channel"]
 VIEWS = {"time": ("time", "shared"), "direct": ("space", "direct"), "repeated": ("space", "repeated")}

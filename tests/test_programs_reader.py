@@ -14,12 +14,12 @@ import textwrap
 import time
 from pathlib import Path
 
+from rediscover.expressions import Expression, parse
+from rediscover.expressions.programs import CHARACTERS, ProgramError, Slot, read_function, read_module
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-
-from rediscover.expressions import Expression, parse
-from rediscover.expressions.programs import CHARACTERS, ProgramError, Slot, read_function, read_module
 
 RNG = np.random.default_rng(0)
 COLUMNS = {"x": RNG.normal(size=50), "v": RNG.normal(size=50)}

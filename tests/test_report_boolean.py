@@ -1,14 +1,14 @@
 """The analyses of the Boolean study, on cases worked by hand."""
 
-import pandas as pd
-import pytest
-
 import rediscover as rd
 from rediscover import report, runs
 from rediscover.expressions import parse
 from rediscover.runs import scoring as scores
 from rediscover.studies.boolean import analysis as study
 from rediscover.studies.boolean import released_runs as boolean_released
+
+import pandas as pd
+import pytest
 
 NETWORKS = ("boolean/B23", "boolean/B42")
 

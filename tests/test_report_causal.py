@@ -2,15 +2,15 @@
 
 import json
 
-import pandas as pd
-import pytest
-
 import rediscover as rd
 from rediscover import params, report, runs
 from rediscover.metrics import causal as metrics
 from rediscover.problems import causal as facts
 from rediscover.runs import scoring as scores
 from rediscover.studies.causal import analysis as study
+
+import pandas as pd
+import pytest
 
 
 @pytest.fixture(scope="module")

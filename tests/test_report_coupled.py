@@ -2,10 +2,6 @@
 
 import json
 
-import numpy as np
-import pandas as pd
-import pytest
-
 import rediscover as rd
 from rediscover import report
 from rediscover.studies.boolean import analysis as boolean
@@ -13,6 +9,10 @@ from rediscover.studies.causal import analysis as causal
 from rediscover.studies.cde import analysis as study
 from rediscover.studies.cde import claims as verdicts
 from rediscover.studies.cde import released_runs as coupled_released
+
+import numpy as np
+import pandas as pd
+import pytest
 
 
 def scored(id_, ood, method="least_squares", dim="1", **columns):

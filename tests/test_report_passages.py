@@ -2,16 +2,16 @@
 
 import dataclasses
 
-import numpy as np
-import pandas as pd
-import pytest
-
 from rediscover.problems import passages
 from rediscover.report import claims, published
 from rediscover.studies.passages import analysis as study
 from rediscover.studies.passages import claims as verdicts
 from rediscover.studies.passages import figures as pictures
 from rediscover.system import upstream_files
+
+import numpy as np
+import pandas as pd
+import pytest
 
 KEYS = ("model", "paper_id", "equation_id")
 

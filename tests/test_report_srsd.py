@@ -2,10 +2,6 @@
 
 import json
 
-import numpy as np
-import pandas as pd
-import pytest
-
 import rediscover as rd
 from rediscover import report, runs
 from rediscover.methods import Budget
@@ -16,6 +12,10 @@ from rediscover.studies.srsd import analysis as study
 from rediscover.studies.srsd import audits as audits
 from rediscover.studies.srsd import claims as verdicts
 from rediscover.studies.srsd import figures as pictures
+
+import numpy as np
+import pandas as pd
+import pytest
 
 
 @pytest.fixture(scope="module")

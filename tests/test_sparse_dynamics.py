@@ -6,10 +6,6 @@ import math
 import warnings
 from importlib.resources import files
 
-import numpy as np
-import pysindy as ps
-import pytest
-
 import rediscover as rd
 from rediscover.expressions import parse
 from rediscover.methods import Unsupported
@@ -17,6 +13,10 @@ from rediscover.methods.bayesian import spike_and_slab
 from rediscover.methods.sparse_dynamics import Rows, Scored, Selection, Term, aggregate, as_text, library, sr3, stlsq
 from rediscover.methods.wsindy import WeakForm, fitted
 from rediscover.problems import Passage
+
+import numpy as np
+import pysindy as ps
+import pytest
 
 CONDITION = 1e5  # pysindy's last least squares drops singular values below 1e-6 of the largest; ours do not
 

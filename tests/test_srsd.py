@@ -2,14 +2,14 @@
 
 import math
 
-import numpy as np
-import pytest
-import yaml
-
 import rediscover as rd
 from rediscover.expressions import parse
 from rediscover.metrics import symbolic
 from rediscover.problems import generator, srsd
+
+import numpy as np
+import pytest
+import yaml
 
 ALL = srsd.ids()
 SMALL = (500, 100, 100)

@@ -3,14 +3,14 @@
 import dataclasses
 import math
 
-import numpy as np
-import pytest
-import yaml
-
 import rediscover as rd
 from rediscover.expressions import parse
 from rediscover.numerics import level_sets
 from rediscover.problems import surfaces
+
+import numpy as np
+import pytest
+import yaml
 
 ALL = surfaces.ids()
 IMPLICIT = surfaces.ids("implicit")

@@ -4,12 +4,6 @@ import itertools
 import math
 import sqlite3
 
-import numpy as np
-import pytest
-import zss
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from rediscover.expressions import ExpressionError, parse
 from rediscover.metrics import edit_distance
 from rediscover.metrics.regression import relative_squared_error
@@ -25,6 +19,12 @@ from rediscover.metrics.symbolic import (
     tree_edit_distance,
 )
 from rediscover.system.store import CACHE
+
+import numpy as np
+import pytest
+import zss
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytestmark = pytest.mark.usefixtures("no_trees_from_disk")
 
@@ -192,9 +192,9 @@ def test_trees_of_the_facts():
 
 
 def test_sizes_of_the_released_truths(shared):
-    import yaml
-
     from rediscover.problems.srsd import Law
+
+    import yaml
 
     for entry in yaml.safe_load((shared / "facts" / "srsd.yaml").read_text()):
         law = Law(id=f"srsd/{entry['id']}", ranges="upstream")

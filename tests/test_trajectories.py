@@ -4,14 +4,14 @@ import gzip
 import json
 import re
 
-import numpy as np
-import pytest
-from sklearn.metrics import r2_score
-
 from rediscover.expressions import parse
 from rediscover.metrics.trajectories import accuracy, dependent_tree, proximity_dependent, r2_trajectories, sr2
 from rediscover.problems import cde
 from rediscover.search.skeleton_fits import fit_released
+
+import numpy as np
+import pytest
+from sklearn.metrics import r2_score
 
 NAN = float("nan")
 

@@ -3,15 +3,15 @@
 import dataclasses
 import json
 
-import numpy as np
-import pandas as pd
-import pytest
-
 import rediscover as rd
 from rediscover import runs
 from rediscover.runs import scoring
 from rediscover.runs.refit import refitted
 from rediscover.studies.surfaces import analysis, claims
+
+import numpy as np
+import pandas as pd
+import pytest
 
 
 def level_set(F):
