@@ -4,61 +4,55 @@ import dataclasses
 import json
 
 import numpy as np
-import pytest
 
 import rediscover as rd
 from rediscover import runs
-from rediscover.methods import Candidate
+from rediscover.methods import Candidate, registry
 from rediscover.problems import Split, Task
-from rediscover.runs.selection import by_fitness, choose_by_fitness, fittest
+from rediscover.runs.selection import Fittest, by_fitness
 
 SIZES = (("0.3*x0", 1), ("x0", 80), ("x0 + 0", 40), ("log(x0 - 9)", 1), ("x0", None))
-
-
-def front(output="x0"):
-    return [Candidate({output: text}, complexity=size) for text, size in SIZES]
 
 
 def test_the_candidate_of_highest_fitness_comes_first():
     """Error 0.5 with 1 node, 0 with 40, 0 with 80: 2/3 + 0.995, 1 + 0.819 and 1 + 0.670."""
     y = np.array([1.0, -1.0])
     table = Task(inputs=("x0",), output="x0", X=y[:, None], y=y)
-    candidates = front()
-    assert [candidates.index(c) for c in by_fitness(candidates, table)] == [2, 1, 0, 3, 4]
+    front = [Candidate({"x0": text}, complexity=size) for text, size in SIZES]
+    assert [front.index(candidate) for candidate in by_fitness(front, table)] == [2, 1, 0, 3, 4]
     held_out = dataclasses.replace(table, validation=Split(y[:, None], 0.3 * y))
-    assert by_fitness(candidates, held_out)[0] is candidates[0]
+    assert by_fitness(front, held_out)[0] is front[0]
 
 
 def test_each_output_has_its_own_choice():
-    """The truth of system 24 is x0' = x1 and x1' = -0.9*x0: each right in another candidate."""
-    p = rd.problem("odes/24")
-    right = dict(p.truth)
-    candidates = [
-        {"solution": solution, "complexity": 4.0, "notes": {"complexities": {"x0": 1, "x1": 3}}}
-        for solution in ({"x0": right["x0"], "x1": "1.0"}, {"x0": "1.0", "x1": right["x1"]})
-    ]
-    chosen = fittest(p, candidates, 0)
-    assert json.loads(chosen["solution"]) == right and chosen["complexity"] == 4
-
-
-def test_a_grid_is_chosen_from_its_candidates():
+    """The polynomial of each state, from the front of that state alone."""
     p = rd.problem("odes/24", snr_db=20)
-    grid = runs.grid([p], ["zero", "operon"], budget={"evaluations": 2000}, progress=False)
-    chosen = choose_by_fitness(grid, [p], progress=False)
-    assert chosen.loc[0, "solution"] == grid.loc[0, "solution"]
-    candidates = json.loads(grid.loc[1, "candidates"])
-    tables = {table.output: table for table in p.tasks()}
-    for name, text in json.loads(chosen.loc[1, "solution"]).items():
-        parts = [
-            Candidate({name: c["solution"][name]}, complexity=c["notes"]["complexities"][name]) for c in candidates
-        ]
-        assert by_fitness(parts, tables[name])[0].solution[name] == text
-    assert chosen.drop(columns=["solution", "complexity"]).equals(grid.drop(columns=["solution", "complexity"]))
+    chosen, *_ = Fittest(rd.method("polynomial")).solve(p)
+    for table in p.tasks():
+        part = rd.method("polynomial").fit(table, budget=rd.methods.Budget(), rng=np.random.default_rng(0))
+        assert chosen.solution[table.output] == by_fitness(part, table)[0].solution[table.output]
 
 
-def test_a_choice_that_cannot_be_made_says_where():
+def test_a_grid_states_the_method_and_not_the_rule():
+    p = rd.problem("odes/3", snr_db=20)
+    plain, fittest = (
+        runs.grid([p], methods, progress=False)
+        for methods in (["zero", "polynomial"], [Fittest(rd.method(name)) for name in ("zero", "polynomial")])
+    )
+    same = ["study", "problem", "method", "settings", "noise", "seed", "status"]
+    assert fittest[same].equals(plain[same]) and (fittest["status"] == "ok").all()
+    assert fittest.loc[0, "solution"] == plain.loc[0, "solution"]
+    texts = [{c["solution"]["x0"] for c in json.loads(frame.loc[1, "candidates"])} for frame in (plain, fittest)]
+    assert texts[0] == texts[1]
+
+
+def test_the_rule_is_part_of_what_a_run_depends_on():
+    method = rd.method("polynomial")
+    assert Fittest(method).version.startswith(method.version) and Fittest(method).version != method.version
+    assert Fittest not in registry().values()
+
+
+def test_a_method_that_solves_the_whole_chooses_by_itself():
     p = rd.problem("odes/3")
-    grid = runs.grid([p], ["polynomial"], budget={"evaluations": 100}, progress=False)
-    broken = [{"solution": {"x0": "y + 1"}, "complexity": 3.0, "notes": {}}] * 2
-    with pytest.raises(RuntimeError, match="odes/3, polynomial: no choice by fitness"):
-        choose_by_fitness(grid.assign(candidates=json.dumps(broken)), [p], progress=False)
+    assert Fittest(rd.method("sindy")).solve(p) == rd.method("sindy").solve(p)
+    assert Fittest(rd.method("pysr")).available() == rd.method("pysr").available()

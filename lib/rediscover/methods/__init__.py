@@ -143,10 +143,7 @@ class Method:
 
 
 def join(fronts: list[list[Candidate]]) -> list[Candidate]:
-    """Fronts of single outputs to candidates for all outputs: the i-th best of each go together.
-
-    Where there are several outputs, ``notes["complexities"]`` has the complexity of each one's part.
-    """
+    """Fronts of single outputs to candidates for all outputs: the i-th best of each go together."""
     if any(not front for front in fronts):
         return []
     joined = []
@@ -154,15 +151,13 @@ def join(fronts: list[list[Candidate]]) -> list[Candidate]:
         parts = [front[min(i, len(front) - 1)] for front in fronts]
         sizes = [part.complexity for part in parts]
         counts = [part.evaluations for part in parts]
-        names = [name for part in parts for name in part.solution]
-        by_output = {"complexities": dict(zip(names, sizes, strict=True))} if len(parts) > 1 else {}
         joined.append(
             Candidate(
                 solution={name: text for part in parts for name, text in part.solution.items()},
                 loss=float(np.mean([part.loss for part in parts])),
                 complexity=None if None in sizes else sum(sizes),
                 evaluations=None if None in counts else sum(counts),
-                notes={name: value for part in parts for name, value in part.notes.items()} | by_output,
+                notes={name: value for part in parts for name, value in part.notes.items()},
             )
         )
     return joined

@@ -1,16 +1,15 @@
 """Which candidate of a front counts."""
 
-import json
+from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from ..expressions import parse
-from ..methods import Candidate, join
+from ..methods import Candidate, Method
 from ..metrics.dynamics import fitness
 from ..metrics.regression import nmse_power
 from ..problems import Task
-from .answers import on_answers
+from ..system.code_version import code_version
 
 
 def by_fitness(candidates: list[Candidate], table: Task) -> list[Candidate]:
@@ -28,7 +27,7 @@ def by_fitness(candidates: list[Candidate], table: Task) -> list[Candidate]:
     --------
     >>> y = np.array([1.0, -1.0])
     >>> front = [Candidate({"y": "0.3*x"}, complexity=1), Candidate({"y": "x"}, complexity=40)]
-    >>> by_fitness(front, Task(("x",), "y", X=y[:, None], y=y))[0].solution  # 2/3 + 0.995 against 1 + 0.819
+    >>> by_fitness(front, Task(("x",), "y", X=y[:, None], y=y))[0].solution  # 1 + 0.819 against 2/3 + 0.995
     {'y': 'x'}
     """
     X, y = table.validation or (table.X, table.y)
@@ -42,50 +41,32 @@ def by_fitness(candidates: list[Candidate], table: Task) -> list[Candidate]:
     return sorted(candidates, key=worth, reverse=True)
 
 
-def fittest(problem, candidates: list[dict], seed: int) -> dict:
-    """Solution and complexity of the answer that has, for each output, the candidate of highest fitness.
+@dataclass(frozen=True)
+class Fittest(Method):
+    """A method whose candidates for each table are put in the order of `by_fitness`.
 
-    Parameters
+    The choice is made for each output, before outputs are joined, so it cannot wait for the grid's frame. A method
+    that solves a problem as a whole chooses by itself and stays as it is. In frames it has the name and the settings
+    of the method.
+
+    Attributes
     ----------
-    candidates : those of one run, as `runs.grid` gives them
+    method : the method that searches
     """
-    best = []
-    for table in problem.tasks(seed):
-        name = table.output
-        sizes = [c["notes"].get("complexities", {name: c["complexity"]})[name] for c in candidates]
-        front = [Candidate({name: c["solution"][name]}, complexity=n) for c, n in zip(candidates, sizes, strict=True)]
-        best.append(by_fitness(front, table)[:1])
-    (answer,) = join(best)
-    return {"solution": json.dumps(dict(answer.solution)), "complexity": answer.complexity}
 
+    method: Method
 
-def choose_by_fitness(runs: pd.DataFrame, problems, **options) -> pd.DataFrame:
-    """The runs of a grid, each with the answer that `fittest` makes of its candidates.
+    name = property(lambda self: self.method.name)
+    accepts = property(lambda self: self.method.accepts)
+    settings = property(lambda self: self.method.settings)
+    version = property(lambda self: f"{self.method.version}-{code_version(__name__)}")
 
-    Parameters
-    ----------
-    runs : DataFrame
-        From `runs.grid`.
-    problems : list of Problem
-        Those of the grid.
-    options : store, workers and progress, as for `runs.compute`
+    def available(self) -> str | None:
+        return self.method.available()
 
-    Returns
-    -------
-    DataFrame
-        Like `runs`, with other values of solution and complexity; runs with fewer than two candidates are as they were.
+    def fit(self, task, *, budget, rng) -> list[Candidate]:
+        return by_fitness(self.method.fit(task, budget=budget, rng=rng), task)
 
-    Raises
-    ------
-    RuntimeError
-        If the candidates of a run cannot be compared.
-    """
-    several = runs[(runs["status"] == "ok") & (runs["candidates"].map(lambda text: len(json.loads(text))) > 1)]
-    works = several.assign(solution=several["candidates"])
-    outcomes = on_answers(f"{__name__}:fittest", works, problems, **options) if len(works) else []
-    chosen = runs.astype({"complexity": float})
-    for (row, run), outcome in zip(several.iterrows(), outcomes, strict=True):
-        if outcome["status"] != "ok":
-            raise RuntimeError(f"{run['problem']}, {run['method']}: no choice by fitness: {outcome['reason']}")
-        chosen.loc[row, ["solution", "complexity"]] = [outcome["result"][key] for key in ("solution", "complexity")]
-    return chosen
+    def solve(self, problem, *, budget=None, seed: int = 0) -> list[Candidate]:
+        by_tables = type(self.method).solve is Method.solve
+        return (super() if by_tables else self.method).solve(problem, budget=budget, seed=seed)
