@@ -76,8 +76,8 @@ def dynamics(tables: Path) -> str:
         {
             "method": frame["method"],
             "table": frame["table"],
-            "same power of ten and complexity": [f"{r.same} of {r.cells}" for r in frame.itertuples()],
-            "check marks found again": [f"{r.again} of {r.marks}" for r in frame.itertuples()],
+            "same power of ten and complexity": [f"{r.equal} of {r.cells}" for r in frame.itertuples()],
+            "check marks found again": [f"{r.recovered_marks} of {r.printed_marks}" for r in frame.itertuples()],
         }
     )
     title = "**Differential equations** (notebooks 40 and 41), published cells on clean data that came back"

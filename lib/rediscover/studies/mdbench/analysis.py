@@ -44,13 +44,7 @@ def score(grid: pd.DataFrame, problems, store=None) -> pd.DataFrame:
 
 
 def scores_of_odes(params) -> pd.DataFrame:
-    """What 40_mdbench_odes wrote in this profile: the columns of `score` without seconds.
-
-    Raises
-    ------
-    FileNotFoundError
-        If it was not run.
-    """
+    """What 40_mdbench_odes wrote in this profile, as of `score` without seconds; FileNotFoundError if it did not run."""
     path = params.model_copy(update={"explored": False}).folder / "tables" / "mdbench_odes_scores.csv"
     if not path.exists():
         command = f"make all STUDY=40_mdbench_odes PROFILE={params.profile}"

@@ -32,15 +32,15 @@ def signed_rank(published: pd.Series, test: pd.Series | None) -> tuple[str, str]
     if test is None:
         return UNTESTABLE, "no pair of finite errors in this profile"
     finding = (
-        f"{test['n_pairs']} pairs, {test['n_zeros']} equal: W {test['w_minus']:g} as claimed, "
-        f"{test['w_plus']:g} against, "
-        f"one-sided p {test['p']:.1g}, effect {-test['rank_biserial']:+.2f}; the published W allows {one} pairs"
+        f"{test['n_pairs']:.0f} pairs, {test['n_zeros']:.0f} equal: W {test['w_minus']:g} as claimed, "
+        f"{test['w_plus']:g} against, one-sided p {test['p']:.1g}, effect {-test['rank_biserial']:+.2f}; "
+        f"the published W allows {one} pairs"
     )
     return "holds" if test["p"] < 0.05 else "mixed" if test["rank_biserial"] < 0 else "fails", finding
 
 
 def _span(least, most) -> str:
-    return "none" if pd.isna(least) else f"{least}-{most}"
+    return "none" if pd.isna(least) else f"{least:g}-{most:g}"
 
 
 def md_08(missing: str) -> tuple[str, str]:
@@ -52,8 +52,8 @@ def md_09(change: pd.DataFrame) -> tuple[str, str]:
     """Mean `change` of complexity from clean: index (ODEs or PDEs, noisiest level), columns linear and genetic."""
     points = [*(change["linear"] < 0), *(change["genetic"] > 0)]
     shown = [
-        f"{systems}, {level:g} dB: linear {row['linear']:+.1f} nodes, genetic {row['genetic']:+.1f}"
-        for (systems, level), row in change.iterrows()
+        f"{at[0]}, {at[1]:g} dB: linear {row['linear']:+.1f} nodes, genetic {row['genetic']:+.1f}"
+        for at, row in change.iterrows()
     ]
     return claim_verdict(points), "mean change of complexity from clean. " + "; ".join(shown)
 
@@ -66,8 +66,8 @@ def md_10(ratios: pd.DataFrame) -> tuple[str, str]:
         f"{k} {r['mean']:.2f} ± {r['std']:.2f} ({np.log(10) * r['mean']:.2f} in base e), {r['size']:.0f} pairs"
         for k, r in ratios.iterrows()
     ]
-    verdict = claim_verdict([ratios.loc["PDEs", "mean"] > ratios.loc["ODEs", "mean"]])
-    return verdict, "log10 of the error at 40 dB over the clean one: " + "; ".join(shown)
+    text = "log10 of the error at 40 dB over the clean one: " + "; ".join(shown)
+    return claim_verdict([ratios.loc["PDEs", "mean"] > ratios.loc["ODEs", "mean"]]), text
 
 
 def md_11(found: pd.DataFrame, missing: str) -> tuple[str, str]:
@@ -102,10 +102,8 @@ def md_14(ratios: pd.DataFrame) -> tuple[str, str]:
         return UNTESTABLE, "needs Heat (Solar) in 2D or 3D, with the library of 1D, for both kinds of methods"
     known = ratios.dropna(axis=1)
     shown = "; ".join(f"{d} linear {r['linear']:.0f}x, genetic {r['genetic']:.0f}x" for d, r in known.items())
-    return (
-        claim_verdict(known.loc["linear"] > known.loc["genetic"]),
-        f"median time over that in 1D: {shown}; Operon sees a draw of the rows here, so its time cannot grow",
-    )
+    text = f"median time over that in 1D: {shown}; Operon sees a draw of the rows here, so its time cannot grow"
+    return claim_verdict(known.loc["linear"] > known.loc["genetic"]), text
 
 
 def md_15(forced: pd.DataFrame, clean: pd.DataFrame, channel: pd.Series) -> tuple[str, str]:

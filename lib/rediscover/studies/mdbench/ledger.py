@@ -16,8 +16,7 @@ BOUNDS = {"low": np.nan, "high": np.nan}
 
 def _compare(table: str, rows: pd.DataFrame, measured, absent, part: str | None = None) -> pd.DataFrame:
     study = studies()["mdbench"]
-    rules = study["ledger"][table]
-    rules = rules[part] if part else rules
+    rules = study["ledger"][table][part] if part else study["ledger"][table]
     return compare(study["paper"], study["tables"][table]["table"], rows, measured, absent=absent, **rules)
 
 
@@ -61,7 +60,7 @@ def of_tests(implied: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """
     measured, rows = {"w": {}, "p": {}}, published("mdbench_tests")
     for name, row in tests.iterrows():
-        reason = f"{row['n_pairs']} pairs, {row['n_zeros']} equal, one-sided p {row['p']:.1g}"
+        reason = f"{row['n_pairs']:.0f} pairs, {row['n_zeros']:.0f} equal, one-sided p {row['p']:.1g}"
         verdict = "reproduced" if row["p"] <= implied.loc[name, "p_below"] else "differs"
         for part, value in (("w", row["w_minus"]), ("p", row["p"])):
             measured[part][name,] = {"value": value, "verdict": verdict, "reason": reason, **BOUNDS}

@@ -1,14 +1,12 @@
 """Scores of MDBench on ordinary and partial differential equations, as published and harmonised.
 
-As published: `nmse_power` of the time derivatives (all states together, over their power),
-`complexity_mdbench`, their `fitness`, and the check mark as `identified` (`partial` for the underline).
-Harmonised: `nmse_per_output`, which divides by the variance and lets every state count the same, and
-`complexity_tree`, one rule for all methods.
+As published: `nmse_power` of the time derivatives (all states together, over their power), `complexity_mdbench`, their
+`fitness`, and the check mark as `identified` (`partial` for the underline). Harmonised: `nmse_per_output`, which divides
+by the variance and lets every state count the same, and `complexity_tree`, one rule for all methods.
 
-Predictions of an ODE are made at the (noisy) test states and compared with the exact derivatives of the clean ones.
-Of a PDE, block and stencils are the problem's options: ``split="time", stencil="shared"`` is what the linear methods
-were published on, ``split="space", stencil="direct"`` or ``"repeated"`` the others; derivatives come from the (noisy)
-states.
+Answers to an ODE meet its (noisy) test states and the exact derivatives of the clean ones; those to a PDE the (noisy)
+states and their differences, on the block and by the stencils that are the problem's options: ``split="time",
+stencil="shared"`` is what linear methods were published on, ``"space"`` with ``"direct"`` or ``"repeated"`` the others.
 """
 
 from collections.abc import Mapping
