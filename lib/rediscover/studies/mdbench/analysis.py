@@ -12,10 +12,8 @@ from ...runs import scoring
 # Methods of the paper; sindy_cross is ours.
 GENETIC = ("gplearn", "operon", "pysr")
 LINEAR = ("sindy", "esindy", "pdefind", "bayesian", "wsindy", "ewsindy")
-# The systems of Figure 2 (b).
-SIX = tuple(f"pdes/{name}" for name in ("advection", "burgers", "kdv", "ks", "ad", "heat_1d"))
-# Relative difference of two scores of the same answer, found by two ways.
-EQUAL = 1e-9
+SYSTEMS_OF_FIGURE_2 = tuple(f"pdes/{name}" for name in ("advection", "burgers", "kdv", "ks", "ad", "heat_1d"))
+ROUNDING = 1e-9
 CELL = ["status", "exponent", "complexity"]
 
 
@@ -32,10 +30,9 @@ def label(id: str) -> str:
 
 
 def score(grid: pd.DataFrame, problems, store=None) -> pd.DataFrame:
-    """Scores of the runs of a grid over `problems`: as `scoring.table`, with three columns for this study.
+    """Scores of a grid over `problems`: as `scoring.table`, with complexity_own, seconds, snr_db and solution (JSON).
 
-    These are complexity_own (the size that the method itself states), seconds and snr_db; the solution comes along, as
-    JSON. Methods that are not installed here have no rows, those that gave no answer have the worst scores.
+    Methods that are not installed here have no rows; those that gave no answer have the worst scores.
     """
     scored = scoring.table(grid[grid["status"] != "unavailable"], problems, store=store)
     extra = grid.loc[scored.index, ["solution", "seconds", "complexity"]]
@@ -44,7 +41,10 @@ def score(grid: pd.DataFrame, problems, store=None) -> pd.DataFrame:
 
 
 def scores_of_odes(params) -> pd.DataFrame:
-    """What 40_mdbench_odes wrote in this profile, as of `score` without seconds; FileNotFoundError if it did not run."""
+    """The scores that 40_mdbench_odes wrote in this profile: those of `score`, without seconds.
+
+    Raises FileNotFoundError, with the command to run, if there are none.
+    """
     path = params.model_copy(update={"explored": False}).folder / "tables" / "mdbench_odes_scores.csv"
     if not path.exists():
         command = f"make all STUDY=40_mdbench_odes PROFILE={params.profile}"
@@ -118,7 +118,7 @@ def missing(scored: pd.DataFrame, printed) -> str:
 def signed_rank(scored, a, b, measure, snr_db, *, condition="", log=False) -> dict | None:
     """One-sided signed-rank test that `a` is lower, over (problem, noise) cells in which both have a finite value.
 
-    Pairs that differ by rounding only (`EQUAL`) count as equal.
+    Pairs whose relative difference is `ROUNDING` at most are one answer found by two ways, and count as equal.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def signed_rank(scored, a, b, measure, snr_db, *, condition="", log=False) -> di
     pair = pair.replace([np.inf, -np.inf], np.nan).dropna()
     if pair.empty:
         return None
-    other = pair[b].where(~np.isclose(pair[a], pair[b], rtol=EQUAL, atol=0), pair[a])
+    other = pair[b].where(~np.isclose(pair[a], pair[b], rtol=ROUNDING, atol=0), pair[a])
     title = f"log10 {measure}" if log else measure
     return paired_test(pair[a], other, (a, b), measure=title, condition=condition, alternative="less")
 

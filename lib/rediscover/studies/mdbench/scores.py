@@ -1,7 +1,7 @@
 """Scores of MDBench on ordinary and partial differential equations, as published and harmonised.
 
 As published: `nmse_power` of the time derivatives (all states together, over their power), `complexity_mdbench`, their
-`fitness`, and the check mark as `identified` (`partial` for the underline). Harmonised: `nmse_per_output`, which divides
+`fitness`, and the check mark as `identified` (`partial`: the underline). Harmonised: `nmse_per_output`, which divides
 by the variance and lets every state count the same, and `complexity_tree`, one rule for all methods.
 
 Answers to an ODE meet its (noisy) test states and the exact derivatives of the clean ones; those to a PDE the (noisy)
