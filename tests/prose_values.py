@@ -270,17 +270,17 @@ def coupled_odes() -> int:
 
 def readings(column: str, found: bool) -> int:
     """Published tests that a reading of W allows, or does not."""
-    return ((table("mdbench_tests")[column] != "none") == found).sum()
+    return (table("mdbench_tests")[f"{column}_min"].notna() == found).sum()
 
 
 def marks_of_weak_methods() -> str:
-    return shared(word(row("mdbench_pdes_matches", method=method)["marks"]) for method in ("WSINDy", "EWSINDy"))
+    return shared(word(row("mdbench_pdes_matches", method=method)["printed_marks"]) for method in ("WSINDy", "EWSINDy"))
 
 
 def nodes(dataset: str, method: str) -> str:
     """Complexity of a published cell and of ours."""
     cell = row("mdbench_pdes_cells", dataset=dataset, method=method)
-    return shared(cell[name].partition("(")[2].rstrip(")") for name in ("published", "ours"))
+    return shared(f"{cell[f'complexity_{source}']:.0f}" for source in ("printed", "rediscover"))
 
 
 # --- 50: text

@@ -1,12 +1,11 @@
 """The linear methods: the same answers as pysindy, the published results, and what is degenerate."""
 
-import csv
 import dataclasses
 import math
 import warnings
-from importlib.resources import files
 
 import rediscover as rd
+from rediscover import report
 from rediscover.expressions import parse
 from rediscover.methods import Unsupported
 from rediscover.methods.bayesian import spike_and_slab
@@ -269,9 +268,8 @@ def test_sindy_column_of_tables_a5_and_a6():
     """
     published = {}
     for table in ("a5", "a6"):
-        text = (files("rediscover") / "published" / f"mdbench_table_{table}.csv").read_text(encoding="utf-8")
-        rows = csv.DictReader(text.splitlines())
-        published |= {row["dataset"][1:].partition("-")[0]: row for row in rows if row["method"] == "SINDy"}
+        rows = report.published(f"mdbench_table_{table}").query("method == 'SINDy'")
+        published |= {row["dataset"][1:].partition("-")[0]: row for row in rows.to_dict("records")}
     assert len(published) == 63
     same, marks = 0, []
     for number, row in published.items():

@@ -110,7 +110,7 @@ class CoupledODE(Trajectories):
         around.
     states : (name, unit) of each state in its model.
     noise : standard deviation of Gaussian noise on the training states, relative to that of each state.
-    split : how methods that need validation rows cut the record, as in `odes.time_splits`.
+    split : how methods that need validation rows cut the record, as in `problems.time_splits`.
     """
 
     equations: Mapping[str, str] = field(default_factory=dict)
