@@ -64,15 +64,15 @@ def score(problem, solution, seed: int = 0, *, seconds: float = edit_distance.SE
 
     splits = problem.data(seed)
     test, validation = splits["test"], splits["validation"]
-    predicted = answer(columns(test.X))
+    predicted, checked = answer(columns(test.X)), answer(columns(validation.X))
     truth = problem.truth[output]
     scores = {
         "r2": regression.r2(predicted, test.y),
         "r2_accuracy": regression.r2_accuracy(predicted, test.y),
-        "relative_squared_error": regression.relative_squared_error(answer(columns(validation.X)), validation.y),
+        "relative_squared_error": regression.relative_squared_error(checked, validation.y),
     }
-    for kind in ("published", "harmonised"):
-        details = symbolic.ned_details(answer, truth, problem.inputs, seconds, harmonised=kind == "harmonised")
+    for kind, harmonised in (("published", False), ("harmonised", True)):
+        details = symbolic.ned_details(answer, truth, problem.inputs, seconds, harmonised)
         scores[f"ned_{kind}"] = details.value
         scores[f"ned_{kind}_simplified"] = float(details.status == "ok")
     fresh = problem.draw(ROWS, generator(seed, problem.id, "confirmation"))
