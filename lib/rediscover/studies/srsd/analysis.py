@@ -10,10 +10,11 @@ from ...problems import generator
 from ...report.statistics import spearman
 
 DECIMALS = 9  # of R2 where answers are ranked by it
+POINTS = 40  # at which two laws are compared
 
 
 def rank_agreement(scored: pd.DataFrame) -> pd.DataFrame:
-    """Spearman's correlation of R2 with the edit distance, over methods for each law and over laws for each method.
+    """Spearman's correlation of R2 with the edit distance, of each law over methods and vice versa.
 
     Negative is agreement: what fits better is closer. R2 counts to nine decimals; beyond them rounding errors
     would be ranked.
@@ -62,28 +63,19 @@ def duplicates(laws) -> pd.DataFrame:
     DataFrame
         Index: law; columns: twins (laws with the same function), scaled (up to a constant factor).
     """
-    groups = {}
-    for law in laws:
-        groups.setdefault(tuple(sorted(map(repr, law.samplers.values()))), []).append(law)
+    ranges = {law.id: sorted(law.samplers.values()) for law in laws}
     counts = pd.DataFrame(0, pd.Index([law.id for law in laws], name="law"), ["twins", "scaled"])
-    for group in groups.values():
-        for a, b in itertools.combinations(group, 2):
-            counts.loc[[a.id, b.id], "twins"] += same_problem(a, b, scaled=False)
-            counts.loc[[a.id, b.id], "scaled"] += same_problem(a, b, scaled=True)
+    for a, b in itertools.combinations(laws, 2):
+        if ranges[a.id] == ranges[b.id]:
+            counts.loc[[a.id, b.id], "twins"] += _same_problem(a, b, scaled=False)
+            counts.loc[[a.id, b.id], "scaled"] += _same_problem(a, b, scaled=True)
     return counts
 
 
-def same_problem(a, b, *, scaled: bool, points: int = 40) -> bool:
-    """Whether a renaming of inputs with equal ranges makes two laws the same function, or a multiple of it.
-
-    Parameters
-    ----------
-    a, b : Law, with ranges that are uniform, and the same in some order
-    scaled : whether a constant factor is allowed
-    points : how many values of the two functions are compared
-    """
+def _same_problem(a, b, *, scaled: bool) -> bool:
+    """Whether a renaming of inputs with equal ranges makes two laws the same function, or a multiple."""
     rng = generator(0, "duplicates")
-    share = rng.uniform(size=(points, 1))
+    share = rng.uniform(size=(POINTS, 1))
 
     def agree(X, Y):
         with np.errstate(all="ignore"):
@@ -97,6 +89,6 @@ def same_problem(a, b, *, scaled: bool, points: int = 40) -> bool:
     if not agree(*(np.hstack([low + share * (high - low) for _, low, high in box]) for box in (left, right))):
         return False
     low, high = np.array([spec[1:3] for spec in left], float).T
-    X = low + rng.uniform(size=(points, len(low))) * (high - low)
+    X = low + rng.uniform(size=(POINTS, len(low))) * (high - low)
     renamings = itertools.permutations(range(len(low)))
     return any(all(left[i] == right[k] for k, i in enumerate(r)) and agree(X, X[:, r]) for r in renamings)

@@ -14,11 +14,10 @@ from ...report.statistics import bootstrap
 RATINGS, RATED_LAWS = 552, 24  # 23 subjects rated 24 laws
 STRONG = -0.5  # the rank correlation from which on two scores say much the same
 SIZES = [30, 40, 50]  # laws of the three sets
-ROWS = 10_000
 
 
 def sr_01(raters):
-    """Raters agree with the distance alone. Index: metric; columns: n_implied, p_laws, low_laws, high_laws."""
+    """People rate as the distance does. Index: metric; columns: n_implied, p_laws, low_laws, high_laws."""
     ned, r2 = raters.loc["normalized_edit_distance"], raters.loc["r2_score"]
     return "untestable here", (
         f"the ratings are not released; the printed p values follow from r at n = {ned['n_implied']:.0f} and "
@@ -30,13 +29,12 @@ def sr_01(raters):
 
 
 def _beside_best_printed(table, absent, baseline):
-    """A method that does not run here leads. Index: table, set; columns: rediscover, printed, method (the best)."""
+    """A method that does not run here leads. Index: table, set; columns: rediscover, printed, method."""
     sets = baseline.loc[table].iterrows()
     pairs = (f"{name} {row.rediscover:.3f} against {row.printed:.3f} ({row.method})" for name, row in sets)
-    return "untestable here", (
-        f"{absent} was not run: {labels('srsd').loc[absent, 'reason']}; "
-        f"a log-linear fit here against the best published: {', '.join(pairs)}"
-    )
+    reason = labels("srsd").loc[absent, "reason"]
+    finding = f"{absent} was not run: {reason}; a log-linear fit here against the best published: "
+    return "untestable here", finding + ", ".join(pairs)
 
 
 sr_02 = partial(_beside_best_printed, "Table 2", "DSR")
@@ -65,9 +63,8 @@ def sr_06(rho, printed_rho):
     median, low, high = bootstrap(rho, np.median)
     weak = f"{len(rho)} laws, weaker than {STRONG} on {(rho > STRONG).mean():.0%} of them"
     spread = f"median {median:+.2f} [{low:+.2f}, {high:+.2f}] over {weak}"
-    return claim_verdict([low > STRONG, high > STRONG]), (
-        f"rank correlation of R2 with distance over methods: {spread}; {finding}"
-    )
+    finding = f"rank correlation of R2 with distance over methods: {spread}; {finding}"
+    return claim_verdict([low > STRONG, high > STRONG]), finding
 
 
 def sr_07(paired):
@@ -83,12 +80,10 @@ def sr_07(paired):
 
 
 def sr_08(rises, least, most):
-    """Noise raises the distance. Index: method; columns: value, low, high of the rise from `least` to `most`."""
+    """Noise raises the distance. Index: method; columns: value, low, high of the rise from least to most."""
     each = (f"{name} {row.value:+.3f} [{row.low:+.3f}, {row.high:+.3f}]" for name, row in rises.iterrows())
-    return claim_verdict(rises["low"] > 0), (
-        f"Easy distance at noise {most:g} minus that at {least:g} [95 %]: {', '.join(each)}; "
-        "Symbolic Transformer was not run"
-    )
+    finding = f"Easy distance at noise {most:g} minus that at {least:g} [95 %]: {', '.join(each)}"
+    return claim_verdict(rises["low"] > 0), f"{finding}; Symbolic Transformer was not run"
 
 
 def sr_09():
@@ -103,8 +98,8 @@ def sr_10(twins):
         twins.max()[["twins", "scaled"]],
     )
     return "holds" if abs(scaled - 0.25) < 0.05 else "mixed" if scaled else "fails", (
-        f"{scaled:.1%} of {len(twins)} original problems have 1 to {most_scaled} twins with the same ranges and "
-        f"the same function up to a constant factor, {same:.1%} have 1 to {most} with the very same one"
+        f"{scaled:.1%} of {len(twins)} original problems have 1 to {most_scaled} twins with the same ranges "
+        f"and the same function up to a constant factor, {same:.1%} have 1 to {most} with the very same one"
     )
 
 
@@ -120,20 +115,19 @@ sr_11 = sr_12 = _skeletons
 
 
 def sr_13(sizes):
-    """There are 120 problems of 10,000 rows. Index: law; columns: set, paper, upstream (rows on these ranges)."""
+    """There are 120 problems of 10,000 rows. Index: law; columns: set, paper, upstream (rows drawn)."""
     counts = sizes["set"].value_counts(sort=False).tolist()
-    full = (sizes[["paper", "upstream"]] == ROWS).sum()
+    full = (sizes[["paper", "upstream"]] == 10_000).sum()
     return claim_verdict([counts == SIZES, full["upstream"] == sum(SIZES)]), (
-        f"{' / '.join(map(str, counts))} laws; {ROWS:,} accepted rows can be drawn for {full['paper']} of them "
-        f"on the ranges of the paper and for {full['upstream']} on those of the released code"
+        f"{' / '.join(map(str, counts))} laws; 10,000 accepted rows can be drawn for {full['paper']} of "
+        f"them on the ranges of the paper and for {full['upstream']} on those of the released code"
     )
 
 
 def sr_14(slopes, misplaced, laws):
-    """Distance grows with both measures of difficulty.
+    """Distance grows with operations and decades. `misplaced`: how many of the `laws` a rule puts elsewhere.
 
-    Index of `slopes`: method; columns: operations, p_operations, decades, p_decades, r_squared. `misplaced`:
-    how many of the `laws` eq. (1) (``paper``) and the released rule (``code``) put into another set.
+    Index of `slopes`: method; columns: operations, p_operations, decades, p_decades, r_squared.
     """
     if slopes.empty:
         return "untestable here", f"{laws} laws are too few for a regression"

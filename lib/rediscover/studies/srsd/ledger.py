@@ -20,17 +20,14 @@ def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
     scored, noise_scored : DataFrame
         Scores of the grid and of that over noise levels.
     paired, skeletons, raters : DataFrame
-        As for `claims.sr_07`, `claims.sr_11` and `claims.sr_01`; with the columns laws, equation_id, and p, p_least
-        and p_most.
+        As for `claims.sr_07`, `sr_11` and `sr_01`; also laws, equation_id, and p, p_least, p_most.
 
     Returns
     -------
     DataFrame with the columns of `report.ledger.COLUMNS`
     """
-    distances = {
-        (row.method, row.equation_id): dict.fromkeys(BOUNDS, row.ned_published)
-        for row in skeletons.itertuples()
-    }
+    distances = skeletons.set_index(["method", "equation_id"])["ned_published"].items()
+    exact = {key: dict.fromkeys(BOUNDS, value) for key, value in distances}
     p_values = raters[["p", "p_least", "p_most"]].set_axis(list(BOUNDS), axis=1)
     measured = {
         "srsd_table2": _means(scored, "subset", "r2_accuracy", 100),
@@ -38,19 +35,16 @@ def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
         "srsd_table4": _means(scored, "subset", "ned_published"),
         "srsd_table_s15": _means(noise_scored, "noise", "ned_published"),
         "srsd_table_s16": _rates(paired),
-        "srsd_table_s13": distances,
-        "srsd_table_s14": distances,
+        "srsd_table_s13": exact,
+        "srsd_table_s14": exact,
         "srsd_table_s17": {(metric, "p_value"): row.to_dict() for metric, row in p_values.iterrows()},
     }
     reasons = labels("srsd")["reason"].replace("", "no runs in this profile")
-    not_run = {label: ("not run", reason) for label, reason in reasons.items()}
     tables = []
     for name, numbers in measured.items():
         about = studies()["srsd"]["tables"][name]
-        absent = not_run | about["ledger"].get("absent", {})
-        tables.append(
-            compare("SRSD", about["table"], _rows(name), numbers, **about["ledger"] | {"absent": absent})
-        )
+        rule = {"absent": {label: ("not run", reason) for label, reason in reasons.items()}} | about["ledger"]
+        tables.append(compare("SRSD", about["table"], _rows(name), numbers, **rule))
     return combine(tables)
 
 
