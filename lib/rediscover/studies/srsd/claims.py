@@ -1,7 +1,4 @@
-"""The verdicts on the fourteen claims of SRSD, each from the statistic that the notebook prints before it.
-
-Every function returns (verdict, finding). Verdicts are those of `report.ledger.CLAIM_VERDICTS`.
-"""
+"""Verdict and finding on each of the fourteen claims of SRSD, from the statistic that its notebook prints."""
 
 from functools import partial
 

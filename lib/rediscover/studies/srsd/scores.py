@@ -5,11 +5,11 @@ validation data). Table 3 has no released code; `solution_rate` is SRBench's def
 Harmonised: `ned_harmonised`.
 
 ``ned_*_simplified`` is 0 where simplification hit its limit; the published distance is then 1, the harmonised
-one that of the expression as it stands. ``solution_indistinguishable`` is 1 where the expression is another law
-that the sampled range cannot tell from the truth; the solution rate does not count it.
+one that of the expression as it stands. ``solution_indistinguishable`` is 1 for another law that the sampled
+range cannot tell from the truth; the solution rate does not count it.
 
-An expression that cannot be read, or with an unknown variable, gets the worst values and no complexity. One that
-is NaN or complex on a row has no finite error and is no solution.
+An expression that cannot be read, or with an unknown variable, gets the worst values and no complexity. One
+that is NaN or complex on a row has no finite error and is no solution.
 """
 
 import math
