@@ -57,8 +57,8 @@ def laws(tables: Path) -> str:
     measures = {"Table 2": "R² > 0.999", "Table 3": "solved", "Table 4": "normalised edit distance"}
     rows = []
     for line in pd.read_csv(tables / "srsd_yardstick.csv").itertuples():
-        ours, low, high = (number(float(v), 2) for v in (line.value, line.low, line.high))
-        best = f"{number(float(line.published), 3)} ({line.method})"
+        ours, low, high = (number(float(v), 2) for v in (line.rediscover, line.low, line.high))
+        best = f"{number(float(line.printed), 3)} ({line.method})"
         rows.append({"measure": measures[line.table], "set": line.set, "power_law [95 %]": f"{ours} [{low}, {high}]"})
         rows[-1]["best published"] = best
     title = "**Physical laws** (120; notebook 20), a log-linear fit beside the best published method:"
