@@ -13,7 +13,7 @@ from rediscover.metrics import symbolic
 from rediscover.problems.srsd import SETS
 from rediscover.report.comparisons import best_printed
 from rediscover.runs import scoring, selection
-from rediscover.studies.srsd import analysis, claims, ledger
+from rediscover.studies.srsd import analysis, claims, ledger, scores
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,9 @@ def test_rank_agreement_is_negative_where_the_better_fit_is_nearer():
     got = analysis.rank_agreement(frame)
     assert got.loc[("law", "a"), "rho"] == -1.0 and np.isnan(got.loc[("law", "b"), "rho"])
     assert got.loc["law", "n"].tolist() == [3, 3] and got.loc["method", "n"].tolist() == [2, 2, 2]
-    assert got.loc[("method", "operon"), "rho"] == pytest.approx(-1.0)  # its better fit, of b, is the nearer one
+    assert got.loc[("method", "operon"), "rho"] == pytest.approx(
+        -1.0
+    )  # its better fit, of b, is the nearer one
 
 
 def test_exact_fits_are_not_ranked_by_their_rounding():
@@ -271,10 +273,10 @@ def scored():
 
 
 def test_every_cell_gets_a_verdict():
-    scores = scored()
-    noise_scored = pd.concat([scores[:10].assign(noise=level) for level in (0.0, 0.1)])
+    grid = scored()
+    noise_scored = pd.concat([grid[:10].assign(noise=level) for level in (0.0, 0.1)])
     printed = skeletons()
-    got = ledger.cells(scores, noise_scored, paired(-0.1, -0.2)[:1], printed, raters())
+    got = ledger.cells(grid, noise_scored, paired(-0.1, -0.2)[:1], printed, raters())
     assert got.groupby("table", sort=False).size().to_dict() == {
         "Table 2": 18,
         "Table 3": 18,
@@ -338,11 +340,25 @@ def test_every_claim_gets_a_line():
     assert table.loc["SR-11", "finding"].startswith("3 of 3 printed distances recomputed: AI Feynman 1.000")
 
 
-def test_failed_runs_count_as_missed_laws(weight):
-    about = {"study": "srsd", "problem": weight.id, "subset": "easy", "settings": "{}", "noise": 0.0, "seed": 0}
+def test_failed_runs_count_as_missed_laws(weight, monkeypatch):
+    # in this process: a worker takes seconds to start
+    def outcomes(function, records, problems, **_):
+        return [
+            {"status": "ok", "result": scores.score(weight, json.loads(text))} for text in records["solution"]
+        ]
+
+    monkeypatch.setattr(scoring, "on_answers", outcomes)
+    about = {
+        "study": "srsd",
+        "problem": weight.id,
+        "subset": "easy",
+        "settings": "{}",
+        "noise": 0.0,
+        "seed": 0,
+    }
     ok = about | {"method": "oracle", "status": "ok", "solution": json.dumps(dict(weight.truth))}
     records = pd.DataFrame([ok, about | {"method": "mean", "status": "timeout", "solution": ""}])
-    row = scoring.table(records, [weight], progress=False).loc[1]
+    row = scoring.table(records, [weight]).loc[1]
     assert row["ned_published"] == 1.0 and row["ned_published_simplified"] == 0.0 and row["r2"] == -np.inf
     assert row["solution_rate"] == row["solution_indistinguishable"] == 0.0 and np.isnan(
         row["complexity_tree"]
