@@ -73,7 +73,7 @@ def test_orders_that_the_words_state(committed_tables):
     rise = noise["noise 0.1"] - noise["noise 0"]
     assert rise.idxmax() == "power_law"
     yardstick = read("srsd_yardstick")
-    assert yardstick["published"].between(yardstick["low"], yardstick["high"]).sum() >= 3
+    assert yardstick["printed"].between(yardstick["low"], yardstick["high"]).sum() >= 3
     explicit = read("surfaces_table1_harmonised_median").query("subset == 'explicit'").set_index("method")
     assert explicit["nmse_variance"].drop("oracle").idxmin() == "polynomial"
     odes = read("mdbench_odes_scores").query("snr_db == 10").groupby("method")["nmse_power"].median()

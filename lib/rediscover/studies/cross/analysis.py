@@ -12,11 +12,13 @@ import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
-from ...methods import method, methods
+from ...methods import methods
+from ...metrics.complexity import complexity
 from ...problems import Field, Regression, Trajectories, generator, problem, problems
+from ...problems.srsd import difficulty_set
+from ...report.comparisons import build_methods
 from ...report.plots import colour, marker, order, style
 from ...report.tables import CONTROLS, number
-from ..srsd.analysis import SEARCHES, difficulty
 from .definitions import DEFINITIONS, FAMILIES, reference
 
 DRAWS = 2000
@@ -49,7 +51,7 @@ def chosen(ids) -> list:
 
 def solvers(params) -> list:
     """The methods; searches work on `params.max_rows` rows."""
-    return [method(name, max_rows=params.max_rows) if name in SEARCHES else method(name) for name in params.methods]
+    return build_methods(params.methods, max_rows=params.max_rows)
 
 
 # ---------------------------------------------------------------------------------------------- rankings
@@ -204,10 +206,13 @@ def difficulties() -> pd.DataFrame:
 
     from ...report.statistics import bootstrap
 
-    frame = difficulty([problem(id) for id in problems("srsd")])
-    tau, low, high = bootstrap(frame[["paper", "code"]], lambda rows: kendalltau(*rows.T).statistic, n=500)
-    moved = int((frame["set_paper"] != frame["set_code"]).sum())
-    return pd.DataFrame([{"tau": tau, "low": low, "high": high, "laws": len(frame), "moved": moved}])
+    laws = [problem(id) for id in problems("srsd")]
+    operations = [complexity(law.upstream_truth, "count_ops") for law in laws]
+    decades = pd.DataFrame([law.domain_range() for law in laws])
+    sets = decades.apply(lambda widths: list(map(difficulty_set, operations, widths)))
+    tau, low, high = bootstrap(decades[["paper", "code"]], lambda rows: kendalltau(*rows.T).statistic, n=500)
+    moved = int((sets["paper"] != sets["code"]).sum())
+    return pd.DataFrame([{"tau": tau, "low": low, "high": high, "laws": len(laws), "moved": moved}])
 
 
 # ---------------------------------------------------------------------------------------------- pictures

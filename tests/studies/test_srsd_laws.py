@@ -1,10 +1,11 @@
-"""The 120 laws, their sampling and their scores."""
+"""The 120 laws, their sampling, their difficulty and the scores of expressions."""
 
 import math
+from pathlib import Path
 
 import rediscover as rd
 from rediscover.expressions import parse
-from rediscover.metrics import symbolic
+from rediscover.metrics import regression, symbolic
 from rediscover.problems import generator, srsd
 
 import numpy as np
@@ -27,8 +28,8 @@ def columns(law, X):
 
 
 @pytest.fixture(scope="session")
-def facts(shared):
-    return {entry["id"]: entry for entry in yaml.safe_load((shared / "facts" / "srsd.yaml").read_text())}
+def facts():
+    return yaml.safe_load((Path(__file__).parents[1] / "data" / "srsd_laws.yaml").read_text())
 
 
 # ------------------------------------------------------------------------------------------------ laws
@@ -53,7 +54,7 @@ def test_values_agree_with_the_facts(facts, ranges):
     rng = np.random.default_rng(1)
     for name in ALL:
         law, entry = load(name, ranges=ranges), facts[name]
-        constants = {c["symbol"]: c["value"] for c in entry["constants"]}
+        constants = entry["constants"]
         values = columns(law, law.draw(50, rng).X)
         for ours, key in ((law.truth, "formula"), (law.upstream_targets, "upstream_formula")):
             text = ours if isinstance(ours, str) else next(iter(ours.values()))
@@ -64,7 +65,7 @@ def test_values_agree_with_the_facts(facts, ranges):
             parse(entry.get("upstream_true_eq", entry["formula"]))(constants | values),
         )
         (symbol,) = law.outputs
-        assert symbol == entry["target"]["symbol"]
+        assert symbol == entry["target"]
         assert law.subset == entry["set"]
 
 
@@ -106,16 +107,16 @@ def test_ranges_agree_with_the_facts(facts, ranges):
     families = {"loguniform": "log", "uniform": "uniform", "integer_uniform": "integer"}
     for name in ALL:
         law = load(name, ranges=ranges)
-        for variable in facts[name]["variables"]:
-            spec = variable.get("upstream", variable["srsd"]) if ranges == "upstream" else variable["srsd"]
-            family, low, high, *sign = law.samplers[variable["symbol"]]
-            assert low == spec["low"]
+        for symbol, variable in facts[name]["variables"].items():
+            spec = variable.get(ranges, variable["srsd"])
+            family, low, high, *sign = law.samplers[symbol]
+            assert low == spec[1]
             if variable["dtype"] == "integer":  # the facts state the largest value of the released sampler
                 assert family == "integer"
-                assert high == spec["high"] + (spec["dist"] != "loguniform")
+                assert high == spec[2] + (spec[0] != "loguniform")
             else:
-                assert (family, high) == (families[spec["dist"]], spec["high"])
-            assert ("signed" in sign, "negative" in sign) == (spec["signed"], spec.get("negate", False))
+                assert (family, high) == (families[spec[0]], spec[2])
+            assert ("signed" in sign, "negative" in sign) == ("signed" in spec, "negate" in spec)
 
 
 def test_draws_keep_to_range_sign_and_type():
@@ -179,6 +180,14 @@ def test_a_law_without_valid_rows_is_an_error(monkeypatch):
     monkeypatch.setattr(srsd, "SMALLEST", 1e9)
     with pytest.raises(RuntimeError, match=r"srsd/I\.12\.1: only 0 of 100 rows"):
         law.draw(100, np.random.default_rng(0))
+
+
+def test_rejected_rows_are_replaced(monkeypatch):
+    law = load("III.15.12")  # it keeps 12 % of its rows
+    assert len(law.draw(500, np.random.default_rng(0)).y) == 500
+    monkeypatch.setattr(srsd, "REFILLS", 0)
+    with pytest.raises(RuntimeError, match="rows have targets within single precision"):
+        law.draw(500, np.random.default_rng(0))
 
 
 def test_splits_have_the_sizes_of_the_paper_and_repeat():
@@ -265,6 +274,39 @@ def test_counts_of_operations_agree_with_the_facts(facts):
         assert counted == facts[name]["complexity"]["n_ops"] + more.get(name, 0), name
 
 
+@pytest.mark.parametrize(
+    ("operations", "decades", "subset"),
+    [
+        (4, 3.9, "easy"),
+        (5, 3.9, "medium"),
+        (4, 4.0, "medium"),
+        (7, 19.9, "medium"),
+        (8, 1.0, "hard"),
+        (1, 20.0, "hard"),
+    ],
+)
+def test_thresholds_of_the_sets(operations, decades, subset):
+    assert srsd.difficulty_set(operations, decades) == subset
+
+
+def test_eq_1_misplaces_five_laws_and_the_released_rule_none():
+    wrong = {"paper": set(), "code": set()}
+    for name in ALL:
+        operations = symbolic.complexity(load(name).upstream_truth, "count_ops")
+        for rule, decades in load(name).domain_range().items():
+            if srsd.difficulty_set(operations, decades) != load(name).subset:
+                wrong[rule].add(name)
+    assert wrong == {"paper": {"I.14.4", "I.38.12", "II.8.7", "II.34.29a", "III.17.37"}, "code": set()}
+
+
+@pytest.mark.parametrize(("name", "least", "most"), [("I.12.1", 1.0, 1.0), ("B13", -np.inf, 0.9)])
+def test_the_law_fits_released_targets_unless_they_are_another(name, least, most):
+    law = load(name)
+    X, y = law.data()["test"]
+    released = parse(law.upstream_targets)(columns(law, X))
+    assert np.isfinite(released).all() and least <= regression.r2(y, released) <= most
+
+
 # ---------------------------------------------------------------------------------------------- scores
 
 
@@ -275,6 +317,11 @@ def test_the_truth_scores_best():
         assert scores["r2"] == scores["r2_accuracy"] == scores["solution_rate"] == 1.0
         assert scores["relative_squared_error"] == scores["ned_published"] == scores["ned_harmonised"] == 0.0
         assert scores["ned_published_simplified"] == scores["ned_harmonised_simplified"] == 1.0
+
+
+def test_a_constant_solves_and_fits_nothing():
+    scores = rd.score(load("I.34.27", sizes=SMALL), "1e-34")
+    assert scores["r2_accuracy"] == scores["solution_rate"] == scores["solution_indistinguishable"] == 0.0
 
 
 def test_a_scaled_truth_is_a_solution_that_fits_nothing():
