@@ -104,7 +104,7 @@ def judges(tables: Path) -> str:
 def references(tables: Path) -> str:
     """References that learn little or nothing, beside the best printed language model."""
     affine, networks, graphs = (
-        pd.read_csv(tables / f"{name}.csv") for name in ("coupled_headline", "boolean_headline", "causal_trivial")
+        pd.read_csv(tables / f"{name}.csv") for name in ("cde_headline", "boolean_headline", "causal_trivial")
     )
     where = {"id": "in distribution", "ood": "out of distribution"}
     affine = affine.rename(columns={"SR2": "value"}).assign(reference="affine fit")
