@@ -57,7 +57,7 @@ $(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(READY)
 
 # Cross-scoring and the ledger read what the other studies wrote, the ledger also the audits in their notebooks.
 $(BUILD)/60_cross_scoring.ipynb: $(filter-out %/60_cross_scoring.ipynb %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
-    $(wildcard $(addprefix tables/,$(addsuffix _scores.csv,surfaces srsd mdbench_odes mdbench_pdes coupled)))
+    $(wildcard $(addprefix tables/,$(addsuffix _scores.csv,surfaces srsd mdbench_odes mdbench_pdes cde)))
 $(BUILD)/90_ledger.ipynb: $(filter-out %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
     $(wildcard tables/*_ledger.csv tables/*_claims.csv notebooks/*.ipynb)
 

@@ -125,13 +125,13 @@ def surfaces(subset: str) -> int:
 
 def affine(split: str) -> pd.DataFrame:
     """SR2 of the affine fit and the best printed model, by number of states."""
-    return table("coupled_headline").query("split == @split").set_index("states")
+    return table("cde_headline").query("split == @split").set_index("states")
 
 
 def affine_bounds(split: str, states: int) -> str:
     """The interval as the notebook's Table 2 has it, such as [88, 98]."""
     column = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}[split]
-    return row("coupled_table2_kept", states=states, method="least_squares")[column].partition(" ")[2]
+    return row("cde_table2_kept", states=states, method="least_squares")[column].partition(" ")[2]
 
 
 @functools.cache
@@ -145,7 +145,7 @@ def affine_by_draw(draws: int = 5) -> list[float]:
 def verdict(split: str, order: str) -> str:
     """Numbers of states for which the fit is ahead of, within or behind its interval."""
     rows = affine(split)
-    return listed(rows.index[rows["least_squares"] == order])
+    return listed(rows.index[rows["comparison"] == order])
 
 
 def systems() -> int:
@@ -153,17 +153,17 @@ def systems() -> int:
 
 
 def repeated_systems() -> int:
-    rows = table("coupled_duplicates").query("method == 'least_squares'")
-    return (rows["systems, all"] - rows["systems, distinct"]).sum()
+    rows = table("cde_duplicates").query("method == 'least_squares'").groupby("sample")["systems"].sum()
+    return rows["all"] - rows["distinct"]
 
 
 def table6_setting(name: str) -> str:
-    return shared(json.loads(text)[name] for text in table("coupled_table6_scores")["settings"])
+    return shared(json.loads(text)[name] for text in table("cde_table6_scores")["settings"])
 
 
 def correlations(setting: str) -> pd.DataFrame:
     """Cells of Tables 5 and 9, recomputed from Table 2."""
-    return table("coupled_ledger").query("table == 'Tables 5 and 9' and row == @setting")
+    return table("cde_ledger").query("table == 'Tables 5 and 9' and row == @setting")
 
 
 def other_sign(cells: pd.DataFrame) -> int:

@@ -129,7 +129,7 @@ def test_every_study_prefers_its_own_table(tmp_path):
     whole = pd.DataFrame({"method": ["mean"] * 3, "solution_rate": [1, 0, 0], "r2": [0.5, 0.0, 1.0]})
     whole.to_csv(tmp_path / "srsd_scores.csv", index=False)
     systems = pd.DataFrame({"method": ["mean"] * 3, "r2_trajectories_ood": [0.9, 0.5, None]})
-    systems.to_csv(tmp_path / "coupled_scores.csv", index=False)
+    systems.to_csv(tmp_path / "cde_scores.csv", index=False)
     here = scored(solution_rate={"zero": [1.0, 0.0, 0.0, 0.0]}, nmse_per_output={"zero": 0.25})
     tidy = study.everywhere(here, tmp_path, ["mean", "zero", "pysr"])
     text = study.everywhere_text(tidy)

@@ -184,6 +184,25 @@ class Trajectories(Evolving):
     kind = "trajectories"
 
 
+class InitialValueProblem(Trajectories):
+    """A system that is shown along one whole trajectory from a known initial state, none of it held back.
+
+    Methods that fit a trajectory as such, not a table of rates, rest on these three.
+    """
+
+    def initial_state(self) -> np.ndarray:
+        """The state at the first time, shape (n_states,)."""
+        raise NotImplementedError
+
+    def times(self) -> np.ndarray:
+        """Increasing times, shape (n,)."""
+        raise NotImplementedError
+
+    def observed(self, seed: int = 0) -> np.ndarray:
+        """The states at `times` with their noise, shape (n, n_states)."""
+        raise NotImplementedError
+
+
 class Field(Evolving):
     """A partial differential equation: state name -> right-hand side in states and their derivatives.
 

@@ -7,7 +7,7 @@ problem's states are named x0, x1, ...; its table is the states (inputs) against
 
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -220,25 +220,32 @@ def ids(subset: str | None = None) -> list[str]:
     return [str(n) for n, facts in _facts().items() if subset in (None, str(len(facts["equations"])))]
 
 
-@functools.cache
-def load(name: str) -> ODE:
+def right_hand_sides(equations: Sequence[str], constants: Mapping[str, float]) -> dict[str, str]:
+    """State (x0, x1, ...) -> its equation with the values of the constants.
+
+    Examples
+    --------
+    >>> right_hand_sides(["a*x0*x1", "-x1"], {"a": 0.5})
+    {'x0': '0.5*x0*x1', 'x1': '-x1'}
+    """
     from ..expressions import parse
 
+    return {f"x{i}": str(parse(text).substitute(constants)) for i, text in enumerate(equations)}
+
+
+@functools.cache
+def load(name: str) -> ODE:
     facts: dict[str, Any] = _facts()[int(name)]
-    states = tuple(f"x{i}" for i in range(len(facts["equations"])))
-    constants = facts["constants"]
+    truth = right_hand_sides(facts["equations"], facts["constants"])
     return ODE(
         id=f"odes/{name}",
-        truth={
-            state: str(parse(text).substitute(constants))
-            for state, text in zip(states, facts["equations"], strict=True)
-        },
-        inputs=states,
-        subset=str(len(states)),
+        truth=truth,
+        inputs=tuple(truth),
+        subset=str(len(truth)),
         note=facts.get("note", ""),
         source="MDBench 2025, Table A4; ODEBench (d'Ascoli et al. 2024)",
         equations=tuple(facts["equations"]),
-        constants=constants,
+        constants=facts["constants"],
         initial=tuple(map(tuple, facts["initial"])),
         univariate=facts["univariate"],
     )

@@ -30,7 +30,7 @@ SOURCES = {  # study -> table of its scores, what counts as recovered there, the
     "srsd": ("srsd_scores", "solution_rate", "nmse_variance", ""),
     "odes": ("mdbench_odes_scores", "identified", "nmse_per_output", "noise == 0"),
     "pdes": ("mdbench_pdes_scores", "identified", "nmse_per_output", "noise == 0"),
-    "cde": ("coupled_scores", "accurate_ood", "nmse_variance", ""),
+    "cde": ("cde_scores", "accurate_ood", "nmse_variance", ""),
 }
 
 
