@@ -125,7 +125,7 @@ def surfaces(subset: str) -> int:
 
 def affine(split: str) -> pd.DataFrame:
     """SR2 of the affine fit and the best printed model, by number of states."""
-    return table("cde_headline").query("split == @split").set_index("states")
+    return table("cde_affine").query("split == @split").set_index("states")
 
 
 def affine_bounds(split: str, states: int) -> str:
