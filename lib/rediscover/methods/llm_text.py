@@ -132,7 +132,7 @@ def _folder(records) -> Path:
 
 def candidate(reply) -> Candidate:
     """Formula and description of a reply; an unreadable reply is an empty formula, so that its row stays."""
-    from ..llm.client import tag
+    from ..llm.replies import tag
 
     text = reply.text or ""
     notes = {"description": tag(text, "description"), "truncated": reply.truncated, "model": reply.model}
