@@ -167,9 +167,9 @@ def test_baselines_and_rule_judge_on_released_entries(data, monkeypatch):
     """Two papers of the released corpus: the truth is perfect as a string, a copy is not."""
     two = passages.released_papers()[:2]
     monkeypatch.setattr(passages, "released_papers", lambda: two)
-    written = study.written_without_a_model(("oracle", "copy-last-equation"))
+    written = study.written_without_a_model(("oracle", "copy_last_equation"))
     means = written.groupby("model")["levenshtein_similarity"].mean()
-    assert means["oracle"] == 1 and means["copy-last-equation"] < 0.6
+    assert means["oracle"] == 1 and means["copy_last_equation"] < 0.6
     known = data.human[data.human.paper_id.isin([paper.id for paper in two])]
     wanted = known.set_index(["model", *passages.KEYS]).index
     judged = study.rule_judged_again(wanted)

@@ -21,7 +21,7 @@ GROUPS = {"2-5": (2, 5), "6-10": (6, 10), "11+": (11, 99)}
 STORED = {"levenshtein": "levenshtein_similarity"}
 SCORES = ("lexicality", "syntax", *passages.RUBRICS)
 # Without a model and without randomness.
-WRITERS = ("oracle", "copy-last-equation", "retrieve-equation", "skeleton-template")
+WRITERS = ("oracle", "copy_last_equation", "retrieve_equation", "skeleton_template")
 
 
 @dataclass(frozen=True)
