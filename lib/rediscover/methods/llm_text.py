@@ -110,7 +110,7 @@ def recorded(folder="records", profile: str = "paper") -> list[LanguageModel]:
     prompts, found = [prompt(problem(id)) for id in problems("passages")], []
     for file in sorted(_folder(folder).glob("*.jsonl")):
         records = Records(file)
-        for model in sorted({record["request"]["model"] for record in records}):
+        for model in sorted({record["request"]["model"] for record in records.values()}):
             sent = parameters(model, **sampling(model, profile))
             if any(request_key(model, messages, sent) in records for messages in prompts):
                 found.append(LanguageModel(model=model, records=str(folder), profile=profile))

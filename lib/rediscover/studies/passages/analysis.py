@@ -104,7 +104,8 @@ def over_papers(samples: Mapping, statistic: Callable = np.mean) -> pd.DataFrame
 def by_paper(frame: pd.DataFrame, by: str, columns) -> pd.DataFrame:
     """`over_papers` of the mean of each column in each group; index: the group and the score."""
     groups = frame.set_index("paper_id").groupby(by, sort=False)
-    return over_papers({(name, score): group[score] for name, group in groups for score in columns})
+    means = {(name, score): group[score] for name, group in groups for score in columns}
+    return over_papers(means).rename_axis([by, "score"])
 
 
 def rated(data: Released) -> pd.DataFrame:
@@ -125,7 +126,9 @@ def rated(data: Released) -> pd.DataFrame:
         by_key = judged.merge(people, on=passages.KEYS, suffixes=("_a", "_b"), validate="one_to_one")
         for pairing, pairs in (("position", by_position), ("keys", by_key)):
             for rubric in passages.RUBRICS:
-                part = pairs[["paper_id", f"{rubric}_a", f"{rubric}_b"]].set_axis(["paper_id", "judge", "people"], axis=1)
+                part = pairs[["paper_id", f"{rubric}_a", f"{rubric}_b"]].set_axis(
+                    ["paper_id", "judge", "people"], axis=1
+                )
                 parts.append(part.assign(model=model, pairing=pairing, rubric=rubric))
     return pd.concat(parts, ignore_index=True)
 

@@ -1,9 +1,9 @@
 """Verdicts on the fourteen claims: each function takes the statistic that the notebook prints just before.
 
-A claim holds if all of its conditions are met, fails if none is, else it is mixed. The thresholds are ours and stand in
-the finding: "far below" is 10 points, "little" a tenth of the mean, "high" 4 and "moderate" 2.5 to 3.5 of 5, "near zero"
-a rank correlation under 0.2 in size, a difference a p value under 0.05 by Holm or a 95 % interval over papers on one
-side of zero. Tables of leads are as `analysis.over_papers` returns them.
+A claim holds if all of its conditions are met, fails if none is, else it is mixed. The thresholds are ours and stand
+in the finding: "far below" is 10 points, "little" a tenth of the mean, "high" 4 and "moderate" 2.5 to 3.5 of 5, "near
+zero" a rank correlation under 0.2 in size, a difference a p value under 0.05 by Holm or a 95 % interval over papers on
+one side of zero. Tables of leads are as `analysis.over_papers` returns them.
 """
 
 import numpy as np
@@ -71,7 +71,9 @@ def st_06(judged: pd.DataFrame) -> Verdict:
 def st_07(groups: pd.DataFrame, leads: pd.DataFrame) -> Verdict:
     """Both automatic scores peak at 6-10 entries; index of `groups`: density, of `leads`: score, other group."""
     parts = {score: part for score, part in leads.groupby(level=0, sort=False)}
-    spelt = {s: ", ".join(f"{r.value:+.3f} [{r.low:.3f}, {r.high:.3f}]" for r in p.itertuples()) for s, p in parts.items()}
+    spelt = {
+        s: ", ".join(f"{r.value:+.3f} [{r.low:.3f}, {r.high:.3f}]" for r in p.itertuples()) for s, p in parts.items()
+    }
     lexicality, syntax = (", ".join(f"{value:.2f}" for value in groups[s]) for s in ("lexicality", "syntax"))
     return claim_verdict((part["low"] > 0).all() for part in parts.values()), (
         f"Lexicality {lexicality}, Syntax {syntax} for 2-5, 6-10 and 11 or more entries; lead of 6-10 over the groups "
@@ -84,7 +86,9 @@ def st_08(groups: pd.DataFrame, tests: pd.DataFrame) -> Verdict:
     rho, p = (tests.loc[list(RUBRICS), column] for column in ("rho_entries", "p_entries"))
     falling = (rho < 0) & (holm(p) < 0.05) & (groups[list(RUBRICS)].diff().iloc[1:] < 0).all()
     others = ", ".join(f"{name} (rho {rho[name]:.2f})" for name in falling.index[~falling])
-    finding = f"{falling.sum()} of 5 rubrics fall from group to group with a rank correlation below 0 (p < 0.05 by Holm)"
+    finding = (
+        f"{falling.sum()} of 5 rubrics fall from group to group with a rank correlation below 0 (p < 0.05 by Holm)"
+    )
     return claim_verdict(falling), finding + (f"; not {others}" if others else "")
 
 

@@ -98,14 +98,16 @@ def number(printed: str, value, rule: Mapping) -> dict:
         value = f"{low:.2f} to {high:.2f}"
     else:
         some = _slack(slack, value) if kind == "equal" else 0
-        low, value, high = value.quantile([0.25, 0.5, 0.75]) if kind == "middle" else (value - some, value, value + some)
+        low, value, high = (
+            value.quantile([0.25, 0.5, 0.75]) if kind == "middle" else (value - some, value, value + some)
+        )
         reached = [(low, high)]
     same = all(verdict(end, *bounds) == "reproduced" for end, bounds in zip(ends, reached, strict=True))
     return {"value": value, "low": low, "high": high, "verdict": "reproduced" if same else "differs"}
 
 
 def _slack(rule: float | str, value: float) -> float:
-    """A width, or for ``sample`` two standard errors of a share in percent in a sample as large as the published one."""
+    """A width, or for ``sample`` two standard errors of a percentage in a sample as large as the published one."""
     if rule != "sample":
         return rule
     printed = published(STUDY["ledger"]["text"]["file"]).set_index("quantity")["value"]
