@@ -457,7 +457,7 @@ def test_two_processes_may_record_into_one_file(tmp_path):
     one.add({"key": "c"})
     with pytest.raises(ValueError, match="has a record for c already"):
         two.add({"key": "c"})
-    assert [record["key"] for record in llm.Records(tmp_path / "r.jsonl")] == ["a", "b", "c"]
+    assert list(llm.Records(tmp_path / "r.jsonl")) == ["a", "b", "c"]
 
 
 def test_modes_are_checked():
