@@ -114,21 +114,21 @@ def rated(data: Released) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: model, pairing ('position', the i-th row with the i-th, or 'keys', the same entry), paper_id, rubric,
-        judge, people. Paired by position, paper_id is the judge's.
+        Columns: model, pairing ('position', the i-th row with the i-th, or 'keys', the same entry), rubric, judge,
+        people, and the judge's paper_id and equation_id.
     """
     parts = []
     for model in passages.MODELS:
         people = data.human[data.human["model"] == model].drop(columns="model")
         judged = data.judged[data.judged["model"] == model].drop(columns="model")
         drawn = passages.judged_in_notebook_order(model, data.judged).drop(columns="model")
-        by_position = pair_by_position(drawn, people, passages.KEYS).rename(columns={"paper_id_a": "paper_id"})
+        by_position = pair_by_position(drawn, people, passages.KEYS)
+        by_position = by_position.rename(columns=lambda name: name.replace("_id_a", "_id"))
         by_key = judged.merge(people, on=passages.KEYS, suffixes=("_a", "_b"), validate="one_to_one")
         for pairing, pairs in (("position", by_position), ("keys", by_key)):
             for rubric in passages.RUBRICS:
-                part = pairs[["paper_id", f"{rubric}_a", f"{rubric}_b"]].set_axis(
-                    ["paper_id", "judge", "people"], axis=1
-                )
+                part = pairs[[*passages.KEYS, f"{rubric}_a", f"{rubric}_b"]]
+                part = part.set_axis([*passages.KEYS, "judge", "people"], axis=1)
                 parts.append(part.assign(model=model, pairing=pairing, rubric=rubric))
     return pd.concat(parts, ignore_index=True)
 
