@@ -287,18 +287,16 @@ def nodes(dataset: str, method: str) -> str:
 
 
 def strings() -> int:
-    total = row("passages_table1", row="Total")
-    return round(total["papers"] * total["strings per paper"])
+    return row("passages_table1", venue="Total", unit="strings")["total"]
 
 
 def entries() -> int:
-    total = row("passages_table1", row="Total")
-    return round(total["papers"] * total["entries per paper"])
+    return row("passages_table1", venue="Total", unit="entries")["total"]
 
 
 def rows_released() -> int:
     rows = table("passages_models")
-    ends = [rows[[end, "n"]].set_axis(["model", "n"], axis=1) for end in "ab"]
+    ends = [rows[[end, "n_pairs"]].set_axis(["model", "n"], axis=1) for end in "ab"]
     return pd.concat(ends).groupby("model")["n"].max().sum()
 
 
@@ -324,13 +322,13 @@ def behind(model: str) -> int:
     return int(re.search(rf"{model} is ahead of (\d+) of", row("passages_claims", claim_id="ST-10")["finding"])[1])
 
 
-def pooled(rubric: str, judge: str = "language model, on keys") -> float:
-    return row("passages_agreement", pooled=rubric, judge=judge)["spearman"]
+def pooled(rubric: str, judge: str = "language model") -> float:
+    return row("passages_agreement", pooled=rubric, judge=judge, pairing="keys")["spearman"]
 
 
 def largest_of_rule_judge(*rubrics: str) -> float:
     """Size of its largest correlation, with one decimal."""
-    return round(max(abs(pooled(rubric, "rule judge, on keys")) for rubric in rubrics), 1)
+    return round(max(abs(pooled(rubric, "rule judge")) for rubric in rubrics), 1)
 
 
 def kappa(pairing: str) -> float:
@@ -352,8 +350,8 @@ def range_in_text() -> str:
 
 def venues_differ() -> str:
     """Rubrics in which venues differ by Holm's correction."""
-    rows = table("passages_density").query("`venue p, Holm` < 0.05")
-    return " and ".join(rows["row"][::-1])
+    rows = table("passages_density").query("venue_p_holm < 0.05")
+    return " and ".join(rows["score"][::-1])
 
 
 def rubrics_above() -> str:

@@ -127,7 +127,7 @@ def test_characters_and_rouge_equal_every_stored_value(outputs):
     metrics = (latex.levenshtein_similarity, latex.seqsim, latex.rouge_l)
     scores = latex.score_pairs(outputs.prediction, outputs.truth, metrics=metrics)
     assert len(scores) == 5183
-    assert (scores.levenshtein_similarity == outputs.levenshtein).all()
+    assert (scores.levenshtein_similarity == outputs.levenshtein_similarity).all()
     assert (scores.seqsim == outputs.seqsim).all()
     assert (scores.rouge_l == outputs.rouge_l).all()
 
