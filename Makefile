@@ -55,9 +55,11 @@ $(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(READY)
 	$(PY) -m papermill $< $$part -p profile $(PROFILE) -k python3 --no-progress-bar --log-level ERROR \
 	    && mv $$part $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
 
-# Cross-scoring and the ledger read what the other studies wrote, the ledger also the audits in their notebooks.
+# The fields of MDBench are compared with its systems of ordinary equations, cross-scoring and the ledger read what all
+# other notebooks wrote, the ledger also the audits in them.
+$(BUILD)/41_mdbench_pdes.ipynb: $(filter %/40_mdbench_odes.ipynb,$(STUDY:%=$(BUILD)/%.ipynb))
 $(BUILD)/60_cross_scoring.ipynb: $(filter-out %/60_cross_scoring.ipynb %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
-    $(wildcard $(addprefix tables/,$(addsuffix _scores.csv,surfaces srsd mdbench_odes mdbench_pdes cde)))
+    $(wildcard tables/*_scores.csv)
 $(BUILD)/90_ledger.ipynb: $(filter-out %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
     $(wildcard tables/*_ledger.csv tables/*_claims.csv notebooks/*.ipynb)
 
