@@ -1,0 +1,125 @@
+"""Rewards of token sequences: errors on data, after fitting their constants or their polynomial."""
+
+import warnings
+
+import numpy as np
+from scipy.optimize import minimize
+
+from .linear_token import Polynomials, inverted
+from .sequences import error, error_and_slopes, errors
+from .tokens import CONSTANT, POLYNOMIAL, Library
+
+OPTIMISERS = ("L-BFGS-B", "BFGS")
+NOTHING = np.empty(0)
+
+
+class Rewards:
+    """Rewards on one table. Sequences with fitted numbers are fitted once and remembered.
+
+    The reward is 1/(1 + e) with e the root of the mean squared error over the standard deviation of the
+    targets, and 0 for an invalid sequence. Constants minimise e from ones by quasi-Newton steps on forward
+    differences, where an invalid sequence counts as e = 1.
+
+    Parameters
+    ----------
+    library : the tokens
+    X : inputs, shape (n_rows, n_inputs)
+    y : targets, shape (n_rows,), finite and not all equal
+    max_length : of a sequence
+    optimiser : from `OPTIMISERS`
+    gtol : slope at which the optimiser stops
+    degree, tolerance : of the polynomials
+
+    Raises
+    ------
+    ValueError
+        If the data do not fit the library or the targets do not vary.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        X: np.ndarray,
+        y: np.ndarray,
+        *,
+        max_length: int,
+        optimiser: str = "L-BFGS-B",
+        gtol: float = 1e-3,
+        degree: int = 3,
+        tolerance: float = 1e-10,
+    ):
+        if optimiser not in OPTIMISERS:
+            raise ValueError(f"unknown optimiser {optimiser!r} (optimisers: {', '.join(OPTIMISERS)})")
+        self.X, self.y = np.ascontiguousarray(np.asarray(X, float).T), np.array(y, float)
+        if self.X.shape != (len(library.inputs), len(self.y)):
+            raise ValueError(
+                f"X has shape {np.shape(X)} for {len(library.inputs)} inputs and {len(y)} targets"
+            )
+        if not (np.isfinite(self.X).all() and np.isfinite(self.y).all()):
+            raise ValueError("inputs and targets must be finite")
+        largest = np.abs(self.y).max()
+        self.scale = float(largest * np.std(self.y / largest)) if largest > 0 else 0.0
+        if self.scale == 0.0:
+            raise ValueError("the targets must vary")
+        self.library, self.optimiser, self.gtol = library, optimiser, gtol
+        self.constant, self.polynomial = library.token(CONSTANT), library.token(POLYNOMIAL)
+        self.polynomials = Polynomials(self.X, degree, tolerance) if self.polynomial >= 0 else None
+        self.stack = np.empty((max_length // 2 + 2, len(self.y)))
+        self.known: dict[bytes, tuple[float, np.ndarray]] = {}
+
+    def __call__(self, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Rewards of sequences, shape (n,), from tokens of shape (n, places) and lengths of shape (n,)."""
+        found = np.empty(len(tokens))
+        inside = np.arange(tokens.shape[1]) < lengths[:, None]
+        numbered = np.zeros(len(tokens), bool)
+        for token in (self.constant, self.polynomial):
+            if token >= 0:
+                numbered |= ((tokens == token) & inside).any(axis=1)
+        plain = np.flatnonzero(~numbered)
+        found[plain] = errors(
+            tokens[plain], lengths[plain], self.library.codes, self.X, self.y, self.scale, self.stack
+        )
+        for k in np.flatnonzero(numbered):
+            found[k] = self.fitted(tokens[k, : lengths[k]])[0]
+        return np.nan_to_num(1.0 / (1.0 + found), nan=0.0)
+
+    def fitted(self, sequence: np.ndarray) -> tuple[float, np.ndarray]:
+        """Error and fitted numbers of a sequence: constants, or coefficients of its polynomial, or none."""
+        key = sequence.tobytes()
+        if key not in self.known:
+            if (sequence == self.polynomial).any():
+                answer = self._with_polynomial(sequence)
+            elif (sequence == self.constant).any():
+                answer = self._with_constants(sequence)
+            else:
+                return self._error(sequence), NOTHING
+            self.known[key] = answer
+        return self.known[key]
+
+    def _error(self, sequence, constants=NOTHING, polynomial=NOTHING) -> float:
+        return error(
+            sequence, self.library.codes, self.X, self.y, self.scale, constants, polynomial, self.stack
+        )
+
+    def _with_constants(self, sequence: np.ndarray) -> tuple[float, np.ndarray]:
+        start = np.ones(np.count_nonzero(sequence == self.constant))
+        data = (sequence, self.library.codes, self.X, self.y, self.scale, NOTHING, self.stack)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # slopes that overflow
+            best = minimize(
+                error_and_slopes,
+                start,
+                args=data,
+                jac=True,
+                method=self.optimiser,
+                options={"gtol": self.gtol},
+            )
+        return self._error(sequence, constants=best.x), best.x
+
+    def _with_polynomial(self, sequence: np.ndarray) -> tuple[float, np.ndarray]:
+        codes, arity = self.library.codes, self.library.arity
+        coefficients = self.polynomials.fit(inverted(sequence, codes, arity, self.X, self.y, self.stack))
+        values = self.polynomials.values(coefficients)
+        if not np.isfinite(values).all():
+            return np.nan, coefficients
+        return self._error(sequence, polynomial=values), coefficients
