@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+EXACT = 1e-12  # mean squared error over the variance of the targets
+
 
 class Batch(NamedTuple):
     """Rewarded token sequences.
@@ -54,3 +56,12 @@ def joined(first: Batch, second: Batch) -> Batch:
     """All sequences of two batches."""
     tokens, lengths = packed([*first.sequences(), *second.sequences()])
     return Batch(tokens, lengths, np.concatenate([first.rewards, second.rewards]))
+
+
+def solved(reward: float) -> bool:
+    """Whether a reward 1/(1 + e) stands for an exact answer, e^2 < 1e-12.
+
+    >>> solved(1 / (1 + 1e-7)), solved(1 / (1 + 1e-5)), solved(0.0)
+    (True, False, False)
+    """
+    return bool(reward > 0 and (1 / reward - 1) ** 2 < EXACT)

@@ -18,11 +18,9 @@ import numpy as np
 from numba import njit
 
 from . import lstm
-from .batches import Batch, joined, packed
+from .batches import Batch, joined, packed, solved
 from .priors import Rules, look, look_back
 from .token_genetics import Breeding, breed
-
-SOLVED = 1e-12  # mean squared error over the variance of the targets
 
 
 @dataclass(frozen=True)
@@ -200,7 +198,7 @@ class Finds:
     best : complexity -> the best sequence of that complexity.
     evaluations : expressions drawn and bred.
     steps : batches.
-    solved_at : evaluations when an error below `SOLVED` was first met (the end of that batch), or None.
+    solved_at : evaluations when an exact one was first met (the end of that batch), or None.
     """
 
     best: dict[int, Entry] = field(default_factory=dict)
@@ -228,11 +226,6 @@ class Finds:
             if not kept or entry.reward > kept[-1][1].reward:
                 kept.append((size, entry))
         return kept[::-1]
-
-
-def solved(reward: float) -> bool:
-    """Whether a reward 1/(1 + e) stands for e^2 < `SOLVED`."""
-    return reward > 0 and (1 / reward - 1) ** 2 < SOLVED
 
 
 def lesson(batch: Batch, training: Training, drawn: np.ndarray | None) -> tuple[np.ndarray, ...]:

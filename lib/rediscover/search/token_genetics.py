@@ -13,7 +13,7 @@ from itertools import chain
 
 import numpy as np
 
-from .batches import Batch, joined, packed
+from .batches import Batch, joined, packed, solved
 from .priors import Rules, lawful
 
 Sequence = list[int]
@@ -42,9 +42,11 @@ class Breeding:
     depth: int = 3
 
     def __post_init__(self):
-        if min(self.generations, self.elites, self.tournament, self.population or 1) < 1 or self.depth < 0:
+        counts = [self.generations, self.elites, self.tournament]
+        counts += [] if self.population is None else [self.population]
+        if min(counts) < 1 or self.depth < 0:
             raise ValueError(
-                "generations, population, elites and tournament must be at least 1, depth at least 0"
+                "generations, population, elites, tournament must be at least 1, depth at least 0"
             )
         if not (0 <= self.crossover <= 1 and 0 <= self.mutation <= 1):
             raise ValueError("crossover and mutation are chances between 0 and 1")
@@ -58,7 +60,7 @@ def breed(
     evaluations: int,
     rng: np.random.Generator,
 ) -> Batch:
-    """The best children of some generations.
+    """The best children of some generations, of fewer if one of them is exact.
 
     Parameters
     ----------
@@ -82,6 +84,8 @@ def breed(
         tokens, lengths = packed(_mutated(_crossed(chosen, rules, breeding, rng), rules, breeding, rng))
         parents = Batch(tokens, lengths, rewards(tokens, lengths))
         elite = joined(elite, parents).best(breeding.elites)
+        if solved(elite.rewards[0]):
+            break
     return elite
 
 
