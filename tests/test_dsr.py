@@ -64,7 +64,7 @@ class TestEach:
             ({"min_length": 99}, "min_length < max_length"),
             ({"quantile": 0.0}, "quantile"),
             ({"batch_size": 0}, "batch"),
-            ({"optimiser": "newton"}, "unknown optimiser"),
+            ({"gtol": 0.0}, "gtol"),
             ({"max_rows": 0}, "max_rows"),
         ],
     )

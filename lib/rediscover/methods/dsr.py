@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from ..search.policy import Training, search
 from ..search.priors import Rules, rules
-from ..search.rewards import OPTIMISERS, Rewards
+from ..search.rewards import Rewards
 from ..search.tokens import Library
 from . import Candidate
 from .tables import Tabular
@@ -38,7 +38,7 @@ class Dsr(Tabular):
     max_constants : in one expression.
     uniform_arity : start with equal chances for leaves, functions of one and of two arguments.
     soft_length, soft_scale : soft pull to a length; None for none.
-    optimiser, gtol : of constants: L-BFGS-B or BFGS, from ones, and the slope at which it stops.
+    gtol : slope at which the fit of constants stops, which is BFGS from ones on forward differences.
 
     grid : SRSD (released configuration files): the eight functions with and without const, uniform arity,
         soft length 10, entropy 0.03 with decay 0.7, 2,000,000 expressions. See `nggp` for what these files
@@ -63,8 +63,7 @@ class Dsr(Tabular):
     uniform_arity: bool = False
     soft_length: float | None = None
     soft_scale: float = 5.0
-    optimiser: str = "L-BFGS-B"
-    gtol: float = 1e-3
+    gtol: float = 1e-5
     name: ClassVar[str] = "dsr"
     reference: ClassVar[str] = "Petersen et al., Deep symbolic regression (ICLR 2021)"
     grid: ClassVar[dict] = {
@@ -84,8 +83,8 @@ class Dsr(Tabular):
             self._training()
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
-        if self.optimiser not in OPTIMISERS:
-            raise ValueError(f"{self.name}: unknown optimiser {self.optimiser!r} ({', '.join(OPTIMISERS)})")
+        if not self.gtol > 0:
+            raise ValueError(f"{self.name}: gtol must be positive, got {self.gtol}")
 
     def search(self, task, *, budget, rng):
         library = self._library(task.inputs)
@@ -135,9 +134,7 @@ class Dsr(Tabular):
         )
 
     def _rewards(self, library: Library, task) -> Rewards:
-        return Rewards(
-            library, task.X, task.y, max_length=self.max_length, optimiser=self.optimiser, gtol=self.gtol
-        )
+        return Rewards(library, task.X, task.y, max_length=self.max_length, gtol=self.gtol)
 
     def _expression(self, library: Library, sequence, numbers):
         return library.expression(sequence, numbers)

@@ -52,6 +52,7 @@ class Udsr(Dsr):
     max_length: int = 64
     uniform_arity: bool = True
     soft_length: float | None = 10.0
+    gtol: float = 1e-3
     degree: int = 3
     coefficient_tolerance: float = 1e-10
     generations: int = 20
@@ -90,7 +91,6 @@ class Udsr(Dsr):
             task.X,
             task.y,
             max_length=self.max_length,
-            optimiser=self.optimiser,
             gtol=self.gtol,
             degree=self.degree,
             tolerance=self.coefficient_tolerance,

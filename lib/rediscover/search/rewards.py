@@ -1,15 +1,12 @@
 """Rewards of token sequences: errors on data, after fitting their constants or their polynomial."""
 
-import warnings
-
 import numpy as np
-from scipy.optimize import minimize
 
+from .constants import minimise
 from .linear_token import Polynomials, inverted
-from .sequences import error, error_and_slopes, errors
+from .sequences import error, errors
 from .tokens import CONSTANT, POLYNOMIAL, Library
 
-OPTIMISERS = ("L-BFGS-B", "BFGS")
 NOTHING = np.empty(0)
 
 
@@ -26,8 +23,7 @@ class Rewards:
     X : inputs, shape (n_rows, n_inputs)
     y : targets, shape (n_rows,), finite and not all equal
     max_length : of a sequence
-    optimiser : from `OPTIMISERS`
-    gtol : slope at which the optimiser stops
+    gtol : slope at which the fit of constants stops, positive
     degree, tolerance : of the polynomials
 
     Raises
@@ -43,13 +39,12 @@ class Rewards:
         y: np.ndarray,
         *,
         max_length: int,
-        optimiser: str = "L-BFGS-B",
-        gtol: float = 1e-3,
+        gtol: float = 1e-5,
         degree: int = 3,
         tolerance: float = 1e-10,
     ):
-        if optimiser not in OPTIMISERS:
-            raise ValueError(f"unknown optimiser {optimiser!r} (optimisers: {', '.join(OPTIMISERS)})")
+        if not gtol > 0:
+            raise ValueError(f"gtol must be positive, got {gtol}")
         self.X, self.y = np.ascontiguousarray(np.asarray(X, float).T), np.array(y, float)
         if self.X.shape != (len(library.inputs), len(self.y)):
             raise ValueError(
@@ -61,7 +56,7 @@ class Rewards:
         self.scale = float(largest * np.std(self.y / largest)) if largest > 0 else 0.0
         if self.scale == 0.0:
             raise ValueError("the targets must vary")
-        self.library, self.optimiser, self.gtol = library, optimiser, gtol
+        self.library, self.gtol = library, gtol
         self.constant, self.polynomial = library.token(CONSTANT), library.token(POLYNOMIAL)
         self.polynomials = Polynomials(self.X, degree, tolerance) if self.polynomial >= 0 else None
         self.stack = np.empty((max_length // 2 + 2, len(self.y)))
@@ -103,18 +98,9 @@ class Rewards:
 
     def _with_constants(self, sequence: np.ndarray) -> tuple[float, np.ndarray]:
         start = np.ones(np.count_nonzero(sequence == self.constant))
-        data = (sequence, self.library.codes, self.X, self.y, self.scale, NOTHING, self.stack)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # slopes that overflow
-            best = minimize(
-                error_and_slopes,
-                start,
-                args=data,
-                jac=True,
-                method=self.optimiser,
-                options={"gtol": self.gtol},
-            )
-        return self._error(sequence, constants=best.x), best.x
+        data = (sequence, self.library.codes, self.X, self.y, self.scale, self.stack)
+        constants = minimise(start, *data, self.gtol)
+        return self._error(sequence, constants=constants), constants
 
     def _with_polynomial(self, sequence: np.ndarray) -> tuple[float, np.ndarray]:
         codes, arity = self.library.codes, self.library.arity

@@ -16,7 +16,6 @@ SQRT, TANH, ABS, NEG, INV = (CODES[name] for name in ("sqrt", "tanh", "abs", "ne
 N2, N3 = CODES["n2"], CODES["n3"]
 NUMBER, FITTED = CODES[CONSTANT], CODES[POLYNOMIAL]
 TINY = np.finfo(float).tiny
-STEP = 1e-8  # of the forward differences, as L-BFGS-B takes it where it is given no derivatives
 
 
 @njit(cache=True, error_model="numpy")
@@ -148,17 +147,3 @@ def errors(tokens, lengths, codes, X, y, scale, stack):
     for k in range(len(tokens)):
         found[k] = error(tokens[k, : lengths[k]], codes, X, y, scale, nothing, nothing, stack)
     return found
-
-
-@njit(cache=True)
-def error_and_slopes(constants, sequence, codes, X, y, scale, polynomial, stack):
-    """`error` and its forward differences with respect to the constants; an invalid one counts as 1."""
-    slopes = np.empty(len(constants))
-    here = error(sequence, codes, X, y, scale, constants, polynomial, stack)
-    here = 1.0 if np.isnan(here) else here
-    for k in range(len(constants)):
-        moved = constants.copy()
-        moved[k] += STEP
-        there = error(sequence, codes, X, y, scale, moved, polynomial, stack)
-        slopes[k] = ((1.0 if np.isnan(there) else there) - here) / STEP
-    return here, slopes
