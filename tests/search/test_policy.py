@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy
 
 from rediscover.search import lstm
 from rediscover.search.batches import Batch, packed
 from rediscover.search.policy import Finds, Training, judge, lesson, sample, search, threshold
-from rediscover.search.priors import lawful, look, rules
+from rediscover.search.priors import lawful, look, look_back, rules
 from rediscover.search.rewards import Rewards
 from rediscover.search.tokens import Library
 
@@ -108,6 +109,17 @@ class TestSampler:
         tokens, lengths = sample(weights, law, 50, np.random.default_rng(0))
         first = judge(weights, law, tokens, lengths, np.zeros(50), np.ones(50), 1e-12)
         assert first.entropy == pytest.approx(np.full(50, np.log(8)), rel=1e-9)
+
+    def test_entropies_of_the_first_batch_are_those_of_the_prior(self):
+        law = rules(KOZA, uniform_arity=True, soft_length=10.0)
+        weights = lstm.initial(len(KOZA.names), 32, np.random.default_rng(0))
+        tokens, lengths = sample(weights, law, 20, np.random.default_rng(0))
+        found = judge(weights, law, tokens, lengths, np.zeros(20), np.ones(20)).entropy
+        prior = look_back(tokens, lengths, law)[2]
+        chances = np.exp(prior) / np.exp(prior).sum(axis=2, keepdims=True)
+        entropies = scipy.stats.entropy(chances, axis=2)
+        expected = [entropies[:length, k].sum() for k, length in enumerate(lengths)]
+        assert found == pytest.approx(expected, rel=1e-9)
 
     def test_entropy_fades_from_token_to_token(self):
         # x, add or exp; then one of x, exp, as add could not be closed; then x alone.

@@ -8,6 +8,7 @@ from rediscover.search.batches import packed
 from rediscover.search.constants import value
 from rediscover.search.linear_token import Polynomials, inverted
 from rediscover.search.rewards import Rewards
+from rediscover.search.sequences import factor
 from rediscover.search.tokens import FUNCTIONS, Library
 
 LIBRARY = Library(("x", "y"), (*FUNCTIONS, "const", "poly"))
@@ -118,14 +119,40 @@ class TestConstants:
     @pytest.mark.parametrize("text", ["mul,x,add,const,y", "add,const,mul,const,sin,x", "exp,mul,const,x"])
     def test_the_minimum_of_scipy(self, text):
         target = A * B + np.sin(3 * A)
-        judge, sequence = rewards(target), LIBRARY.sequence(text)
-        data = (sequence, LIBRARY.codes, judge.X, judge.y, judge.scale, judge.stack)
-        start = np.ones(text.count("const"))
+        judge, sequence, start = rewards(target), LIBRARY.sequence(text), np.ones(text.count("const"))
+        data = (start, sequence, LIBRARY.codes, judge.X, judge.y, judge.scale, judge.stack)
         other = scipy.optimize.minimize(value, start, args=data, method="BFGS")
         error, numbers = judge.fitted(sequence)
         assert error == pytest.approx(value(numbers, *data)) == pytest.approx(other.fun, abs=1e-6)
         assert error < value(start, *data) - 1e-3
         assert numbers == pytest.approx(other.x, rel=1e-2, abs=1e-2)
+
+    @pytest.mark.parametrize(
+        "text, place",
+        [
+            ("mul,const,x", 1),
+            ("mul,x,mul,y,const", 4),
+            ("div,mul,x,const,y", 3),
+            ("const", 0),
+            ("div,x,const", -1),
+            ("mul,div,x,add,y,const,const", 6),
+            ("add,mul,const,x,y", -1),
+            ("mul,exp,mul,const,x,y", -1),
+        ],
+    )
+    def test_constants_that_multiply_the_whole(self, text, place):
+        assert factor(LIBRARY.sequence(text), LIBRARY.arity, LIBRARY.codes) == place
+
+    def test_scaled_start_reaches_constants_far_from_one(self):
+        # Newton's law in SI units: 6.674e-11 x y^2; the other constant has its own start.
+        target = 6.674e-11 * A * B**2
+        plain, scaled = (fitted("mul,mul,const,x,n2,y", target, scaled_start=flag) for flag in (False, True))
+        assert plain[0] > 0.5
+        assert scaled[0] < 1e-12 and scaled[1] == pytest.approx([6.674e-11])
+        error, numbers = fitted(
+            "mul,exp,mul,const,x,mul,y,const", 3e20 * B * np.exp(1.1 * A), scaled_start=True
+        )
+        assert error < 1e-5 and numbers == pytest.approx([1.1, 3e20], rel=1e-3)
 
     def test_bad_tolerance(self):
         with pytest.raises(ValueError, match="gtol must be positive"):

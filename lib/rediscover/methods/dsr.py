@@ -39,6 +39,8 @@ class Dsr(Tabular):
     uniform_arity : start with equal chances for leaves, functions of one and of two arguments.
     soft_length, soft_scale : soft pull to a length; None for none.
     gtol : slope at which the fit of constants stops, which is BFGS from ones on forward differences.
+    scaled_start : start a constant that multiplies the whole expression at its least-squares value instead of
+        at one. Not in the paper; needed where constants are far from one, as in SI units.
 
     grid : SRSD (released configuration files): the eight functions with and without const, uniform arity,
         soft length 10, entropy 0.03 with decay 0.7, 2,000,000 expressions. See `nggp` for what these files
@@ -64,6 +66,7 @@ class Dsr(Tabular):
     soft_length: float | None = None
     soft_scale: float = 5.0
     gtol: float = 1e-5
+    scaled_start: bool = False
     name: ClassVar[str] = "dsr"
     reference: ClassVar[str] = "Petersen et al., Deep symbolic regression (ICLR 2021)"
     grid: ClassVar[dict] = {
@@ -134,7 +137,19 @@ class Dsr(Tabular):
         )
 
     def _rewards(self, library: Library, task) -> Rewards:
-        return Rewards(library, task.X, task.y, max_length=self.max_length, gtol=self.gtol)
+        return Rewards(
+            library,
+            task.X,
+            task.y,
+            max_length=self.max_length,
+            gtol=self.gtol,
+            scaled_start=self.scaled_start,
+            **self._polynomials(),
+        )
+
+    def _polynomials(self) -> dict:
+        """Settings of the fitted polynomials."""
+        return {}
 
     def _expression(self, library: Library, sequence, numbers):
         return library.expression(sequence, numbers)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..search.policy import Training
-from ..search.rewards import Rewards
 from ..search.token_genetics import Breeding
 from ..search.tokens import POLYNOMIAL, monomials
 from . import Unsupported
@@ -85,16 +84,8 @@ class Udsr(Dsr):
         breeding = Breeding(self.generations, self.population_size, self.elites)
         return dataclasses.replace(super()._training(), breeding=breeding)
 
-    def _rewards(self, library, task) -> Rewards:
-        return Rewards(
-            library,
-            task.X,
-            task.y,
-            max_length=self.max_length,
-            gtol=self.gtol,
-            degree=self.degree,
-            tolerance=self.coefficient_tolerance,
-        )
+    def _polynomials(self) -> dict:
+        return {"degree": self.degree, "tolerance": self.coefficient_tolerance}
 
     def _expression(self, library, sequence, numbers):
         return library.expression(sequence, numbers, self.degree)

@@ -15,42 +15,44 @@ DECREASE, CURVATURE, BISECTIONS, STEPS = 1e-4, 0.9, 25, 200
 
 
 @njit(cache=True)
-def value(constants, sequence, codes, X, y, scale, stack):
-    """`sequences.error`, with 1 for an invalid sequence."""
-    found = error(sequence, codes, X, y, scale, constants, constants, stack)
+def value(x, unit, sequence, codes, X, y, scale, stack):
+    """`sequences.error` with the constants ``x * unit``; 1 for an invalid sequence."""
+    found = error(sequence, codes, X, y, scale, x * unit, unit, stack)
     return 1.0 if np.isnan(found) else found
 
 
 @njit(cache=True)
-def slopes(here, constants, sequence, codes, X, y, scale, stack):
-    """Forward differences of `value`, which is `here` at the constants."""
-    moved = constants.copy()
-    found = np.empty(len(constants))
-    for k in range(len(constants)):
-        moved[k] = constants[k] + STEP
-        found[k] = (value(moved, sequence, codes, X, y, scale, stack) - here) / STEP
-        moved[k] = constants[k]
+def slopes(here, x, unit, sequence, codes, X, y, scale, stack):
+    """Forward differences of `value`, which is `here` at x."""
+    moved = x.copy()
+    found = np.empty(len(x))
+    for k in range(len(x)):
+        moved[k] = x[k] + STEP
+        found[k] = (value(moved, unit, sequence, codes, X, y, scale, stack) - here) / STEP
+        moved[k] = x[k]
     return found
 
 
 @njit(cache=True)
-def minimise(start, sequence, codes, X, y, scale, stack, gtol):
-    """Constants at a local minimum of the error near `start`.
+def minimise(unit, sequence, codes, X, y, scale, stack, gtol):
+    """Constants at a local minimum of the error near `unit`.
 
     Parameters
     ----------
-    start : one number for each ``const`` of the sequence, shape (k,)
+    unit : one number for each ``const`` of the sequence, shape (k,), none of them 0; the search starts there
+        and takes its steps in these units
     gtol : the search ends where no slope is larger
     sequence, codes, X, y, scale, stack : as `sequences.error` takes them
 
     Returns
     -------
     ndarray, shape (k,)
-        Never worse than `start`; equal to it where the error is flat there.
+        Never worse than `unit`; equal to it where the error is flat there.
     """
-    x, n = start.copy(), len(start)
-    f = value(x, sequence, codes, X, y, scale, stack)
-    g = slopes(f, x, sequence, codes, X, y, scale, stack)
+    n = len(unit)
+    x = np.ones(n)
+    f = value(x, unit, sequence, codes, X, y, scale, stack)
+    g = slopes(f, x, unit, sequence, codes, X, y, scale, stack)
     curvature = np.eye(n)  # inverse of the second derivatives
     for step in range(STEPS):
         steepest = np.abs(g).max()
@@ -64,12 +66,12 @@ def minimise(start, sequence, codes, X, y, scale, stack, gtol):
         low, high, moved = 0.0, np.inf, False
         for _ in range(BISECTIONS):
             there = x + length * direction
-            f_there = value(there, sequence, codes, X, y, scale, stack)
+            f_there = value(there, unit, sequence, codes, X, y, scale, stack)
             if not f_there <= f + DECREASE * length * descent:
                 high = length
             else:
                 best, f_best, moved = there, f_there, True
-                g_best = slopes(f_there, there, sequence, codes, X, y, scale, stack)
+                g_best = slopes(f_there, there, unit, sequence, codes, X, y, scale, stack)
                 if g_best @ direction >= CURVATURE * descent:
                     break
                 low = length
@@ -86,4 +88,4 @@ def minimise(start, sequence, codes, X, y, scale, stack, gtol):
                 curvature *= bend / (z @ z)
             left = np.eye(n) - np.outer(s, z) / bend
             curvature = left @ curvature @ left.T + np.outer(s, s) / bend
-    return x
+    return x * unit

@@ -11,18 +11,8 @@ M. Landajuela et al., A unified framework for deep symbolic regression, NeurIPS 
 import numpy as np
 from numba import njit
 
-from .sequences import ADD, DIV, EXP, FITTED, INV, LOG, MUL, N3, NEG, SQRT, SUB, TANH, evaluate
+from .sequences import ADD, DIV, EXP, FITTED, INV, LOG, MUL, N3, NEG, SQRT, SUB, TANH, end, evaluate
 from .tokens import monomials
-
-
-@njit(cache=True)
-def _end(sequence, arity, start):
-    """Where the subtree at `start` ends: the place after its last token."""
-    missing, place = 1, start
-    while missing > 0:
-        missing += arity[sequence[place]] - 1
-        place += 1
-    return place
 
 
 @njit(cache=True, error_model="numpy")
@@ -76,11 +66,11 @@ def inverted(sequence, codes, arity, X, y, stack):
         other, left, fine = target, False, True
         place = first
         if arity[token] == 2:
-            second = _end(sequence, arity, first)
-            end = _end(sequence, arity, second)
-            for k in range(second, end):
+            second = end(sequence, arity, first)
+            after = end(sequence, arity, second)
+            for k in range(second, after):
                 left |= codes[sequence[k]] == FITTED
-            branch = sequence[first:second] if left else sequence[second:end]
+            branch = sequence[first:second] if left else sequence[second:after]
             fine = evaluate(branch, codes, X, nothing, nothing, stack)
             other = stack[0]
             place = second if left else first

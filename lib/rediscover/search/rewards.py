@@ -4,7 +4,7 @@ import numpy as np
 
 from .constants import minimise
 from .linear_token import Polynomials, inverted
-from .sequences import error, errors
+from .sequences import error, errors, evaluate, factor
 from .tokens import CONSTANT, POLYNOMIAL, Library
 
 NOTHING = np.empty(0)
@@ -24,6 +24,8 @@ class Rewards:
     y : targets, shape (n_rows,), finite and not all equal
     max_length : of a sequence
     gtol : slope at which the fit of constants stops, positive
+    scaled_start : start a constant that multiplies the whole expression not at one but at the least-squares
+        factor between the expression and the targets
     degree, tolerance : of the polynomials
 
     Raises
@@ -40,6 +42,7 @@ class Rewards:
         *,
         max_length: int,
         gtol: float = 1e-5,
+        scaled_start: bool = False,
         degree: int = 3,
         tolerance: float = 1e-10,
     ):
@@ -56,7 +59,7 @@ class Rewards:
         self.scale = float(largest * np.std(self.y / largest)) if largest > 0 else 0.0
         if self.scale == 0.0:
             raise ValueError("the targets must vary")
-        self.library, self.gtol = library, gtol
+        self.library, self.gtol, self.scaled_start = library, gtol, scaled_start
         self.constant, self.polynomial = library.token(CONSTANT), library.token(POLYNOMIAL)
         self.polynomials = Polynomials(self.X, degree, tolerance) if self.polynomial >= 0 else None
         self.stack = np.empty((max_length // 2 + 2, len(self.y)))
@@ -98,9 +101,23 @@ class Rewards:
 
     def _with_constants(self, sequence: np.ndarray) -> tuple[float, np.ndarray]:
         start = np.ones(np.count_nonzero(sequence == self.constant))
+        if self.scaled_start:
+            self._scale(start, sequence)
         data = (sequence, self.library.codes, self.X, self.y, self.scale, self.stack)
         constants = minimise(start, *data, self.gtol)
         return self._error(sequence, constants=constants), constants
+
+    def _scale(self, start: np.ndarray, sequence: np.ndarray) -> None:
+        """Multiply the constant that is a factor of the whole, if there is one."""
+        place = factor(sequence, self.library.arity, self.library.codes)
+        if place < 0 or not evaluate(sequence, self.library.codes, self.X, start, NOTHING, self.stack):
+            return
+        largest = np.abs(self.stack[0]).max()
+        if largest > 0:
+            values = self.stack[0] / largest
+            scale = (values @ self.y) / (values @ values) / largest
+            if np.isfinite(scale) and scale != 0:
+                start[np.count_nonzero(sequence[:place] == self.constant)] = scale
 
     def _with_polynomial(self, sequence: np.ndarray) -> tuple[float, np.ndarray]:
         codes, arity = self.library.codes, self.library.arity

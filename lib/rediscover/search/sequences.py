@@ -147,3 +147,29 @@ def errors(tokens, lengths, codes, X, y, scale, stack):
     for k in range(len(tokens)):
         found[k] = error(tokens[k, : lengths[k]], codes, X, y, scale, nothing, nothing, stack)
     return found
+
+
+@njit(cache=True)
+def end(sequence, arity, start):
+    """Where the subtree at `start` ends: the place after its last token."""
+    missing, place = 1, start
+    while missing > 0:
+        missing += arity[sequence[place]] - 1
+        place += 1
+    return place
+
+
+@njit(cache=True)
+def factor(sequence, arity, codes):
+    """Place of the first constant that multiplies the whole expression, or -1."""
+    places = [0]  # of factors of the whole, the first on top
+    while places:
+        place = places.pop()
+        code = codes[sequence[place]]
+        if code == NUMBER:
+            return place
+        if code == MUL:
+            places.append(end(sequence, arity, place + 1))
+        if code == MUL or code == DIV:
+            places.append(place + 1)
+    return -1
