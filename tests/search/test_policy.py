@@ -194,14 +194,14 @@ class TestFinds:
     def test_front_by_hand(self):
         finds = Finds()
         sequences = [TOY.sequence(t) for t in ("x", "exp,x", "add,x,x", "exp,exp,x", "add,x,exp,x")]
-        finds.note(Batch(*packed(sequences), np.array([0.2, 0.5, 0.6, 0.4, 0.6])), TOY.complexity)
-        # complexities 1, 5, 3, 9, 7: what nothing smaller or equal beats is x and add,x,x
+        finds.note(Batch(*packed(sequences), np.array([0.2, 0.5, 0.6, 0.4, 0.6])), np.array([1, 5, 3, 9, 7]))
+        # what nothing smaller or equal beats is x and add,x,x
         assert sorted(finds.best) == [1, 3, 5, 7, 9]
         assert [(size, entry.reward) for size, entry in finds.front()] == [(3, 0.6), (1, 0.2)]
 
     def test_what_is_invalid_is_no_find(self):
         finds = Finds()
-        finds.note(Batch(*packed([TOY.sequence("exp,x")]), np.array([0.0])), TOY.complexity)
+        finds.note(Batch(*packed([TOY.sequence("exp,x")]), np.array([0.0])), np.array([5]))
         assert finds.front() == []
 
 
@@ -211,7 +211,7 @@ X = np.random.default_rng(0).uniform(-1, 1, (20, 1))
 def run(evaluations, seed=0, target=X[:, 0] ** 2 + X[:, 0], **settings):
     rewards = Rewards(KOZA, X, target, max_length=30)
     training = Training(**settings)
-    return search(rewards, rules(KOZA), KOZA.complexity, training, evaluations, np.random.default_rng(seed))
+    return search(rewards, rules(KOZA), training, evaluations, np.random.default_rng(seed))
 
 
 class TestSearch:

@@ -75,6 +75,12 @@ class TestReward:
         if not valid:
             assert judge(*packed([LIBRARY.sequence(text)])) == [0.0]
 
+    def test_complexity_by_hand(self):
+        judge = rewards(3 + 0.5 * A**2 * B - 0.25 * B)
+        sequences = [LIBRARY.sequence(t) for t in ("mul,x,exp,y", "add,const,sin,x", "sub,poly,div,x,x")]
+        # 1 + 1 + 4 + 1; 1 + 1 + 3 + 1; the polynomial has three terms: 1 + 3 + 2 + 1 + 1
+        assert judge.complexity(*packed(sequences)).tolist() == [7, 6, 8]
+
     def test_units_far_from_one(self):
         assert fitted("x", A * 1e-200, inputs=X * 1e-200)[0] == pytest.approx(0, abs=1e-14)
         assert fitted("y", B * 1e250, inputs=X * 1e250)[0] == pytest.approx(0, abs=1e-14)

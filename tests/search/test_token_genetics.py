@@ -132,7 +132,7 @@ def test_breeding_within_a_search_is_counted_and_repeats():
 
     def run(seed):
         judge = Rewards(LIBRARY, X, TARGET * np.pi, max_length=12)
-        return search(judge, LAW, LIBRARY.complexity, training, 400, np.random.default_rng(seed))
+        return search(judge, LAW, training, 400, np.random.default_rng(seed))
 
     finds = run(1)
     # 50 + 4 x 20 each; the fourth batch has only 10 left

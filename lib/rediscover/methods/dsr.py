@@ -26,7 +26,7 @@ class Dsr(Tabular):
     nothing of the same or a smaller complexity beats, the best reward first; the loss is e.
 
     Defaults are those of the code published with the paper, with constants added: the paper's own benchmark
-    uses the eight functions alone, which is about thirty times faster.
+    uses the eight functions alone, which is several times faster.
 
     Attributes
     ----------
@@ -92,14 +92,8 @@ class Dsr(Tabular):
     def search(self, task, *, budget, rng):
         library = self._library(task.inputs)
         rewards = self._rewards(library, task)
-        found = search(
-            rewards,
-            self._rules(library),
-            library.complexity,
-            self._training(),
-            max(1, int(budget.evaluations)),
-            rng,
-        )
+        evaluations = max(1, int(budget.evaluations))
+        found = search(rewards, self._rules(library), self._training(), evaluations, rng)
         return [
             Candidate(
                 {task.output: str(self._expression(library, entry.sequence, numbers))},

@@ -10,7 +10,6 @@ D. A. Abolafia et al., Neural program synthesis with priority queue training, 20
 T. N. Mundhenk et al., Symbolic regression via neural-guided genetic programming population seeding, NeurIPS 2021.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from numba import njit
 from . import lstm
 from .batches import Batch, joined, packed, solved
 from .priors import Rules, look, look_back
+from .rewards import Rewards
 from .token_genetics import Breeding, breed
 
 
@@ -206,10 +206,13 @@ class Finds:
     steps: int = 0
     solved_at: int | None = None
 
-    def note(self, batch: Batch, complexity: np.ndarray) -> None:
-        """Keep the best of each complexity; the first of equals stays. `complexity` is that of each token."""
-        inside = np.arange(batch.tokens.shape[1]) < batch.lengths[:, None]
-        sizes = np.where(inside, complexity[batch.tokens], 0).sum(axis=1)
+    def note(self, batch: Batch, sizes: np.ndarray) -> None:
+        """Keep the best of each complexity; the first of equals stays.
+
+        Parameters
+        ----------
+        sizes : complexity of each sequence, shape (n,)
+        """
         order = np.lexsort((np.arange(len(sizes)), -batch.rewards, sizes))
         first = np.unique(sizes[order], return_index=True)[1]
         for k in order[first]:
@@ -252,20 +255,14 @@ def lesson(batch: Batch, training: Training, drawn: np.ndarray | None) -> tuple[
 
 
 def search(
-    rewards: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    rules: Rules,
-    complexity: np.ndarray,
-    training: Training,
-    evaluations: int,
-    rng: np.random.Generator,
+    rewards: Rewards, rules: Rules, training: Training, evaluations: int, rng: np.random.Generator
 ) -> Finds:
     """Draw, reward, breed and learn until an expression is exact or the evaluations are used up.
 
     Parameters
     ----------
-    rewards : tokens (n, places) and lengths (n,) -> rewards in [0, 1], shape (n,)
+    rewards : of the data
     rules : prior
-    complexity : of each token, shape (n_tokens,)
     evaluations : at most so many expressions are drawn and bred; at least 1
 
     Returns
@@ -282,9 +279,9 @@ def search(
         finds.evaluations += len(lengths)
         finds.steps += 1
         batch = Batch(tokens, lengths, rewards(tokens, lengths))
-        finds.note(batch, complexity)
+        finds.note(batch, rewards.complexity(tokens, lengths))
         if training.breeding and finds.solved_at is None:
-            batch = _bred(batch, rewards, rules, complexity, training.breeding, evaluations, finds, rng)
+            batch = _bred(batch, rewards, rules, training.breeding, evaluations, finds, rng)
         drawn = None
         if training.queue:
             queue = (joined(queue, batch) if queue else batch).best(training.queue)
@@ -293,13 +290,13 @@ def search(
     return finds
 
 
-def _bred(batch, rewards, rules, complexity, breeding, evaluations, finds, rng) -> Batch:
+def _bred(batch, rewards, rules, breeding, evaluations, finds, rng) -> Batch:
     """The batch and the best of the generations that follow from it."""
 
     def counted(tokens, lengths):
         found = rewards(tokens, lengths)
         finds.evaluations += len(lengths)
-        finds.note(Batch(tokens, lengths, found), complexity)
+        finds.note(Batch(tokens, lengths, found), rewards.complexity(tokens, lengths))
         return found
 
     best = breed(batch, counted, rules, breeding, evaluations - finds.evaluations, rng)

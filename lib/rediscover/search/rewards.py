@@ -68,11 +68,7 @@ class Rewards:
     def __call__(self, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Rewards of sequences, shape (n,), from tokens of shape (n, places) and lengths of shape (n,)."""
         found = np.empty(len(tokens))
-        inside = np.arange(tokens.shape[1]) < lengths[:, None]
-        numbered = np.zeros(len(tokens), bool)
-        for token in (self.constant, self.polynomial):
-            if token >= 0:
-                numbered |= ((tokens == token) & inside).any(axis=1)
+        numbered = self._hold(self.constant, tokens, lengths) | self._hold(self.polynomial, tokens, lengths)
         plain = np.flatnonzero(~numbered)
         found[plain] = errors(
             tokens[plain], lengths[plain], self.library.codes, self.X, self.y, self.scale, self.stack
@@ -80,6 +76,20 @@ class Rewards:
         for k in np.flatnonzero(numbered):
             found[k] = self.fitted(tokens[k, : lengths[k]])[0]
         return np.nan_to_num(1.0 / (1.0 + found), nan=0.0)
+
+    def complexity(self, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Complexity of sequences, shape (n,): the sum of their tokens', a polynomial's is its number of terms."""
+        inside = np.arange(tokens.shape[1]) < lengths[:, None]
+        sizes = np.where(inside, self.library.complexity[tokens], 0).sum(axis=1)
+        for k in np.flatnonzero(self._hold(self.polynomial, tokens, lengths)):
+            sizes[k] += np.count_nonzero(self.fitted(tokens[k, : lengths[k]])[1]) - 1
+        return sizes
+
+    @staticmethod
+    def _hold(token: int, tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """Whether each sequence holds a token; none holds -1."""
+        inside = np.arange(tokens.shape[1]) < lengths[:, None]
+        return ((tokens == token) & inside).any(axis=1)
 
     def fitted(self, sequence: np.ndarray) -> tuple[float, np.ndarray]:
         """Error and fitted numbers of a sequence: constants, or coefficients of its polynomial, or none."""
