@@ -72,6 +72,17 @@ class TestEach:
         with pytest.raises(ValueError, match=f"^{name}: .*{reason}"):
             methods.method(name, **settings)
 
+    def test_too_many_inputs(self, name):
+        columns = tuple(f"v{j}" for j in range(125))
+        with pytest.raises(Unsupported, match=f"^{name}.* 125 inputs"):
+            fit(name, A, inputs=RNG.uniform(size=(40, 125)), columns=columns)
+
+
+@pytest.mark.parametrize("name", ["dsr", "nggp"])
+def test_polynomials_are_of_another_method(name):
+    with pytest.raises(ValueError, match=f"{name}: poly belongs to udsr"):
+        methods.method(name, function_set="add,poly")
+
 
 class TestNggp:
     def test_readings_differ_in_what_they_learn_from(self):

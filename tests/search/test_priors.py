@@ -169,6 +169,7 @@ class TestLibrary:
             (("x",), ("add", "add"), "listed twice"),
             (("x",), ("sin", "const"), "two arguments"),
             ((), ("add",), "at least one input"),
+            (tuple(f"v{j}" for j in range(127)), ("add",), "at most 127 tokens"),
         ],
     )
     def test_bad_libraries(self, inputs, functions, reason):

@@ -6,8 +6,8 @@ from typing import ClassVar
 from ..search.policy import Training, search
 from ..search.priors import Rules, rules
 from ..search.rewards import Rewards
-from ..search.tokens import Library
-from . import Candidate
+from ..search.tokens import MOST_TOKENS, POLYNOMIAL, Library
+from . import Candidate, Unsupported
 from .tables import Tabular
 
 FUNCTIONS = "add,sub,mul,div,sin,cos,exp,log"
@@ -86,10 +86,14 @@ class Dsr(Tabular):
             self._training()
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
+        if POLYNOMIAL in self._functions and not self._polynomials():
+            raise ValueError(f"{self.name}: poly belongs to udsr")
         if not self.gtol > 0:
             raise ValueError(f"{self.name}: gtol must be positive, got {self.gtol}")
 
     def search(self, task, *, budget, rng):
+        if len(task.inputs) + len(self._functions) > MOST_TOKENS:
+            raise Unsupported(f"{self.name} has room for {MOST_TOKENS} tokens, got {len(task.inputs)} inputs")
         library = self._library(task.inputs)
         rewards = self._rewards(library, task)
         evaluations = max(1, int(budget.evaluations))
@@ -107,8 +111,12 @@ class Dsr(Tabular):
             if self._kept(library, entry.sequence, numbers)
         ]
 
+    @property
+    def _functions(self) -> tuple[str, ...]:
+        return tuple(name.strip() for name in self.function_set.split(","))
+
     def _library(self, inputs) -> Library:
-        return Library(tuple(inputs), tuple(name.strip() for name in self.function_set.split(",")))
+        return Library(tuple(inputs), self._functions)
 
     def _rules(self, library: Library) -> Rules:
         return rules(

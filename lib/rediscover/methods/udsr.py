@@ -71,7 +71,7 @@ class Udsr(Dsr):
 
     def search(self, task, *, budget, rng):
         terms = math.comb(len(task.inputs) + self.degree, self.degree)
-        if "poly" in self.function_set and terms > MOST_TERMS:
+        if POLYNOMIAL in self._functions and terms > MOST_TERMS:
             raise Unsupported(
                 f"udsr: a polynomial of degree {self.degree} in {len(task.inputs)} inputs has {terms} terms, "
                 f"more than the {MOST_TERMS} that fit into an expression; lower the degree"

@@ -15,6 +15,7 @@ import numpy as np
 from ..expressions import Expression
 
 CONSTANT, POLYNOMIAL = "const", "poly"
+MOST_TOKENS = 127  # a token is one byte
 
 
 class Function(NamedTuple):
@@ -75,6 +76,8 @@ class Library:
     def __post_init__(self):
         if not self.inputs:
             raise ValueError("a library needs at least one input")
+        if len(self.names) > MOST_TOKENS:
+            raise ValueError(f"a library has at most {MOST_TOKENS} tokens, got {len(self.names)}")
         for name in self.functions:
             if name not in CODES:
                 raise ValueError(f"unknown function {name!r} (functions: {', '.join(CODES)})")
