@@ -151,7 +151,11 @@ def errors(tokens, lengths, codes, X, y, scale, stack):
 
 @njit(cache=True)
 def end(sequence, arity, start):
-    """Where the subtree at `start` ends: the place after its last token."""
+    """Where the subtree at `start` ends: the place after its last token.
+
+    >>> end(np.array([1, 2, 0, 0]), np.array([0, 2, 1]), 1)
+    3
+    """
     missing, place = 1, start
     while missing > 0:
         missing += arity[sequence[place]] - 1

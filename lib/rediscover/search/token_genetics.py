@@ -15,8 +15,10 @@ import numpy as np
 
 from .batches import Batch, joined, packed, solved
 from .priors import Rules, lawful
+from .sequences import end as compiled_end
 
 Sequence = list[int]
+end = compiled_end.py_func  # sequences are lists here, which the compiled function does not take
 
 
 @dataclass(frozen=True)
@@ -109,19 +111,6 @@ def _mutated(sequences: list[Sequence], rules: Rules, breeding: Breeding, rng) -
     for k in np.flatnonzero(~lawful(*packed(children), rules)):
         children[k] = sequences[k]
     return children
-
-
-def end(sequence: Sequence, arity: np.ndarray, start: int) -> int:
-    """Where the subtree at `start` ends: the place after its last token.
-
-    >>> end([1, 2, 0, 0], np.array([0, 2, 1]), 1)
-    3
-    """
-    missing, place = 1, start
-    while missing:
-        missing += int(arity[sequence[place]]) - 1
-        place += 1
-    return place
 
 
 def crossed(a: Sequence, b: Sequence, arity: np.ndarray, rng) -> tuple[Sequence, Sequence]:
