@@ -80,6 +80,7 @@ def compare(
             entry["verdict"], entry["reason"] = absent.get(
                 key[0], absent.get("*", ("not run", "not part of this study"))
             )
+            entry["reason"] = entry["reason"] or "no runs in this profile"
         else:
             entry |= ours
             entry["measured"] = entry.pop("value")
