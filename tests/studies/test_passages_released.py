@@ -5,6 +5,7 @@ from pathlib import Path
 from rediscover.problems import passages
 from rediscover.report import published
 from rediscover.report import statistics as agreement
+from rediscover.studies.passages import analysis, ledger
 from rediscover.studies.passages import scores as scores
 
 import pandas as pd
@@ -86,3 +87,28 @@ def test_stored_means_of_judge_and_people(mirror):
     assert human.loc["DeepSeek-R1"].tolist() == [4.98, 4.96, 4.42, 4.92, 3.75]
     with pytest.raises(ValueError, match="'judge' or 'human'"):
         passages.released_scores("people")
+
+
+@pytest.fixture(scope="module")
+def aligned(mirror):
+    """Agreement of judge and people for each pairing, model and rubric."""
+    data, source = analysis.released_data()
+    assert source == analysis.FOUND
+    cells = analysis.rated(data).groupby(["pairing", "model", "rubric"])[["judge", "people"]]
+    return cells.apply(lambda pairs: agreement.agreement(pairs["judge"], pairs["people"]))
+
+
+def test_the_positional_coefficients_come_back_to_six_decimals(aligned):
+    table = published("scitext2eq_agreement")
+    assert len(table) == 2 * 25
+    for row in table.itertuples():
+        assert f"{aligned.loc[('position', row.model, row.rubric), row.statistic]:.6f}" == row.value
+    measured = {"pairing": ledger.cells("pairing", aligned.loc["position"][["spearman", "kendall"]].stack())}
+    verdicts = ledger.ledger(measured, "").groupby("table")["verdict"].unique()
+    assert verdicts["Figure 6, released notebook"].tolist() == ["reproduced"]
+
+
+def test_joined_on_keys_the_judge_agrees_with_people(aligned):
+    rho = aligned["spearman"].xs("Equivalence", level="rubric")
+    assert rho["keys"].between(0.5, 0.65).all()
+    assert (rho["position"].drop("DeepSeek-R1") < 0.05).all()
