@@ -5,7 +5,7 @@ import pytest
 import scipy
 
 from rediscover.search.batches import packed
-from rediscover.search.constants import value
+from rediscover.search.sequence_constants import value
 from rediscover.search.linear_token import Polynomials, inverted
 from rediscover.search.rewards import Rewards
 from rediscover.search.sequences import factor

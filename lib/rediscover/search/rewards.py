@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .constants import minimise
+from .sequence_constants import minimise
 from .linear_token import Polynomials, inverted
 from .sequences import error, errors, evaluate, factor
 from .tokens import CONSTANT, POLYNOMIAL, Library
