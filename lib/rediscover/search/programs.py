@@ -1,0 +1,510 @@
+"""Batches of programs in postfix order: values, derivatives in the constants, losses, and text.
+
+A program is a row of tokens. A token is `CONSTANT` (its value stands at the same place in the row of constants),
+an operator's code, or ``VARIABLE + column``. Operands stand before their operator, so a subtree is a run of
+tokens that ends at its root: the run of token i begins at ``begins[i]``, its last operand is the run that ends
+at i - 1, and the first of two operands ends at ``lefts[i]``. An undefined operation gives NaN and a pole infinity;
+no operator is protected.
+
+>>> batch = from_text(["2.5*x + y", "sin(x)"], ["x", "y"])
+>>> batch.sizes.tolist(), to_text(batch, ["x", "y"])
+([5, 2], ['2.5*x + y', 'sin(x)'])
+>>> evaluate(batch, [[2.0, 1.0]]).round(4).tolist()
+[[6.0], [0.9093]]
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..expressions import Expression, ExpressionError, parse
+from ..expressions.syntax import fold
+from .compiled import compiled
+
+BINARY = ("+", "-", "*", "/", "**", "min", "max")
+UNARY = ("neg", "abs", "inv", "square", "cube", "sqrt", "exp", "log", "sin", "cos", "tan")
+UNARY += ("asin", "acos", "atan", "sinh", "cosh", "tanh")
+CODES = {name: code for code, name in enumerate(BINARY + UNARY, 1)}
+ARITIES = {name: 2 if name in BINARY else 1 for name in CODES}
+CONSTANT, FIRST_UNARY, VARIABLE = 0, len(BINARY) + 1, 32
+BLOCK = 128  # rows that are computed at a time, so that what a program computes stays in the cache
+
+ADD, SUB, MUL, DIV, POW, MIN, MAX = (CODES[name] for name in BINARY)
+NEG, ABS, INV, SQUARE, CUBE, SQRT, EXP, LOG, SIN, COS, TAN = (CODES[name] for name in UNARY[:11])
+ASIN, ACOS, ATAN, SINH, COSH, TANH = (CODES[name] for name in UNARY[11:])
+
+
+class Programs(NamedTuple):
+    """n programs of at most `length` tokens.
+
+    Attributes
+    ----------
+    tokens : ndarray of int16, shape (n, length)
+    constants : ndarray of float64, shape (n, length)
+        Read where the token is `CONSTANT`.
+    sizes : ndarray of int64, shape (n,)
+        Number of tokens; what stands behind them is not read.
+    """
+
+    tokens: np.ndarray
+    constants: np.ndarray
+    sizes: np.ndarray
+
+
+def empty(n: int, length: int) -> Programs:
+    """Room for n programs: every one the constant 0."""
+    return Programs(np.zeros((n, length), np.int16), np.zeros((n, length)), np.ones(n, np.int64))
+
+
+# ------------------------------------------------------------------------------------------------- one operation
+
+
+@compiled
+def arity(token):
+    if token == CONSTANT or token >= VARIABLE:
+        return 0
+    return 2 if token < FIRST_UNARY else 1
+
+
+@compiled
+def operate(token, a, b):
+    """Value of an operator; one with a single operand reads `a`."""
+    if token == ADD:
+        return a + b
+    if token == SUB:
+        return a - b
+    if token == MUL:
+        return a * b
+    if token == DIV:
+        return a / b
+    if token == POW:
+        return a**b
+    if token == MIN or token == MAX:
+        if a != a or b != b:
+            return math.nan
+        return a if (a < b) == (token == MIN) else b
+    if token == NEG:
+        return -a
+    if token == ABS:
+        return abs(a)
+    if token == INV:
+        return 1.0 / a
+    if token == SQUARE:
+        return a * a
+    if token == CUBE:
+        return a * a * a
+    if token == SQRT:
+        return math.sqrt(a)
+    if token == EXP:
+        return math.exp(a)
+    if token == LOG:
+        return math.log(a)
+    if token == SIN:
+        return math.sin(a)
+    if token == COS:
+        return math.cos(a)
+    if token == TAN:
+        return math.tan(a)
+    if token == ASIN:
+        return math.asin(a)
+    if token == ACOS:
+        return math.acos(a)
+    if token == ATAN:
+        return math.atan(a)
+    if token == SINH:
+        return math.sinh(a)
+    if token == COSH:
+        return math.cosh(a)
+    return math.tanh(a)
+
+
+@compiled
+def slopes(token, a, b, value):
+    """Derivatives of an operator in its two operands (of one operand, the first), given its value."""
+    if token == ADD:
+        return 1.0, 1.0
+    if token == SUB:
+        return 1.0, -1.0
+    if token == MUL:
+        return b, a
+    if token == DIV:
+        return 1.0 / b, -value / b
+    if token == POW:
+        # An exponent of a base that is not positive is held fixed.
+        return b * a ** (b - 1.0), value * math.log(a) if a > 0.0 else 0.0
+    if token == MIN or token == MAX:
+        return (1.0, 0.0) if value == a else (0.0, 1.0)
+    if token == NEG:
+        return -1.0, 0.0
+    if token == ABS:
+        return (1.0 if a > 0.0 else -1.0 if a < 0.0 else 0.0), 0.0
+    if token == INV:
+        return -value * value, 0.0
+    if token == SQUARE:
+        return 2.0 * a, 0.0
+    if token == CUBE:
+        return 3.0 * a * a, 0.0
+    if token == SQRT:
+        return 0.5 / value, 0.0
+    if token == EXP:
+        return value, 0.0
+    if token == LOG:
+        return 1.0 / a, 0.0
+    if token == SIN:
+        return math.cos(a), 0.0
+    if token == COS:
+        return -math.sin(a), 0.0
+    if token == TAN:
+        return 1.0 + value * value, 0.0
+    if token == ASIN or token == ACOS:
+        slope = 1.0 / math.sqrt(1.0 - a * a)
+        return (slope if token == ASIN else -slope), 0.0
+    if token == ATAN:
+        return 1.0 / (1.0 + a * a), 0.0
+    if token == SINH:
+        return math.cosh(a), 0.0
+    if token == COSH:
+        return math.sinh(a), 0.0
+    return 1.0 - value * value, 0.0
+
+
+# -------------------------------------------------------------------------------------------------- one program
+
+
+@compiled
+def structure(tokens, size, lefts, begins):
+    """Fill `lefts` and `begins`; whether the tokens are one program."""
+    for i in range(size):
+        count = arity(tokens[i])
+        if i < count:
+            return False
+        begins[i], lefts[i] = i, i - 1
+        if count:
+            begins[i] = begins[i - 1]
+        if count == 2:
+            lefts[i] = begins[i - 1] - 1
+            if lefts[i] < 0:
+                return False
+            begins[i] = begins[lefts[i]]
+    return size > 0 and begins[size - 1] == 0
+
+
+@compiled
+def forward(tokens, constants, lefts, size, X, first, last, V, strict):
+    """Fill ``V[i, :last - first]`` with the value of every token i on a block of rows.
+
+    If `strict`, stop at the first operator with a value that is not finite, and return False.
+    """
+    n = last - first
+    for i in range(size):
+        token, out = tokens[i], V[i]
+        if token == CONSTANT:
+            out[:n] = constants[i]
+            continue
+        if token >= VARIABLE:
+            out[:n] = X[token - VARIABLE, first:last]
+            continue
+        a, b = V[lefts[i]], V[i - 1]
+        # Loops of their own become vector instructions.
+        if token == ADD:
+            for j in range(n):
+                out[j] = a[j] + b[j]
+        elif token == SUB:
+            for j in range(n):
+                out[j] = a[j] - b[j]
+        elif token == MUL:
+            for j in range(n):
+                out[j] = a[j] * b[j]
+        elif token == DIV:
+            for j in range(n):
+                out[j] = a[j] / b[j]
+        else:
+            for j in range(n):
+                out[j] = operate(token, a[j], b[j])
+        if strict:
+            wrong = 0
+            for j in range(n):
+                wrong |= out[j] - out[j] != 0.0
+            if wrong:
+                return False
+    return True
+
+
+@compiled
+def backward(tokens, lefts, size, n, V, A):
+    """Fill ``A[i, :n]`` with the derivative of the program in token i, after `forward` on the same rows."""
+    A[size - 1, :n] = 1.0
+    for i in range(size - 1, -1, -1):
+        token = tokens[i]
+        count = arity(token)
+        if count == 0:
+            continue
+        a, b, value, outer = V[lefts[i]], V[i - 1], V[i], A[i]
+        left, right = A[lefts[i]], A[i - 1]
+        for j in range(n):
+            p, q = slopes(token, a[j], b[j], value[j])
+            right[j] = outer[j] * q
+            left[j] = outer[j] * p  # of one operand left and right are the same
+    return
+
+
+@compiled
+def squared_error(tokens, constants, lefts, size, X, y, weight, V):
+    """Mean of ((f - y) weight)^2 over the rows; infinite if any operator is not finite on any row.
+
+    X has shape (columns, rows), V (length, BLOCK).
+    """
+    total = 0.0
+    for first in range(0, y.size, BLOCK):
+        last = min(first + BLOCK, y.size)
+        if not forward(tokens, constants, lefts, size, X, first, last, V, True):
+            return math.inf
+        value = V[size - 1]
+        for j in range(last - first):
+            error = (value[j] - y[first + j]) * weight
+            total += error * error
+    return total / y.size if total < math.inf else math.inf
+
+
+# -------------------------------------------------------------------------------------------------------- batches
+
+
+@compiled
+def _valid(programs, columns, ok):
+    lefts, begins = np.empty((2, programs.tokens.shape[1]), np.int64)
+    for k in range(len(programs.sizes)):
+        tokens, size = programs.tokens[k], programs.sizes[k]
+        ok[k] = 0 < size <= tokens.size and structure(tokens, size, lefts, begins)
+        for i in range(min(size, tokens.size)):
+            unknown = tokens[i] < 0 or CODED <= tokens[i] < VARIABLE or tokens[i] >= VARIABLE + columns
+            ok[k] = ok[k] and not unknown
+
+
+CODED = len(CODES) + 1
+
+
+def valid(programs: Programs, columns: int) -> np.ndarray:
+    """Whether each row is one program over so many columns.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        False where operands are missing or left over, or a token is unknown.
+    """
+    ok = np.zeros(len(programs.sizes), bool)
+    _valid(programs, columns, ok)
+    return ok
+
+
+def subtrees(programs: Programs) -> np.ndarray:
+    """Index of the first token of the subtree that ends at each token.
+
+    Returns
+    -------
+    ndarray of int64, shape (n, length); behind the end of a program -1
+
+    >>> subtrees(from_text(["2.5*x + sin(y)"], ["x", "y"])).tolist()
+    [[0, 1, 0, 3, 3, 0]]
+    """
+    begins = np.full(programs.tokens.shape, -1, np.int64)
+    lefts = np.empty(programs.tokens.shape[1], np.int64)
+    for tokens, size, row in zip(programs.tokens, programs.sizes, begins, strict=True):
+        if not structure(tokens, size, lefts, row):
+            raise ValueError(f"{tokens[:size].tolist()} is not one program")
+    return begins
+
+
+@compiled
+def _evaluate(programs, X, values, jacobians):
+    """Values, and where `jacobians` has rows, the derivatives in the constants, in the order of their tokens."""
+    length, n = programs.tokens.shape[1], X.shape[1]
+    V, A = np.empty((2, length, BLOCK))
+    lefts, begins = np.empty((2, length), np.int64)
+    for k in range(len(programs.sizes)):
+        tokens, constants, size = programs.tokens[k], programs.constants[k], programs.sizes[k]
+        structure(tokens, size, lefts, begins)
+        for first in range(0, n, BLOCK):
+            last = min(first + BLOCK, n)
+            forward(tokens, constants, lefts, size, X, first, last, V, False)
+            values[k, first:last] = V[size - 1, : last - first]
+            if jacobians.shape[1]:
+                backward(tokens, lefts, size, last - first, V, A)
+                place = 0
+                for i in range(size):
+                    if tokens[i] == CONSTANT:
+                        jacobians[k, place, first:last] = A[i, : last - first]
+                        place += 1
+
+
+def evaluate(programs: Programs, X: np.ndarray) -> np.ndarray:
+    """Values of every program on every row.
+
+    Parameters
+    ----------
+    X : ndarray, shape (rows, columns)
+
+    Returns
+    -------
+    ndarray, shape (n, rows)
+        NaN where undefined, infinite at poles and on overflow.
+
+    Raises
+    ------
+    ValueError
+        If a row is not a program over these columns.
+    """
+    table = columns_of(programs, X)
+    values = np.empty((len(programs.sizes), table.shape[1]))
+    _evaluate(programs, table, values, np.empty((len(programs.sizes), 0, 0)))
+    return values
+
+
+def derivatives(programs: Programs, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values, and their derivatives in the constants, by reverse differentiation.
+
+    Returns
+    -------
+    values : ndarray, shape (n, rows)
+    jacobians : ndarray, shape (n, most constants of a program, rows)
+        In the order of the constants in the program; zero beyond their number.
+
+    >>> values, jacobians = derivatives(from_text(["3.0*x + 1.0"], ["x"]), [[2.0], [5.0]])
+    >>> jacobians.tolist()
+    [[[2.0, 5.0], [1.0, 1.0]]]
+    """
+    table = columns_of(programs, X)
+    inside = np.arange(programs.tokens.shape[1]) < programs.sizes[:, None]
+    most = int(((programs.tokens == CONSTANT) & inside).sum(axis=1).max(initial=0))
+    values = np.empty((len(programs.sizes), table.shape[1]))
+    jacobians = np.zeros((len(programs.sizes), most, table.shape[1]))
+    _evaluate(programs, table, values, jacobians)
+    return values, jacobians
+
+
+@compiled
+def _losses(programs, X, y, weight, out):
+    V = np.empty((programs.tokens.shape[1], BLOCK))
+    lefts, begins = np.empty((2, programs.tokens.shape[1]), np.int64)
+    for k in range(len(programs.sizes)):
+        tokens, constants, size = programs.tokens[k], programs.constants[k], programs.sizes[k]
+        structure(tokens, size, lefts, begins)
+        out[k] = squared_error(tokens, constants, lefts, size, X, y, weight, V)
+
+
+def losses(programs: Programs, X: np.ndarray, y: np.ndarray, weight: float = 1.0) -> np.ndarray:
+    """Mean squared error of each program times the square of `weight`.
+
+    Parameters
+    ----------
+    X : ndarray, shape (rows, columns)
+    y : ndarray, shape (rows,)
+    weight : positive factor of the errors, such as 1/rms(y), which makes losses free of units.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Infinite where an operator, even an inner one, is not finite on some row.
+
+    >>> losses(from_text(["x", "x + 1.0", "1.0/x"], ["x"]), [[0.0], [2.0]], [1.0, 3.0]).tolist()
+    [1.0, 0.0, inf]
+    """
+    table, y = columns_of(programs, X), np.ascontiguousarray(y, float)
+    if y.shape != table.shape[1:] or not y.size:
+        raise ValueError(f"y has shape {y.shape}, X {np.shape(X)}: rows must agree, and be at least one")
+    out = np.empty(len(programs.sizes))
+    _losses(programs, table, y, float(weight), out)
+    return out
+
+
+def columns_of(programs: Programs, X: np.ndarray) -> np.ndarray:
+    """X as contiguous columns, after checking the programs against it."""
+    table = np.ascontiguousarray(np.asarray(X, float).T)
+    if table.ndim != 2:
+        raise ValueError(f"X has shape {np.shape(X)}, not (rows, columns)")
+    wrong = np.flatnonzero(~valid(programs, len(table)))
+    if wrong.size:
+        tokens = programs.tokens[wrong[0], : max(0, programs.sizes[wrong[0]])].tolist()
+        raise ValueError(f"row {wrong[0]}, {tokens}, is not one program over {len(table)} columns")
+    return table
+
+
+# ----------------------------------------------------------------------------------------------------------- text
+
+# Operators that the language of expressions writes in others; its integers mark them, as constants have points.
+WRITTEN = {"inv": ("/", (1,), None), "square": ("**", None, (2,)), "cube": ("**", None, (3,))}
+READ = {("/", 0, 1): "inv", ("**", 1, 2): "square", ("**", 1, 3): "cube"}  # label, place and value of the integer
+
+
+def to_tree(programs: Programs, k: int, names: Sequence[str]) -> tuple:
+    """Program k as the nested tuples of `expressions`."""
+    symbols, stack = list(CODES), []
+    for i in range(programs.sizes[k]):
+        token = int(programs.tokens[k, i])
+        if token == CONSTANT:
+            stack.append((float(programs.constants[k, i]),))
+        elif token >= VARIABLE:
+            stack.append((names[token - VARIABLE],))
+        else:
+            name = symbols[token - 1]
+            operands = [stack.pop() for _ in range(ARITIES[name])][::-1]
+            label, *slots = WRITTEN.get(name, (name, *[None] * ARITIES[name]))
+            stack.append((label, *(operands.pop(0) if slot is None else slot for slot in slots)))
+    return stack[0]
+
+
+def to_text(programs: Programs, names: Sequence[str]) -> list[str]:
+    """Each program in the language of `expressions`, every digit of its constants.
+
+    Raises
+    ------
+    ValueError
+        If a row is not a program over these names, or a constant is not finite.
+    """
+    columns_of(programs, np.empty((0, len(names))))
+    return [str(Expression(to_tree(programs, k, names))) for k in range(len(programs.sizes))]
+
+
+def from_text(texts: Sequence[str], names: Sequence[str], length: int | None = None) -> Programs:
+    """Programs from texts; the inverse of `to_text`, but a negated constant is read as one constant.
+
+    Parameters
+    ----------
+    names : the variables, in the order of the columns.
+    length : room for each program; by default that of the longest.
+
+    Raises
+    ------
+    ExpressionError
+        If a text cannot be read, or uses what no operator stands for.
+    ValueError
+        If a program is longer than `length`.
+    """
+    rows = [fold(parse(text, names).tree, lambda *node, text=text: _tokens(text, names, *node)) for text in texts]
+    longest = max(map(len, rows), default=1)
+    if length is not None and longest > length:
+        raise ValueError(f"a program has {longest} tokens, there is room for {length}")
+    batch = empty(len(rows), length or longest)
+    for k, row in enumerate(rows):
+        batch.tokens[k, : len(row)], batch.constants[k, : len(row)] = zip(*row, strict=True)
+        batch.sizes[k] = len(row)
+    return batch
+
+
+def _tokens(text: str, names: Sequence[str], label, operands: list) -> list[tuple[int, float]]:
+    """Tokens with constants of a node, given those of its children; an integer keeps its type until it is used."""
+    if not operands:
+        if isinstance(label, str) and label in names:
+            return [(VARIABLE + list(names).index(label), 0.0)]
+        if isinstance(label, str):
+            label = {"π": math.pi, "ℯ": math.e}[label]
+        return [(CONSTANT, label)]
+    for place, operand in enumerate(operands):
+        if len(operand) == 1 and operand[0][0] == CONSTANT and type(operand[0][1]) is int:
+            short = READ.get((label, place, operand[0][1]))
+            if short:
+                return [*operands[1 - place], (CODES[short], 0.0)]
+    if label not in CODES or len(operands) > 2:
+        raise ExpressionError(text, 0, f"no operator of programs stands for {label!r}")
+    return [*sum(operands, []), (CODES[label], 0.0)]
