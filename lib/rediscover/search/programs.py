@@ -13,6 +13,7 @@ no operator is protected.
 [[6.0], [0.9093]]
 """
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,18 +23,10 @@ import numpy as np
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.syntax import fold
 from .compiled import compiled
+from .operators import ADD, ARITIES, CODES, CONSTANT, DIV, MUL, SUB, VARIABLE, arity, operate, slopes
 
-BINARY = ("+", "-", "*", "/", "**", "min", "max")
-UNARY = ("neg", "abs", "inv", "square", "cube", "sqrt", "exp", "log", "sin", "cos", "tan")
-UNARY += ("asin", "acos", "atan", "sinh", "cosh", "tanh")
-CODES = {name: code for code, name in enumerate(BINARY + UNARY, 1)}
-ARITIES = {name: 2 if name in BINARY else 1 for name in CODES}
-CONSTANT, FIRST_UNARY, VARIABLE = 0, len(BINARY) + 1, 32
+OPERATORS = len(CODES)
 BLOCK = 128  # rows that are computed at a time, so that what a program computes stays in the cache
-
-ADD, SUB, MUL, DIV, POW, MIN, MAX = (CODES[name] for name in BINARY)
-NEG, ABS, INV, SQUARE, CUBE, SQRT, EXP, LOG, SIN, COS, TAN = (CODES[name] for name in UNARY[:11])
-ASIN, ACOS, ATAN, SINH, COSH, TANH = (CODES[name] for name in UNARY[11:])
 
 
 class Programs(NamedTuple):
@@ -56,118 +49,6 @@ class Programs(NamedTuple):
 def empty(n: int, length: int) -> Programs:
     """Room for n programs: every one the constant 0."""
     return Programs(np.zeros((n, length), np.int16), np.zeros((n, length)), np.ones(n, np.int64))
-
-
-# ------------------------------------------------------------------------------------------------- one operation
-
-
-@compiled
-def arity(token):
-    if token == CONSTANT or token >= VARIABLE:
-        return 0
-    return 2 if token < FIRST_UNARY else 1
-
-
-@compiled
-def operate(token, a, b):
-    """Value of an operator; one with a single operand reads `a`."""
-    if token == ADD:
-        return a + b
-    if token == SUB:
-        return a - b
-    if token == MUL:
-        return a * b
-    if token == DIV:
-        return a / b
-    if token == POW:
-        return a**b
-    if token == MIN or token == MAX:
-        if a != a or b != b:
-            return math.nan
-        return a if (a < b) == (token == MIN) else b
-    if token == NEG:
-        return -a
-    if token == ABS:
-        return abs(a)
-    if token == INV:
-        return 1.0 / a
-    if token == SQUARE:
-        return a * a
-    if token == CUBE:
-        return a * a * a
-    if token == SQRT:
-        return math.sqrt(a)
-    if token == EXP:
-        return math.exp(a)
-    if token == LOG:
-        return math.log(a)
-    if token == SIN:
-        return math.sin(a)
-    if token == COS:
-        return math.cos(a)
-    if token == TAN:
-        return math.tan(a)
-    if token == ASIN:
-        return math.asin(a)
-    if token == ACOS:
-        return math.acos(a)
-    if token == ATAN:
-        return math.atan(a)
-    if token == SINH:
-        return math.sinh(a)
-    if token == COSH:
-        return math.cosh(a)
-    return math.tanh(a)
-
-
-@compiled
-def slopes(token, a, b, value):
-    """Derivatives of an operator in its two operands (of one operand, the first), given its value."""
-    if token == ADD:
-        return 1.0, 1.0
-    if token == SUB:
-        return 1.0, -1.0
-    if token == MUL:
-        return b, a
-    if token == DIV:
-        return 1.0 / b, -value / b
-    if token == POW:
-        # An exponent of a base that is not positive is held fixed.
-        return b * a ** (b - 1.0), value * math.log(a) if a > 0.0 else 0.0
-    if token == MIN or token == MAX:
-        return (1.0, 0.0) if value == a else (0.0, 1.0)
-    if token == NEG:
-        return -1.0, 0.0
-    if token == ABS:
-        return (1.0 if a > 0.0 else -1.0 if a < 0.0 else 0.0), 0.0
-    if token == INV:
-        return -value * value, 0.0
-    if token == SQUARE:
-        return 2.0 * a, 0.0
-    if token == CUBE:
-        return 3.0 * a * a, 0.0
-    if token == SQRT:
-        return 0.5 / value, 0.0
-    if token == EXP:
-        return value, 0.0
-    if token == LOG:
-        return 1.0 / a, 0.0
-    if token == SIN:
-        return math.cos(a), 0.0
-    if token == COS:
-        return -math.sin(a), 0.0
-    if token == TAN:
-        return 1.0 + value * value, 0.0
-    if token == ASIN or token == ACOS:
-        slope = 1.0 / math.sqrt(1.0 - a * a)
-        return (slope if token == ASIN else -slope), 0.0
-    if token == ATAN:
-        return 1.0 / (1.0 + a * a), 0.0
-    if token == SINH:
-        return math.cosh(a), 0.0
-    if token == COSH:
-        return math.sinh(a), 0.0
-    return 1.0 - value * value, 0.0
 
 
 # -------------------------------------------------------------------------------------------------- one program
@@ -278,11 +159,8 @@ def _valid(programs, columns, ok):
         tokens, size = programs.tokens[k], programs.sizes[k]
         ok[k] = 0 < size <= tokens.size and structure(tokens, size, lefts, begins)
         for i in range(min(size, tokens.size)):
-            unknown = tokens[i] < 0 or CODED <= tokens[i] < VARIABLE or tokens[i] >= VARIABLE + columns
+            unknown = tokens[i] < 0 or OPERATORS < tokens[i] < VARIABLE or tokens[i] >= VARIABLE + columns
             ok[k] = ok[k] and not unknown
-
-
-CODED = len(CODES) + 1
 
 
 def valid(programs: Programs, columns: int) -> np.ndarray:
@@ -434,7 +312,11 @@ def columns_of(programs: Programs, X: np.ndarray) -> np.ndarray:
 
 # Operators that the language of expressions writes in others; its integers mark them, as constants have points.
 WRITTEN = {"inv": ("/", (1,), None), "square": ("**", None, (2,)), "cube": ("**", None, (3,))}
-READ = {("/", 0, 1): "inv", ("**", 1, 2): "square", ("**", 1, 3): "cube"}  # label, place and value of the integer
+READ = {
+    ("/", 0, 1): "inv",
+    ("**", 1, 2): "square",
+    ("**", 1, 3): "cube",
+}  # label, place and value of the integer
 
 
 def to_tree(programs: Programs, k: int, names: Sequence[str]) -> tuple:
@@ -481,7 +363,9 @@ def from_text(texts: Sequence[str], names: Sequence[str], length: int | None = N
     ValueError
         If a program is longer than `length`.
     """
-    rows = [fold(parse(text, names).tree, lambda *node, text=text: _tokens(text, names, *node)) for text in texts]
+    rows = [
+        fold(parse(text, names).tree, lambda *node, text=text: _tokens(text, names, *node)) for text in texts
+    ]
     longest = max(map(len, rows), default=1)
     if length is not None and longest > length:
         raise ValueError(f"a program has {longest} tokens, there is room for {length}")
@@ -507,4 +391,4 @@ def _tokens(text: str, names: Sequence[str], label, operands: list) -> list[tupl
                 return [*operands[1 - place], (CODES[short], 0.0)]
     if label not in CODES or len(operands) > 2:
         raise ExpressionError(text, 0, f"no operator of programs stands for {label!r}")
-    return [*sum(operands, []), (CODES[label], 0.0)]
+    return [*itertools.chain(*operands), (CODES[label], 0.0)]
