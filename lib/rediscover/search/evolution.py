@@ -43,7 +43,6 @@ from .programs import Programs
 from .variation import Tree, palette
 
 WINDOW = 100_000  # counts of sizes that are remembered
-EXACT = 1e-28  # relative losses below this are rounding
 SMALLEST = 0.01  # mean square of the target below which the package does not scale costs
 START = 7  # tokens of the largest tree at the start
 
@@ -393,41 +392,3 @@ def search(X: np.ndarray, y: np.ndarray, settings: Settings, *, evaluations: int
         If a setting cannot be used, or the data are not finite.
     """
     return Search(X, y, settings, evaluations, seed).run()
-
-
-# --------------------------------------------------------------------------------------------------------- choice
-
-
-def scores_of(losses: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Fall of log loss per token along a front; 0 for the first.
-
-    Losses below `EXACT` count as that.
-
-    >>> scores_of([1.0, 0.1, 1e-30], [1, 3, 4]).round(3).tolist()
-    [0.0, 1.151, 62.17]
-    """
-    logs = np.log(np.maximum(losses, EXACT))
-    return np.append(0.0, -np.diff(logs) / np.diff(sizes))
-
-
-def choose(losses: np.ndarray, scores: np.ndarray, selection: str = "best") -> int:
-    """Index of the answer on a front.
-
-    Parameters
-    ----------
-    losses : relative to the mean square of the target; below `EXACT` they count as that.
-    scores : as from `scores_of`
-    selection : 'accuracy' takes the least loss, 'score' the highest score, 'best' the highest score among losses
-        up to 1.5 times the least.
-
-    >>> choose([1, 0.1, 0.01, 0.0014, 0.001], [0.5, 1, 0.5, 0.5, 0.3])
-    3
-    """
-    losses, scores = np.maximum(losses, EXACT), np.asarray(scores, float)
-    if selection == "accuracy":
-        return int(np.argmin(losses))
-    if selection == "score":
-        return int(np.argmax(scores))
-    if selection == "best":
-        return int(np.argmax(np.where(losses <= 1.5 * losses.min(), scores, -math.inf)))
-    raise ValueError(f"model_selection is 'best', 'accuracy' or 'score', got {selection!r}")
