@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiled import compiled
+from .evaluation import BLOCK, backward, forward, squared_error, structure
 from .operators import CONSTANT
-from .programs import BLOCK, Programs, backward, columns_of, forward, squared_error, structure
+from .programs import Programs, columns_of
 
 EXACT = 1e-30  # loss, relative to the mean square of the target, below which there is nothing to improve
 STALLED = 1e-12  # relative improvement in one step that ends a search

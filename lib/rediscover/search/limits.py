@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiled import compiled
+from .evaluation import structure
 from .operators import CODES, arity
-from .programs import structure
 
 
 class Limits(NamedTuple):

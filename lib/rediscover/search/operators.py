@@ -2,6 +2,7 @@
 
 import math
 
+from . import elementary
 from .compiled import compiled
 
 BINARY = ("+", "-", "*", "/", "**", "min", "max")
@@ -52,13 +53,13 @@ def operate(token, a, b):
     if token == SQRT:
         return math.sqrt(a)
     if token == EXP:
-        return math.exp(a)
+        return elementary.exp(a)
     if token == LOG:
-        return math.log(a)
+        return elementary.log(a)
     if token == SIN:
-        return math.sin(a)
+        return elementary.sin(a)
     if token == COS:
-        return math.cos(a)
+        return elementary.cos(a)
     if token == TAN:
         return math.tan(a)
     if token == ASIN:
@@ -87,7 +88,7 @@ def slopes(token, a, b, value):
         return 1.0 / b, -value / b
     if token == POW:
         # An exponent of a base that is not positive is held fixed.
-        return b * a ** (b - 1.0), value * math.log(a) if a > 0.0 else 0.0
+        return b * a ** (b - 1.0), value * elementary.log(a) if a > 0.0 else 0.0
     if token == MIN or token == MAX:
         return (1.0, 0.0) if value == a else (0.0, 1.0)
     if token == NEG:
@@ -107,9 +108,9 @@ def slopes(token, a, b, value):
     if token == LOG:
         return 1.0 / a, 0.0
     if token == SIN:
-        return math.cos(a), 0.0
+        return elementary.cos(a), 0.0
     if token == COS:
-        return -math.sin(a), 0.0
+        return -elementary.sin(a), 0.0
     if token == TAN:
         return 1.0 + value * value, 0.0
     if token == ASIN or token == ACOS:

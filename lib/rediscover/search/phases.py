@@ -8,9 +8,9 @@ import numpy as np
 from .compiled import compiled
 from .constants import Work, descend, find_constants
 from .draws import below, normal, uniform
+from .evaluation import squared_error, structure
 from .limits import Limits, legal
 from .operators import CONSTANT, arity
-from .programs import squared_error, structure
 from .simplification import simplify
 from .variation import (
     Palette,

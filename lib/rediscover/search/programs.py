@@ -23,10 +23,10 @@ import numpy as np
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.syntax import fold
 from .compiled import compiled
-from .operators import ADD, ARITIES, CODES, CONSTANT, DIV, MUL, SUB, VARIABLE, arity, operate, slopes
+from .evaluation import BLOCK, backward, forward, squared_error, structure
+from .operators import ARITIES, CODES, CONSTANT, VARIABLE
 
 OPERATORS = len(CODES)
-BLOCK = 128  # rows that are computed at a time, so that what a program computes stays in the cache
 
 
 class Programs(NamedTuple):
@@ -49,104 +49,6 @@ class Programs(NamedTuple):
 def empty(n: int, length: int) -> Programs:
     """Room for n programs: every one the constant 0."""
     return Programs(np.zeros((n, length), np.int16), np.zeros((n, length)), np.ones(n, np.int64))
-
-
-# -------------------------------------------------------------------------------------------------- one program
-
-
-@compiled
-def structure(tokens, size, lefts, begins):
-    """Fill `lefts` and `begins`; whether the tokens are one program."""
-    for i in range(size):
-        count = arity(tokens[i])
-        if i < count:
-            return False
-        begins[i], lefts[i] = i, i - 1
-        if count:
-            begins[i] = begins[i - 1]
-        if count == 2:
-            lefts[i] = begins[i - 1] - 1
-            if lefts[i] < 0:
-                return False
-            begins[i] = begins[lefts[i]]
-    return size > 0 and begins[size - 1] == 0
-
-
-@compiled
-def forward(tokens, constants, lefts, size, X, first, last, V, strict):
-    """Fill ``V[i, :last - first]`` with the value of every token i on a block of rows.
-
-    If `strict`, stop at the first operator with a value that is not finite, and return False.
-    """
-    n = last - first
-    for i in range(size):
-        token, out = tokens[i], V[i]
-        if token == CONSTANT:
-            out[:n] = constants[i]
-            continue
-        if token >= VARIABLE:
-            out[:n] = X[token - VARIABLE, first:last]
-            continue
-        a, b = V[lefts[i]], V[i - 1]
-        # Loops of their own become vector instructions.
-        if token == ADD:
-            for j in range(n):
-                out[j] = a[j] + b[j]
-        elif token == SUB:
-            for j in range(n):
-                out[j] = a[j] - b[j]
-        elif token == MUL:
-            for j in range(n):
-                out[j] = a[j] * b[j]
-        elif token == DIV:
-            for j in range(n):
-                out[j] = a[j] / b[j]
-        else:
-            for j in range(n):
-                out[j] = operate(token, a[j], b[j])
-        if strict:
-            wrong = 0
-            for j in range(n):
-                wrong |= out[j] - out[j] != 0.0
-            if wrong:
-                return False
-    return True
-
-
-@compiled
-def backward(tokens, lefts, size, n, V, A):
-    """Fill ``A[i, :n]`` with the derivative of the program in token i, after `forward` on the same rows."""
-    A[size - 1, :n] = 1.0
-    for i in range(size - 1, -1, -1):
-        token = tokens[i]
-        count = arity(token)
-        if count == 0:
-            continue
-        a, b, value, outer = V[lefts[i]], V[i - 1], V[i], A[i]
-        left, right = A[lefts[i]], A[i - 1]
-        for j in range(n):
-            p, q = slopes(token, a[j], b[j], value[j])
-            right[j] = outer[j] * q
-            left[j] = outer[j] * p  # of one operand left and right are the same
-    return
-
-
-@compiled
-def squared_error(tokens, constants, lefts, size, X, y, weight, V):
-    """Mean of ((f - y) weight)^2 over the rows; infinite if any operator is not finite on any row.
-
-    X has shape (columns, rows), V (length, BLOCK).
-    """
-    total = 0.0
-    for first in range(0, y.size, BLOCK):
-        last = min(first + BLOCK, y.size)
-        if not forward(tokens, constants, lefts, size, X, first, last, V, True):
-            return math.inf
-        value = V[size - 1]
-        for j in range(last - first):
-            error = (value[j] - y[first + j]) * weight
-            total += error * error
-    return total / y.size if total < math.inf else math.inf
 
 
 # -------------------------------------------------------------------------------------------------------- batches
@@ -189,7 +91,7 @@ def subtrees(programs: Programs) -> np.ndarray:
     begins = np.full(programs.tokens.shape, -1, np.int64)
     lefts = np.empty(programs.tokens.shape[1], np.int64)
     for tokens, size, row in zip(programs.tokens, programs.sizes, begins, strict=True):
-        if not structure(tokens, size, lefts, row):
+        if not 0 < size <= tokens.size or not structure(tokens, size, lefts, row):
             raise ValueError(f"{tokens[:size].tolist()} is not one program")
     return begins
 

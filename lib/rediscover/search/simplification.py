@@ -1,8 +1,8 @@
 """Constants of a program computed and merged, as SymbolicRegression.jl 1.11 does and no further."""
 
 from .compiled import compiled
+from .evaluation import structure
 from .operators import ADD, CONSTANT, MUL, SUB, arity, operate
-from .programs import structure
 from .variation import put
 
 

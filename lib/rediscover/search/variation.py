@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiled import compiled
-from .draws import below, normal, uniform
+from .draws import below, normal, stream, uniform
 from .operators import ARITIES, CODES, CONSTANT, VARIABLE, arity
+from .programs import Programs, empty
 
 
 class Tree(NamedTuple):
@@ -278,3 +279,27 @@ def graft(tree, size, first, last, donor, donor_first, donor_last, out):
     at = copy(tree, 0, first, out, 0)
     at = copy(donor, donor_first, donor_last, out, at)
     return copy(tree, last, size, out, at)
+
+
+@compiled
+def _random(programs, size, palette, state):
+    for k in range(programs.sizes.size):
+        programs.sizes[k] = grow(Tree(programs.tokens[k], programs.constants[k]), size, palette, state)
+
+
+def random_programs(n: int, size: int, operators, columns: int, seed: int = 0) -> Programs:
+    """n random programs of `size` tokens, or of one fewer where the operators do not allow it.
+
+    Parameters
+    ----------
+    operators : names, as in `CODES`
+    columns : number of variables; with none, leaves are constants.
+
+    >>> random_programs(3, 6, ["+", "sin"], 2).sizes.tolist()
+    [6, 6, 6]
+    """
+    if n < 0 or size < 1:
+        raise ValueError(f"n must be at least 0 and size at least 1, got {n} and {size}")
+    programs = empty(n, size)
+    _random(programs, size, palette(operators, columns), stream(seed))
+    return programs
