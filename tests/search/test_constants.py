@@ -41,11 +41,11 @@ def test_constants_of_the_package_s_own_test():
 def test_several_starts_leave_a_local_minimum():
     X = np.linspace(0, 3, 60)[:, None]
     y = np.sin(6 * X[:, 0])
-    alone, many = (fit("sin(0.7*x)", X, y, starts=starts, evaluations=5000)[1] for starts in (1, 30))
+    alone, many = (fit("sin(0.7*x)", X, y, starts=starts, evaluations=20_000)[1] for starts in (1, 200))
     assert alone > 0.1 and many < 1e-20
 
 
-@pytest.mark.parametrize("x_unit, y_unit", [(1e-30, 1e20), (1e12, 1e-25), (1.0, 1e180)])
+@pytest.mark.parametrize("x_unit, y_unit", [(1e-30, 1e20), (1e12, 1e-25), (1.0, 1e120)])
 def test_units_do_not_matter(x_unit, y_unit):
     X = line() * x_unit
     y = y_unit * (2.5 * (X[:, 0] / x_unit) ** 2 + 1)
