@@ -285,22 +285,15 @@ class TestSelection:
     def test_a_crowded_size_loses_and_beyond_single_precision_all_the_same(self):
         frequency = np.zeros(31)
         frequency[5], frequency[7] = 0.02, 0.2
-        won = self.winners(
-            [1.0, 1e5], [5, 3], frequency, tournament_selection_n=2, tournament_selection_p=1.0
-        )
-        assert set(won) == {0}
-        won = self.winners(
-            [1.0, 1e10], [5, 3], frequency, tournament_selection_n=2, tournament_selection_p=1.0
-        )
-        assert set(won) == {1} if np.exp(1040 * 0.02) > 1e10 else {0}
+        pair = {"tournament_selection_n": 2, "tournament_selection_p": 1.0}
+        # exp(1040 * 0.02) = 1.08e9
+        assert set(self.winners([1.0, 1e8], [5, 3], frequency, **pair)) == {1}
+        assert set(self.winners([1.0, 1e10], [5, 3], frequency, **pair)) == {0}
         won = self.winners(
             [1e-300, 2e-300, 5.0], [7, 7, 3], frequency, tournament_selection_n=3, tournament_selection_p=1.0
         )
         assert set(won) == {2}
-        won = self.winners(
-            [0.0, 1.0], [7, 7], frequency, tournament_selection_n=2, tournament_selection_p=1.0
-        )
-        assert set(won) == {0, 1}
+        assert set(self.winners([0.0, 1.0], [7, 7], frequency, **pair)) == {0, 1}
 
     def test_acceptance_looks_at_frequencies_alone_unless_annealed(self):
         frequency, state = np.full(31, 0.02), stream(1)
@@ -383,11 +376,10 @@ def table(rows=60, seed=0):
 
 
 class TestSearch:
-    def test_finds_a_variable_and_a_multiple(self):
+    def test_finds_a_multiple(self):
         X = table(100)
-        for y, size in ((X[:, 1], 1), (1.23456789 * X[:, 1], 3)):
-            found = search(X, y, SMALL, evaluations=20_000)
-            assert found.losses[found.front.sizes == size].min() < 1e-20
+        found = search(X, 1.23456789 * X[:, 1], SMALL, evaluations=100_000)
+        assert found.losses[found.front.sizes == 3].min() < 1e-20
 
     @pytest.mark.parametrize("evaluations", [1, 2, 53, 54, 55, 300, 3000, 3001])
     def test_the_budget_is_kept(self, evaluations):
@@ -427,7 +419,7 @@ class TestSearch:
         running.start()
         running.round(np.arange(2))
         assert running.counts.sum() == 30 + 2 * SMALL.population_size
-        assert running.used == 54 + running.steps * 0 + running.used - 54 <= 10_000
+        assert 0 < running.steps <= 2 * 60 * 2 and 54 < running.used <= 10_000
         assert all((island.births > 26).any() for island in running.islands)
 
     def test_the_order_of_the_phases_of_a_round_does_not_matter(self):
@@ -442,11 +434,15 @@ class TestSearch:
             results.append([array.tobytes() for island in running.islands for array in island])
         assert results[0] == results[1]
 
-    def test_units_do_not_matter(self):
-        X, y = table(), table()[:, 0] * table()[:, 1]
-        found = [search(X, y * 2.0**k, SMALL, evaluations=5000) for k in (0, 40, -40)]
-        sizes = [f.front.sizes.min() for f in found]
-        assert sizes == [1, 1, 1] and all(f.losses.min() < 0.9 for f in found)
+    @pytest.mark.parametrize("unit", [1e-200, 1e-30, 1e200])
+    def test_losses_are_relative_in_any_unit(self, unit):
+        X = table()
+        found = search(X * unit, (X[:, 0] + 2 * X[:, 1]) * unit, SMALL, evaluations=20_000)
+        expected = losses(found.front, X * unit, (X[:, 0] + 2 * X[:, 1]) * unit, 1 / unit)
+        np.testing.assert_allclose(
+            found.losses, expected / np.mean((X[:, 0] + 2 * X[:, 1]) ** 2), rtol=1e-6, atol=1e-28
+        )
+        assert found.losses.min() < 0.3
 
     def test_warmup_lets_sizes_grow(self):
         chosen = dataclasses.replace(SMALL, warmup_maxsize_by=0.5)

@@ -90,14 +90,14 @@ class RegularisedEvolution(evolution.Settings, Tabular):
         )
         if not len(found.losses):
             raise ValueError(f"{task.output}: no expression was defined on all rows; the budget is too small")
-        losses, sizes = found.losses, found.front.sizes
+        losses, sizes, scale = found.losses, found.front.sizes, size_of(task.y)
         texts = to_text(found.front, task.inputs)
         best = choose(losses, scores_of(losses, sizes), self.model_selection)
         notes = {"steps": found.steps, "rounds": found.rounds}
         return [
             Candidate(
                 {task.output: texts[i]},
-                float(losses[i] * size_of(task.y) ** 2),
+                float(losses[i] * scale * scale),
                 int(sizes[i]),
                 found.evaluations,
                 notes,

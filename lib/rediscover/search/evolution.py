@@ -277,7 +277,7 @@ class Search:
         scale = size_of(y)
         self.settings, self.evaluations, self.seed = settings, evaluations, seed
         self.data = Data(np.ascontiguousarray(X.T), np.ascontiguousarray(y), 1.0 / scale)
-        self.rules = settings.rules(X.shape[1], scale**2)
+        self.rules = settings.rules(X.shape[1], scale * scale)
         members, largest = settings.population_size, max(settings.maxsize, START)
         self.islands = [population(members, largest + 2) for _ in range(settings.populations)]
         self.hall = population(settings.maxsize + 1, largest + 2)
