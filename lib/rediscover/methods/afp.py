@@ -35,7 +35,7 @@ class Afp(Tabular):
     Attributes
     ----------
     variant : 'as_described' or 'as_released', which replaces the other settings but the threshold.
-    population_size : reduced to a tenth of the budget's evaluations where that is less.
+    population_size : reduced to a fortieth of the budget where that is less, which leaves 20 generations.
     operators, max_length : comma-separated; tokens.
     stop_threshold : loss that ends the search.
 
@@ -76,7 +76,7 @@ class Afp(Tabular):
         """Settings of the search within a budget."""
         own = {name: getattr(self, name) for name in ("population_size", "operators", "max_length")}
         settings = own | {"predictors": self.predictors} if self.variant == "as_described" else RELEASED
-        most = max(2, evaluations // 10)
+        most = max(2, evaluations // 40)
         limited = settings | {"population_size": min(settings["population_size"], most)}
         start = min(20, limited["max_length"])
         return age_fitness.Settings(**limited, max_length_start=start, stop_threshold=self.stop_threshold)
