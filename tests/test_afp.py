@@ -1,12 +1,12 @@
 """The methods afp and afp_fe: as described they find simple laws; as released they are one and the same."""
 
-import numpy as np
-import pytest
-
 from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.methods import Budget
 from rediscover.problems import Task
+
+import numpy as np
+import pytest
 
 
 def fit(name, X, y, evaluations=20_000, seed=0, **settings):

@@ -2,13 +2,13 @@
 
 import math
 
-import numpy as np
-import pytest
-
 from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.methods import Budget, Unsupported
 from rediscover.problems import Split, Task
+
+import numpy as np
+import pytest
 
 RNG = np.random.default_rng(3)
 X = RNG.uniform(0.5, 2.0, (40, 2))

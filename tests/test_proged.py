@@ -1,13 +1,13 @@
 """The method proged: small laws, the fits of ProGED's own tests, and its budget."""
 
-import numpy as np
-import pytest
-
 from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.methods import Budget
 from rediscover.methods.proged import Proged
 from rediscover.problems import Task
+
+import numpy as np
+import pytest
 
 
 def fit(X, y, evaluations=5000, seed=0, **settings):

@@ -2,15 +2,15 @@
 
 import dataclasses
 
-import numpy as np
-import pytest
-
 from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.methods import Budget
 from rediscover.methods.regularised_evolution import RegularisedEvolution
 from rediscover.problems import Task
 from rediscover.search import evolution
+
+import numpy as np
+import pytest
 
 
 def fit(X, y, evaluations=5000, seed=0, **settings):
@@ -87,9 +87,7 @@ def test_every_grid_of_a_paper_makes_a_method():
         RegularisedEvolution(**{name: values[0] for name, values in settings.items()}).check()
 
 
-@pytest.mark.parametrize(
-    "change", [{"model_selection": "worst"}, {"unary_operators": "bessel"}, {"maxsize": 1}]
-)
+@pytest.mark.parametrize("change", [{"model_selection": "worst"}, {"unary_operators": "bessel"}, {"maxsize": 1}])
 def test_settings_that_cannot_be_used_are_refused_at_once(change):
     with pytest.raises(ValueError, match=next(iter(change)) if "unary_operators" not in change else "bessel"):
         methods.method("regularised_evolution", **change)

@@ -2,9 +2,6 @@
 
 import dataclasses
 
-import numpy as np
-import pytest
-
 from rediscover.search.age_fitness import Search, Settings, eliminate, plant, scatter, search, survivors
 from rediscover.search.constants import size_of
 from rediscover.search.draws import stream
@@ -12,6 +9,9 @@ from rediscover.search.phases import Data, population
 from rediscover.search.predictors import Predictors, discordance
 from rediscover.search.programs import losses, valid
 from rediscover.search.variation import Tree, palette, random_programs
+
+import numpy as np
+import pytest
 
 SMALL = Settings(population_size=60)
 
@@ -35,8 +35,7 @@ class TestSurvival:
         rng = np.random.default_rng(0)
         found, ages = rng.uniform(size=200), rng.integers(0, 30, 200)
         dominated = [
-            any((found <= found[i]) & (ages <= ages[i]) & ((found < found[i]) | (ages < ages[i])))
-            for i in range(200)
+            any((found <= found[i]) & (ages <= ages[i]) & ((found < found[i]) | (ages < ages[i]))) for i in range(200)
         ]
         alive = np.arange(200)
         left = eliminate(found, ages, alive, 40, stream(1))
@@ -68,10 +67,7 @@ class TestVariation:
 
     def test_scattered_tokens_keep_their_kind(self):
         programs, state = random_programs(1, 25, ["+", "-", "sin", "cos"], 3), stream(0)
-        start, out = (
-            Tree(programs.tokens[0], programs.constants[0]),
-            Tree(np.zeros(25, np.int16), np.zeros(25)),
-        )
+        start, out = (Tree(programs.tokens[0], programs.constants[0]), Tree(np.zeros(25, np.int16), np.zeros(25)))
         assert scatter(start, 25, out, 1.0, palette(["+", "-", "sin", "cos"], 3), state) == 25
         assert valid(programs._replace(tokens=out.tokens[None], constants=out.constants[None]), 3).all()
         scatter(start, 25, out, 0.0, palette(["+"], 3), state)
@@ -106,9 +102,7 @@ class TestPredictors:
 
 class TestSearch:
     @pytest.mark.parametrize(
-        "change",
-        [{}, {"predictors": True}, {"survival": "tournament", "climbs": False}],
-        ids=["afp", "fe", "gp"],
+        "change", [{}, {"predictors": True}, {"survival": "tournament", "climbs": False}], ids=["afp", "fe", "gp"]
     )
     def test_budget_losses_and_repetition(self, change):
         chosen, X = dataclasses.replace(SMALL, **change), table()

@@ -1,13 +1,13 @@
 """Constants by least squares: worked fits, scales, starts, and the count of evaluations."""
 
-import numpy as np
-import pytest
-
 from rediscover.expressions import parse, refit
 from rediscover.search.constants import guess, optimise, size_of
 from rediscover.search.operators import CONSTANT
 from rediscover.search.programs import from_text, losses, to_text
 from rediscover.search.variation import random_programs
+
+import numpy as np
+import pytest
 
 
 def fit(text, X, y, names=("x",), **options):
@@ -94,9 +94,7 @@ def test_repeats_exactly_and_leaves_its_input_alone():
     programs = from_text(["1.0*sin(2.0*x)", "1.0/(x + 0.3)"], ["x"])
     before = programs.constants.copy()
     first, second = (optimise(programs, X, X[:, 0] ** 3) for _ in range(2))
-    assert all(
-        a.tobytes() == b.tobytes() for a, b in zip(first[0] + first[1:], second[0] + second[1:], strict=True)
-    )
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(first[0] + first[1:], second[0] + second[1:], strict=True))
     assert programs.constants.tobytes() == before.tobytes()
 
 

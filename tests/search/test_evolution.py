@@ -6,9 +6,6 @@ import subprocess
 import sys
 from collections import Counter
 
-import numpy as np
-import pytest
-
 from rediscover.search import phases
 from rediscover.search.choice import choose, scores_of
 from rediscover.search.draws import below, normal, stream, uniform
@@ -32,6 +29,9 @@ from rediscover.search.variation import (
     rotate,
     swap_operands,
 )
+
+import numpy as np
+import pytest
 
 NAMES = ("x1", "x2", "x3")
 ROOM = 80
@@ -171,9 +171,7 @@ class TestLimits:
         assert self.allowed(source, nesting={"cos": {"cos": 1}})
         assert self.allowed(source, nesting={"cos": {"exp": 0}})
 
-    @pytest.mark.parametrize(
-        "source, depth", [("(x1 + x2) + (x3 + x1)", 3), ("cos(cos(cos(x1)))", 4), ("x1", 1)]
-    )
+    @pytest.mark.parametrize("source, depth", [("(x1 + x2) + (x3 + x1)", 3), ("cos(cos(cos(x1)))", 4), ("x1", 1)])
     def test_depth(self, source, depth):
         assert self.allowed(source, depth) and not self.allowed(source, depth - 1)
 
@@ -268,9 +266,7 @@ class TestSelection:
         return np.array(chosen)
 
     def test_the_package_s_own_check(self):
-        won = self.winners(
-            np.arange(10) / 9, tournament_selection_n=10, tournament_selection_p=0.999, count=100
-        )
+        won = self.winners(np.arange(10) / 9, tournament_selection_n=10, tournament_selection_p=0.999, count=100)
         assert (won / 9).mean() < 0.1
 
     def test_places_win_as_often_as_they_should(self):
@@ -387,9 +383,7 @@ class TestSearch:
         assert evaluations - 1 <= found.evaluations <= evaluations
 
     def test_the_budget_is_kept_on_batches(self):
-        found = search(
-            table(), table()[:, 0] ** 3, dataclasses.replace(SMALL, batch_size=20), evaluations=5000
-        )
+        found = search(table(), table()[:, 0] ** 3, dataclasses.replace(SMALL, batch_size=20), evaluations=5000)
         assert 4900 <= found.evaluations <= 5000 and found.rounds > 1
 
     def test_losses_of_the_front_are_those_of_its_programs(self):
@@ -409,8 +403,7 @@ class TestSearch:
         lefts, begins, count = np.zeros((3, ROOM), np.int64)
         old = [Tree(t, c) for t, c in zip(found.front.tokens, found.front.constants, strict=True)]
         ok = [
-            legal(t, s, 12, lefts, begins, chosen.limits(), count)
-            for t, s in zip(old, found.front.sizes, strict=True)
+            legal(t, s, 12, lefts, begins, chosen.limits(), count) for t, s in zip(old, found.front.sizes, strict=True)
         ]
         assert len(ok) > 2 and sum(ok) >= len(ok) - 1  # a tree of the start is not checked, as in the package
 
@@ -454,12 +447,7 @@ class TestSearch:
         assert running.largest() == 30
 
     def test_rounds_can_be_limited(self):
-        assert (
-            search(
-                table(), table()[:, 0], dataclasses.replace(SMALL, niterations=2), evaluations=10**6
-            ).rounds
-            == 2
-        )
+        assert search(table(), table()[:, 0], dataclasses.replace(SMALL, niterations=2), evaluations=10**6).rounds == 2
 
     @pytest.mark.parametrize(
         "change, message",
@@ -477,11 +465,7 @@ class TestSearch:
             search(table(), table()[:, 0], dataclasses.replace(SMALL, **change), evaluations=10)
 
     def test_data_that_cannot_be_used(self):
-        for X, y in (
-            (table(), table()[:5, 0]),
-            (table() * np.nan, table()[:, 0]),
-            (table()[:0], table()[:0, 0]),
-        ):
+        for X, y in ((table(), table()[:5, 0]), (table() * np.nan, table()[:, 0]), (table()[:0], table()[:0, 0])):
             with pytest.raises(ValueError, match="must be finite numbers"):
                 search(X, y, SMALL, evaluations=10)
 
@@ -503,9 +487,7 @@ print(*(array.tobytes().hex() for array in (*found.front, found.losses)), found.
 
 def answers(environment=None):
     code = [sys.executable, "-c", SAME]
-    return subprocess.run(
-        code, capture_output=True, text=True, check=True, env=os.environ | (environment or {})
-    ).stdout
+    return subprocess.run(code, capture_output=True, text=True, check=True, env=os.environ | (environment or {})).stdout
 
 
 def test_same_seed_same_bytes_in_another_process():

@@ -1,17 +1,15 @@
 """Grammars: draws, counts and canonical forms against the values of ProGED's own tests."""
 
+from rediscover.search.grammars import BUILT_IN, built_in, canonical, count_trees, coverage, draw, grammar
+
 import numpy as np
 import pytest
-
-from rediscover.search.grammars import BUILT_IN, built_in, canonical, count_trees, coverage, draw, grammar
 
 TOY = "S: S + F 0.2 | F 0.8 \n F: x 0.5 | y 0.5"
 
 
 def code(name):
-    return "_".join(
-        map(str, draw(built_in(name, "xyz", (0.3, 0.3, 0.4)), np.random.RandomState(0).random_sample).code)
-    )
+    return "_".join(map(str, draw(built_in(name, "xyz", (0.3, 0.3, 0.4)), np.random.RandomState(0).random_sample).code))
 
 
 def test_the_first_draw_of_proged_s_own_test():
@@ -21,12 +19,7 @@ def test_the_first_draw_of_proged_s_own_test():
 
 @pytest.mark.parametrize(
     "name, expected",
-    [
-        ("polynomial", "1_0_1"),
-        ("trigonometric", "0_1_2"),
-        ("simplerational", "1_2"),
-        ("universal", "2_2_2_1"),
-    ],
+    [("polynomial", "1_0_1"), ("trigonometric", "0_1_2"), ("simplerational", "1_2"), ("universal", "2_2_2_1")],
 )
 def test_first_draws_of_the_built_in_grammars(name, expected):
     """Codes of ProGED's tests after ``np.random.seed(0)``."""
@@ -45,8 +38,7 @@ def test_draws_have_the_probability_of_the_grammar():
     drawn = [draw(rules, rng.random) for _ in range(4000)]
     assert np.mean([s.words == ("x",) for s in drawn]) == pytest.approx(0.4, abs=0.03)
     assert all(
-        s.probability
-        == pytest.approx(0.8 * 0.2 ** ((len(s.words) - 1) // 2) * 0.5 ** ((len(s.words) + 1) // 2))
+        s.probability == pytest.approx(0.8 * 0.2 ** ((len(s.words) - 1) // 2) * 0.5 ** ((len(s.words) + 1) // 2))
         for s in drawn
     )
 

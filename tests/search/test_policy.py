@@ -1,15 +1,15 @@
 """The policy: its network, its sampler, its loss and the search."""
 
-import numpy as np
-import pytest
-import scipy
-
 from rediscover.search import lstm
 from rediscover.search.batches import Batch, packed
 from rediscover.search.policy import Finds, Training, judge, lesson, sample, search, threshold
 from rediscover.search.priors import lawful, look, look_back, rules
 from rediscover.search.rewards import Rewards
 from rediscover.search.tokens import Library
+
+import numpy as np
+import pytest
+import scipy
 
 KOZA = Library(("x",), ("add", "sub", "mul", "div", "sin", "cos", "exp", "log"))
 TOY = Library(("x",), ("add", "exp"))
@@ -31,9 +31,7 @@ def network(library, dtype=np.float64, spread=0.5, seed=0):
     """Weights that are all other than 0."""
     rng = np.random.default_rng(seed)
     weights = lstm.initial(len(library.names), 5, rng, dtype)
-    return {
-        name: (value + spread * rng.normal(size=value.shape)).astype(dtype) for name, value in weights.items()
-    }
+    return {name: (value + spread * rng.normal(size=value.shape)).astype(dtype) for name, value in weights.items()}
 
 
 def shares(weights, n=20_000):
@@ -130,9 +128,7 @@ class TestSampler:
         assert found.loss == pytest.approx(-(np.log(3) + 0.7 * np.log(2)), rel=1e-6)
 
     def test_every_rule_holds_for_what_is_drawn(self):
-        library = Library(
-            ("x", "y"), ("add", "mul", "div", "sin", "cos", "exp", "log", "n2", "sqrt", "const", "poly")
-        )
+        library = Library(("x", "y"), ("add", "mul", "div", "sin", "cos", "exp", "log", "n2", "sqrt", "const", "poly"))
         law = rules(library, max_length=20, uniform_arity=True, soft_length=8.0)
         tokens, lengths = sample(network(library, np.float32), law, 3000, np.random.default_rng(0))
         assert lawful(tokens, lengths, law).all()
@@ -141,9 +137,7 @@ class TestSampler:
 
     def test_same_seed_same_bytes(self):
         law, weights = rules(KOZA), network(KOZA, np.float32)
-        first, second, other = (
-            sample(weights, law, 200, np.random.default_rng(s))[0].tobytes() for s in (5, 5, 6)
-        )
+        first, second, other = (sample(weights, law, 200, np.random.default_rng(s))[0].tobytes() for s in (5, 5, 6))
         assert first == second != other
 
 
@@ -230,10 +224,7 @@ class TestSearch:
 
     def test_same_seed_same_bytes(self):
         fronts = [
-            [
-                (size, entry.reward, entry.sequence.tobytes())
-                for size, entry in run(3000, seed, batch=300).front()
-            ]
+            [(size, entry.reward, entry.sequence.tobytes()) for size, entry in run(3000, seed, batch=300).front()]
             for seed in (3, 3, 4)
         ]
         assert fronts[0] == fronts[1] != fronts[2]
@@ -244,14 +235,7 @@ class TestSearch:
 
     @pytest.mark.parametrize(
         "settings",
-        [
-            {"batch": 0},
-            {"quantile": 1.0},
-            {"quantile": 0.0},
-            {"learning_rate": 0.0},
-            {"decay": 1.5},
-            {"queue": -1},
-        ],
+        [{"batch": 0}, {"quantile": 1.0}, {"quantile": 0.0}, {"learning_rate": 0.0}, {"decay": 1.5}, {"queue": -1}],
     )
     def test_bad_settings(self, settings):
         with pytest.raises(ValueError):

@@ -1,11 +1,11 @@
 """The prior over the next token, each rule worked by hand."""
 
-import numpy as np
-import pytest
-
 from rediscover.search.batches import packed
 from rediscover.search.priors import lawful, look_back, observe, rules
 from rediscover.search.tokens import Library, monomials
+
+import numpy as np
+import pytest
 
 LIBRARY = Library(("x", "y"), ("add", "mul", "sin", "cos", "exp", "log", "n2", "sqrt", "const", "poly"))
 LEAVES = {"x", "y", "const", "poly"}

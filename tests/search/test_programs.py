@@ -4,12 +4,6 @@ import os
 import subprocess
 import sys
 
-import mpmath
-import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from rediscover.expressions import ExpressionError, parse
 from rediscover.search import elementary
 from rediscover.search.operators import ARITIES, CODES, CONSTANT, VARIABLE
@@ -26,6 +20,12 @@ from rediscover.search.programs import (
 )
 from rediscover.search.throughput import workload
 from rediscover.search.variation import random_programs
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 NAMES = ("x", "y", "z")
 EDGES = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.5, -3.0, 0.5, 1e-320, 1e300, 709.5, -746.0, 1e7]
@@ -122,15 +122,10 @@ class TestElementary:
         getattr(elementary, name)(x, got, len(x))
         with mpmath.workprec(200):
             true = [exact(mpmath.mpf(float(value))) for value in x]
-            errors = [
-                abs(mpmath.mpf(float(g)) - t) / np.spacing(abs(float(t)))
-                for g, t in zip(got, true, strict=True)
-            ]
+            errors = [abs(mpmath.mpf(float(g)) - t) / np.spacing(abs(float(t))) for g, t in zip(got, true, strict=True)]
         assert max(errors) <= 2
 
-    @pytest.mark.parametrize(
-        "many, one", [("exps", "exp"), ("logs", "log"), ("sines", "sin"), ("cosines", "cos")]
-    )
+    @pytest.mark.parametrize("many, one", [("exps", "exp"), ("logs", "log"), ("sines", "sin"), ("cosines", "cos")])
     def test_one_number_gives_the_bits_of_many(self, many, one):
         x = np.append(np.random.default_rng(5).normal(size=200) * 100, EDGES)
         got = np.empty(len(x))
@@ -159,9 +154,7 @@ class TestDerivatives:
         values = columns(X) | dict(zip(letters, programs.constants[0, places], strict=True))
         expected = expression.gradient(values, letters)
         got = derivatives(programs, X)[1][0]
-        plain = (
-            np.isfinite(expected) & np.isfinite(got) & (np.abs(expected) < 1e6) & (np.abs(expected) > 1e-6)
-        )
+        plain = np.isfinite(expected) & np.isfinite(got) & (np.abs(expected) < 1e6) & (np.abs(expected) > 1e-6)
         np.testing.assert_allclose(got[plain], expected[plain], rtol=1e-5, err_msg=str(expression))
 
     @pytest.mark.parametrize("name", CODES)
@@ -210,9 +203,7 @@ class TestText:
         assert all(np.array_equal(a, b) for a, b in zip(back, programs, strict=True))
 
     def test_short_operators_are_marked_by_integers(self):
-        programs = batch(
-            ["x", "square"], ["x", 2.0, "**"], ["x", "inv"], [1.0, "x", "/"], ["x", "cube", "neg"]
-        )
+        programs = batch(["x", "square"], ["x", 2.0, "**"], ["x", "inv"], [1.0, "x", "/"], ["x", "cube", "neg"])
         texts = to_text(programs, NAMES)
         assert texts == ["x**2", "x**2.0", "1/x", "1.0/x", "-x**3"]
         assert from_text(texts, NAMES).tokens.tolist() == programs.tokens.tolist()
@@ -240,15 +231,7 @@ class TestStructure:
         assert subtrees(programs).tolist() == [[0, 1, 1, 0, 4, 0], [0, -1, -1, -1, -1, -1]]
 
     def test_programs_are_valid_and_what_is_not_is_found(self):
-        rows = [
-            ["x"],
-            ["x", "y"],
-            ["+"],
-            ["x", "+"],
-            ["x", "y", "+", "sin"],
-            ["z", "sin"],
-            ["x", "x", "+", "+"],
-        ]
+        rows = [["x"], ["x", "y"], ["+"], ["x", "+"], ["x", "y", "+", "sin"], ["z", "sin"], ["x", "x", "+", "+"]]
         assert valid(batch(*rows), 2).tolist() == [True, False, False, False, True, False, False]
 
     def test_unknown_tokens_and_wrong_sizes_are_invalid(self):
@@ -292,9 +275,7 @@ print(losses(programs, X, y).tobytes().hex(), derivatives(programs, X)[1].sum(ax
 def test_machine_code_made_anew_gives_the_same_bytes(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     cold, warm = (
-        subprocess.run(
-            [sys.executable, "-c", SAME], env=environment, capture_output=True, text=True, check=True
-        )
+        subprocess.run([sys.executable, "-c", SAME], env=environment, capture_output=True, text=True, check=True)
         for _ in range(2)
     )
     programs, X, y = workload(n=300)

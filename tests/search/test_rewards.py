@@ -1,15 +1,15 @@
 """Evaluation, reward, constants and the linear token, worked by hand."""
 
+from rediscover.search.batches import packed
+from rediscover.search.linear_token import Polynomials, inverted
+from rediscover.search.rewards import Rewards
+from rediscover.search.sequence_constants import value
+from rediscover.search.sequences import factor
+from rediscover.search.tokens import FUNCTIONS, Library
+
 import numpy as np
 import pytest
 import scipy
-
-from rediscover.search.batches import packed
-from rediscover.search.sequence_constants import value
-from rediscover.search.linear_token import Polynomials, inverted
-from rediscover.search.rewards import Rewards
-from rediscover.search.sequences import factor
-from rediscover.search.tokens import FUNCTIONS, Library
 
 LIBRARY = Library(("x", "y"), (*FUNCTIONS, "const", "poly"))
 RNG = np.random.default_rng(0)
@@ -155,9 +155,7 @@ class TestConstants:
         plain, scaled = (fitted("mul,mul,const,x,n2,y", target, scaled_start=flag) for flag in (False, True))
         assert plain[0] > 0.5
         assert scaled[0] < 1e-12 and scaled[1] == pytest.approx([6.674e-11])
-        error, numbers = fitted(
-            "mul,exp,mul,const,x,mul,y,const", 3e20 * B * np.exp(1.1 * A), scaled_start=True
-        )
+        error, numbers = fitted("mul,exp,mul,const,x,mul,y,const", 3e20 * B * np.exp(1.1 * A), scaled_start=True)
         assert error < 1e-5 and numbers == pytest.approx([1.1, 3e20], rel=1e-3)
 
     def test_bad_tolerance(self):

@@ -1,24 +1,14 @@
 """Crossing and mutation of token sequences, worked by hand, and the breeding of a batch."""
 
-import numpy as np
-import pytest
-
 from rediscover.search.batches import Batch, packed
 from rediscover.search.policy import Training, search
 from rediscover.search.priors import lawful, rules
 from rediscover.search.rewards import Rewards
-from rediscover.search.token_genetics import (
-    Breeding,
-    breed,
-    crossed,
-    full,
-    insert,
-    mutated,
-    rename,
-    replant,
-    shrink,
-)
+from rediscover.search.token_genetics import Breeding, breed, crossed, full, insert, mutated, rename, replant, shrink
 from rediscover.search.tokens import Library
+
+import numpy as np
+import pytest
 
 LIBRARY = Library(("x", "y"), ("add", "mul", "sin", "exp"))
 LAW = rules(LIBRARY, max_length=12)
@@ -138,9 +128,7 @@ def test_breeding_within_a_search_is_counted_and_repeats():
     # 50 + 4 x 20 each; the fourth batch has only 10 left
     assert finds.evaluations == 400 and finds.steps == 4
     again = run(1)
-    assert [e.sequence.tobytes() for _, e in finds.front()] == [
-        e.sequence.tobytes() for _, e in again.front()
-    ]
+    assert [e.sequence.tobytes() for _, e in finds.front()] == [e.sequence.tobytes() for _, e in again.front()]
 
 
 @pytest.mark.parametrize(

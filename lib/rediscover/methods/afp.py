@@ -86,19 +86,12 @@ class Afp(Tabular):
         split = max(1, int(0.8 * rows)) if described and rows >= 5 else rows
         X, y, evaluations = task.X[:split], task.y[:split], int(budget.evaluations)
         found = age_fitness.search(
-            X,
-            y,
-            self.chosen(evaluations),
-            evaluations=evaluations,
-            seed=int(rng.integers(2**31)),
-            relative=described,
+            X, y, self.chosen(evaluations), evaluations=evaluations, seed=int(rng.integers(2**31)), relative=described
         )
         if not len(found.losses):
             raise ValueError(f"{task.output}: no expression was defined on all rows")
         scale = size_of(y) if described else 1.0
-        judged = (
-            losses(found.front, task.X[split:], task.y[split:], 1 / scale) if split < rows else found.losses
-        )
+        judged = losses(found.front, task.X[split:], task.y[split:], 1 / scale) if split < rows else found.losses
         texts = to_text(found.front, task.inputs)
         return [
             Candidate(

@@ -48,9 +48,7 @@ class Nggp(Dsr):
     elites: int = 50
     name: ClassVar[str] = "nggp"
     reference: ClassVar[str] = "Mundhenk et al., neural-guided GP population seeding (NeurIPS 2021)"
-    grid: ClassVar[dict] = {
-        "srsd": {"reading": ["merged", "named"], "function_set": [FUNCTIONS, f"{FUNCTIONS},const"]}
-    }
+    grid: ClassVar[dict] = {"srsd": {"reading": ["merged", "named"], "function_set": [FUNCTIONS, f"{FUNCTIONS},const"]}}
 
     def _training(self) -> Training:
         if self.reading not in READINGS:
@@ -58,8 +56,5 @@ class Nggp(Dsr):
         breeds, queue, policy_gradient = READINGS[self.reading]
         breeding = Breeding(self.generations, self.population_size, self.elites)
         return dataclasses.replace(
-            super()._training(),
-            breeding=breeding if breeds else None,
-            queue=queue,
-            policy_gradient=policy_gradient,
+            super()._training(), breeding=breeding if breeds else None, queue=queue, policy_gradient=policy_gradient
         )

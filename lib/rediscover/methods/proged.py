@@ -60,8 +60,7 @@ class Proged(Tabular):
         columns = dict(zip(task.inputs, task.X.T, strict=True))
         first = max(1, int(0.7 * len(task.y)))
         head, tail = (
-            {name: part[rows] for name, part in columns.items()}
-            for rows in (slice(first), slice(first, None))
+            {name: part[rows] for name, part in columns.items()} for rows in (slice(first), slice(first, None))
         )
 
         def best(name):
@@ -76,8 +75,7 @@ class Proged(Tabular):
             raise ValueError(f"{task.output}: no expression that was drawn is defined on all rows")
         used = min(int(budget.evaluations), each * fits)
         return [
-            Candidate({task.output: str(fitted[i])}, losses[i], fitted[i].size, used, {"grammar": name})
-            for i in order
+            Candidate({task.output: str(fitted[i])}, losses[i], fitted[i].size, used, {"grammar": name}) for i in order
         ]
 
     def forms(self, name: str, inputs, wanted: int, rng) -> list[Expression]:

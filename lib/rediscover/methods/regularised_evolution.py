@@ -96,11 +96,7 @@ class RegularisedEvolution(evolution.Settings, Tabular):
         notes = {"steps": found.steps, "rounds": found.rounds}
         return [
             Candidate(
-                {task.output: texts[i]},
-                float(losses[i] * scale * scale),
-                int(sizes[i]),
-                found.evaluations,
-                notes,
+                {task.output: texts[i]}, float(losses[i] * scale * scale), int(sizes[i]), found.evaluations, notes
             )
             for i in sorted(range(len(texts)), key=lambda i: (i != best, losses[i]))
         ]

@@ -59,9 +59,7 @@ class Udsr(Dsr):
     elites: int = 50
     as_released: bool = False
     name: ClassVar[str] = "udsr"
-    reference: ClassVar[str] = (
-        "Landajuela et al., A unified framework for deep symbolic regression (NeurIPS 2022)"
-    )
+    reference: ClassVar[str] = "Landajuela et al., A unified framework for deep symbolic regression (NeurIPS 2022)"
     grid: ClassVar[dict] = {"mdbench": {"as_released": [False, True]}}
 
     def __post_init__(self):

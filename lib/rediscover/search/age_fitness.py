@@ -234,15 +234,8 @@ class Search:
     def __init__(self, X, y, settings: Settings, evaluations: int, seed: int, weight: float):
         settings.check()
         X, y = np.asarray(X, float), np.asarray(y, float)
-        if (
-            X.ndim != 2
-            or y.shape != X.shape[:1]
-            or not y.size
-            or not (np.isfinite(X).all() and np.isfinite(y).all())
-        ):
-            raise ValueError(
-                f"X {X.shape} and y {y.shape} must be finite numbers of the same rows, at least one"
-            )
+        if X.ndim != 2 or y.shape != X.shape[:1] or not y.size or not (np.isfinite(X).all() and np.isfinite(y).all()):
+            raise ValueError(f"X {X.shape} and y {y.shape} must be finite numbers of the same rows, at least one")
         self.settings, self.state, self.generation = settings, stream(seed), 0
         self.data = self.scoring = Data(np.ascontiguousarray(X.T), np.ascontiguousarray(y), weight)
         self.allowed, self.rows_used = evaluations, 0

@@ -38,14 +38,8 @@ class Work(NamedTuple):
 
 
 def room(length: int) -> Work:
-    integers, blocks, matrices = (
-        np.zeros((3, length), np.int64),
-        np.zeros((2, length, BLOCK)),
-        (length, length),
-    )
-    return Work(
-        *integers[:2], *blocks, integers[2], np.zeros(matrices), np.zeros(matrices), np.zeros((5, length))
-    )
+    integers, blocks, matrices = (np.zeros((3, length), np.int64), np.zeros((2, length, BLOCK)), (length, length))
+    return Work(*integers[:2], *blocks, integers[2], np.zeros(matrices), np.zeros(matrices), np.zeros((5, length)))
 
 
 @compiled
@@ -239,11 +233,7 @@ def guess(constants: np.ndarray, start: int, rng: np.random.Generator) -> np.nda
     if start == 0:
         return constants.copy()
     if start % 2:
-        return (
-            np.where(constants == 0, 1.0, constants)
-            * np.exp(rng.normal(size=shape))
-            * rng.choice([-1, 1], shape)
-        )
+        return np.where(constants == 0, 1.0, constants) * np.exp(rng.normal(size=shape)) * rng.choice([-1, 1], shape)
     return rng.normal(size=shape) * 10.0 ** rng.uniform(-1, 2, shape)
 
 

@@ -15,9 +15,7 @@ from numba.extending import intrinsic
 from .compiled import compiled
 
 SHIFT = 1.5 * 2.0**52  # the lowest bits of SHIFT + x hold the nearest integer of x
-SHIFT_BITS, ONE_BITS, HALF_ROOT_BITS = (
-    int(np.float64(v).view(np.int64)) for v in (SHIFT, 1.0, math.sqrt(0.5))
-)
+SHIFT_BITS, ONE_BITS, HALF_ROOT_BITS = (int(np.float64(v).view(np.int64)) for v in (SHIFT, 1.0, math.sqrt(0.5)))
 PER_LN2, PER_HALF_PI = 1.4426950408889634, 0.6366197723675814
 LN2 = tuple(map(float.fromhex, ("0x1.62e42fefap-1", "0x1.cf79abc9e3b3ap-40")))
 HALF_PI = tuple(map(float.fromhex, ("0x1.921fb544p+0", "0x1.0b4611a6p-34", "0x1.3198a2e037073p-69")))

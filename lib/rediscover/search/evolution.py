@@ -136,11 +136,7 @@ class Settings:
 
     @property
     def operators(self) -> list[str]:
-        return [
-            symbol(name)
-            for name in f"{self.binary_operators},{self.unary_operators}".split(",")
-            if name.strip()
-        ]
+        return [symbol(name) for name in f"{self.binary_operators},{self.unary_operators}".split(",") if name.strip()]
 
     def limits(self):
         arguments = {symbol(name): size for name, size in self.constraints.items()}
@@ -265,15 +261,8 @@ class Search:
     def __init__(self, X: np.ndarray, y: np.ndarray, settings: Settings, evaluations: int, seed: int):
         settings.check()
         X, y = np.asarray(X, float), np.asarray(y, float)
-        if (
-            X.ndim != 2
-            or y.shape != X.shape[:1]
-            or not y.size
-            or not (np.isfinite(X).all() and np.isfinite(y).all())
-        ):
-            raise ValueError(
-                f"X {X.shape} and y {y.shape} must be finite numbers of the same rows, at least one"
-            )
+        if X.ndim != 2 or y.shape != X.shape[:1] or not y.size or not (np.isfinite(X).all() and np.isfinite(y).all()):
+            raise ValueError(f"X {X.shape} and y {y.shape} must be finite numbers of the same rows, at least one")
         scale = size_of(y)
         self.settings, self.evaluations, self.seed = settings, evaluations, seed
         self.data = Data(np.ascontiguousarray(X.T), np.ascontiguousarray(y), 1.0 / scale)
@@ -294,11 +283,7 @@ class Search:
 
     def largest(self) -> int:
         """The largest size that is allowed now."""
-        by, elapsed, most = (
-            self.settings.warmup_maxsize_by,
-            self.used / self.evaluations,
-            self.settings.maxsize,
-        )
+        by, elapsed, most = (self.settings.warmup_maxsize_by, self.used / self.evaluations, self.settings.maxsize)
         return most if elapsed > by or by == 0 else 3 + int((most - 3) * elapsed / by)
 
     def start(self) -> None:
@@ -325,8 +310,7 @@ class Search:
         frequency, largest = self.counts / self.counts.sum(), self.largest()
         seen = {i: self.phase(i, frequency, largest) for i in order}
         donors = [
-            rows_of(island, np.argsort(island.costs, kind="stable")[: self.settings.topn])
-            for island in self.islands
+            rows_of(island, np.argsort(island.costs, kind="stable")[: self.settings.topn]) for island in self.islands
         ]
         pool = Population(*map(np.concatenate, zip(*donors, strict=True)))
         for i in order:
@@ -338,22 +322,11 @@ class Search:
             rows = front_of(self.hall)
             state = stream(self.seed, 1 + self.rounds, i, 1)
             migrate(self.islands[i], pool, len(pool.sizes), self.settings.fraction_replaced, state)
-            migrate(
-                self.islands[i],
-                rows_of(self.hall, rows),
-                len(rows),
-                self.settings.fraction_replaced_hof,
-                state,
-            )
+            migrate(self.islands[i], rows_of(self.hall, rows), len(rows), self.settings.fraction_replaced_hof, state)
 
     def phase(self, i: int, frequency: np.ndarray, largest: int) -> Population:
         """Evolve population i; the best of each size seen on the way."""
-        island, best, tools, rules = (
-            self.islands[i],
-            population(*self.hall.tokens.shape),
-            self.tools,
-            self.rules,
-        )
+        island, best, tools, rules = (self.islands[i], population(*self.hall.tokens.shape), self.tools, self.rules)
         state = stream(self.seed, 1 + self.rounds, i)
         tools.order[:] = np.arange(len(tools.order))
         batched = 0 < self.settings.batch_size < self.data.y.size

@@ -54,9 +54,7 @@ def drive(weights: Weights) -> np.ndarray:
     return table
 
 
-def advance(
-    weights: Weights, added: np.ndarray, output: np.ndarray, cell: np.ndarray
-) -> tuple[Step, np.ndarray]:
+def advance(weights: Weights, added: np.ndarray, output: np.ndarray, cell: np.ndarray) -> tuple[Step, np.ndarray]:
     """One step of n sequences: what it computed, and the new cells.
 
     i, f, o = sigmoid(z), g = tanh(z); cell' = f cell + i g; output' = o tanh(cell').

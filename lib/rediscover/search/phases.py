@@ -33,9 +33,7 @@ from .variation import (
 
 KINDS = "mutate_constant mutate_operator swap_operands add_node insert_node delete_node rotate_tree randomize".split()
 KINDS += ["do_nothing", "simplify", "optimize"]
-CHANGE, OPERATOR, SWAP, ADD_NODE, INSERT, DELETE, ROTATE, RANDOMIZE, NOTHING, SIMPLIFY, OPTIMIZE = range(
-    len(KINDS)
-)
+CHANGE, OPERATOR, SWAP, ADD_NODE, INSERT, DELETE, ROTATE, RANDOMIZE, NOTHING, SIMPLIFY, OPTIMIZE = range(len(KINDS))
 ATTEMPTS, CROSSINGS = 10, 11  # draws until the limits hold
 OVERFLOW = 88.72  # exp of more is infinite in single precision
 RARE = 1e-6  # frequency of a size that is not counted
@@ -306,12 +304,7 @@ def cross(population, data, rules, frequency, largest, state, tools):
     work, limits = tools.work, rules.limits
     k = tournament(population, rules, frequency, state, tools)
     m = tournament(population, rules, frequency, state, tools)
-    a, b, m_size, k_size = (
-        member(population, k),
-        member(population, m),
-        population.sizes[m],
-        population.sizes[k],
-    )
+    a, b, m_size, k_size = (member(population, k), member(population, m), population.sizes[m], population.sizes[k])
     for _ in range(CROSSINGS):
         structure(a.tokens, k_size, work.lefts, work.begins)
         i = random_operand(a, k_size, work.lefts, state)
@@ -368,9 +361,7 @@ def refine(population, data, rules, allowed, state, tools):
             loss, calls = improve(out, size, population.losses[k], data, rules, allowed - used, state, tools)
             used += calls
             if loss < population.losses[k]:
-                settle(
-                    population, k, out, size, loss, cost_of(loss, size, rules), population.births.max() + 1
-                )
+                settle(population, k, out, size, loss, cost_of(loss, size, rules), population.births.max() + 1)
     return used
 
 

@@ -56,9 +56,7 @@ class Training:
             raise ValueError("batch and units must be at least 1, queue at least 0")
         if not 0 < self.quantile < 1:
             raise ValueError(f"quantile must lie between 0 and 1, got {self.quantile}")
-        if not (
-            self.learning_rate > 0 and self.entropy >= 0 and 0 < self.decay <= 1 and self.queue_weight >= 0
-        ):
+        if not (self.learning_rate > 0 and self.entropy >= 0 and 0 < self.decay <= 1 and self.queue_weight >= 0):
             raise ValueError("need learning_rate > 0, entropy >= 0, 0 < decay <= 1 and queue_weight >= 0")
 
 
@@ -93,9 +91,7 @@ def draw(logits, prior, chances):
     return chosen
 
 
-def sample(
-    weights: lstm.Weights, rules: Rules, n: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
+def sample(weights: lstm.Weights, rules: Rules, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Draw n whole expressions.
 
     Returns
@@ -254,9 +250,7 @@ def lesson(batch: Batch, training: Training, drawn: np.ndarray | None) -> tuple[
     return tokens[:, : lengths.max()], lengths, pull, spread
 
 
-def search(
-    rewards: Rewards, rules: Rules, training: Training, evaluations: int, rng: np.random.Generator
-) -> Finds:
+def search(rewards: Rewards, rules: Rules, training: Training, evaluations: int, rng: np.random.Generator) -> Finds:
     """Draw, reward, breed and learn until an expression is exact or the evaluations are used up.
 
     Parameters

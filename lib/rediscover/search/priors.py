@@ -78,9 +78,7 @@ def rules(
     if max_constants < 0:
         raise ValueError(f"max_constants must be at least 0, got {max_constants}")
     if soft_length is not None and not (math.isfinite(soft_length) and soft_scale > 0):
-        raise ValueError(
-            f"need a finite soft_length and a positive soft_scale, got {soft_length}, {soft_scale}"
-        )
+        raise ValueError(f"need a finite soft_length and a positive soft_scale, got {soft_length}, {soft_scale}")
     arity = library.arity
     counts = np.bincount(arity, minlength=3)
     inverse = [library.token(INVERSES.get(name, "")) for name in library.names]

@@ -214,11 +214,7 @@ def columns_of(programs: Programs, X: np.ndarray) -> np.ndarray:
 
 # Operators that the language of expressions writes in others; its integers mark them, as constants have points.
 WRITTEN = {"inv": ("/", (1,), None), "square": ("**", None, (2,)), "cube": ("**", None, (3,))}
-READ = {
-    ("/", 0, 1): "inv",
-    ("**", 1, 2): "square",
-    ("**", 1, 3): "cube",
-}  # label, place and value of the integer
+READ = {("/", 0, 1): "inv", ("**", 1, 2): "square", ("**", 1, 3): "cube"}  # label, place and value of the integer
 
 
 def to_tree(programs: Programs, k: int, names: Sequence[str]) -> tuple:
@@ -265,9 +261,7 @@ def from_text(texts: Sequence[str], names: Sequence[str], length: int | None = N
     ValueError
         If a program is longer than `length`.
     """
-    rows = [
-        fold(parse(text, names).tree, lambda *node, text=text: _tokens(text, names, *node)) for text in texts
-    ]
+    rows = [fold(parse(text, names).tree, lambda *node, text=text: _tokens(text, names, *node)) for text in texts]
     longest = max(map(len, rows), default=1)
     if length is not None and longest > length:
         raise ValueError(f"a program has {longest} tokens, there is room for {length}")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .sequence_constants import minimise
 from .linear_token import Polynomials, inverted
+from .sequence_constants import minimise
 from .sequences import error, errors, evaluate, factor
 from .tokens import CONSTANT, POLYNOMIAL, Library
 
@@ -50,9 +50,7 @@ class Rewards:
             raise ValueError(f"gtol must be positive, got {gtol}")
         self.X, self.y = np.ascontiguousarray(np.asarray(X, float).T), np.array(y, float)
         if self.X.shape != (len(library.inputs), len(self.y)):
-            raise ValueError(
-                f"X has shape {np.shape(X)} for {len(library.inputs)} inputs and {len(y)} targets"
-            )
+            raise ValueError(f"X has shape {np.shape(X)} for {len(library.inputs)} inputs and {len(y)} targets")
         if not (np.isfinite(self.X).all() and np.isfinite(self.y).all()):
             raise ValueError("inputs and targets must be finite")
         largest = np.abs(self.y).max()
@@ -70,9 +68,7 @@ class Rewards:
         found = np.empty(len(tokens))
         numbered = self._hold(self.constant, tokens, lengths) | self._hold(self.polynomial, tokens, lengths)
         plain = np.flatnonzero(~numbered)
-        found[plain] = errors(
-            tokens[plain], lengths[plain], self.library.codes, self.X, self.y, self.scale, self.stack
-        )
+        found[plain] = errors(tokens[plain], lengths[plain], self.library.codes, self.X, self.y, self.scale, self.stack)
         for k in np.flatnonzero(numbered):
             found[k] = self.fitted(tokens[k, : lengths[k]])[0]
         return np.nan_to_num(1.0 / (1.0 + found), nan=0.0)
@@ -105,9 +101,7 @@ class Rewards:
         return self.known[key]
 
     def _error(self, sequence, constants=NOTHING, polynomial=NOTHING) -> float:
-        return error(
-            sequence, self.library.codes, self.X, self.y, self.scale, constants, polynomial, self.stack
-        )
+        return error(sequence, self.library.codes, self.X, self.y, self.scale, constants, polynomial, self.stack)
 
     def _with_constants(self, sequence: np.ndarray) -> tuple[float, np.ndarray]:
         start = np.ones(np.count_nonzero(sequence == self.constant))

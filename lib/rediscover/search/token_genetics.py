@@ -47,9 +47,7 @@ class Breeding:
         counts = [self.generations, self.elites, self.tournament]
         counts += [] if self.population is None else [self.population]
         if min(counts) < 1 or self.depth < 0:
-            raise ValueError(
-                "generations, population, elites, tournament must be at least 1, depth at least 0"
-            )
+            raise ValueError("generations, population, elites, tournament must be at least 1, depth at least 0")
         if not (0 <= self.crossover <= 1 and 0 <= self.mutation <= 1):
             raise ValueError("crossover and mutation are chances between 0 and 1")
 
@@ -133,11 +131,7 @@ def mutated(sequence: Sequence, arity: np.ndarray, depth: int, rng) -> Sequence:
 def replant(sequence: Sequence, arity: np.ndarray, depth: int, rng) -> Sequence:
     """A random full tree of depth 0 to `depth` in the place of any subtree."""
     start = int(rng.integers(len(sequence)))
-    return (
-        sequence[:start]
-        + full(arity, int(rng.integers(depth + 1)), rng)
-        + sequence[end(sequence, arity, start) :]
-    )
+    return sequence[:start] + full(arity, int(rng.integers(depth + 1)), rng) + sequence[end(sequence, arity, start) :]
 
 
 def rename(sequence: Sequence, arity: np.ndarray, rng) -> Sequence:

@@ -124,9 +124,7 @@ class Library:
         """Names of the tokens, comma-separated."""
         return ",".join(self.names[token] for token in sequence)
 
-    def expression(
-        self, sequence: Sequence[int], numbers: Sequence[float] = (), degree: int = 0
-    ) -> Expression:
+    def expression(self, sequence: Sequence[int], numbers: Sequence[float] = (), degree: int = 0) -> Expression:
         """The expression that a sequence writes.
 
         Parameters
