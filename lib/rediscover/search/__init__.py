@@ -1,0 +1,1 @@
+"""Engines that several methods share."""
