@@ -19,6 +19,7 @@ from .grammar import (
     INVERSE,
     LOG,
     MUL,
+    POWER,
     REFLECT,
     ROOT,
     SHIFT,
@@ -81,6 +82,8 @@ class Features:
             return (grammar.BINARY[op], u, self.tree(int(self.b[i]), names))
         if op in (SQUARE, CUBE):
             return ("**", u, (2 if op == SQUARE else 3,))
+        if op == POWER:
+            return ("**", u, (number(k),))
         if op == INVERSE:
             return ("/", (1,), u)
         if op in (SHIFT, REFLECT):
@@ -203,6 +206,9 @@ def _apply(op, k, u, v, out):
     elif op == COSH:
         for i in range(n):
             out[i] = np.cosh(k * u[i])
+    elif op == POWER:
+        for i in range(n):
+            out[i] = u[i] ** k
 
 
 @numba.njit(cache=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 # Operations of the enumeration: what a feature does with its operands u, v and its number k.
 INPUT, ADD, SUB, MUL, DIV = range(5)
 SQUARE, CUBE, INVERSE, ROOT, ABS, SHIFT, REFLECT = range(5, 12)
-SIN, COS, EXP, LOG, TANH, ATAN, SINH, COSH = range(12, 20)
+SIN, COS, EXP, LOG, TANH, ATAN, SINH, COSH, POWER = range(12, 21)
 
 BINARY = {ADD: "+", SUB: "-", MUL: "*", DIV: "/"}
 FUNCTIONS = {
