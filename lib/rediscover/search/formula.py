@@ -73,6 +73,39 @@ def combination(coefficients: Sequence[float], trees: Sequence[Tree], constant: 
     return ("+" if constant > 0 else "-", total, leaf(abs(constant)))
 
 
+def tidy(tree: Tree) -> Tree:
+    """The tree without factors of 1 and terms of 0, numbers times numbers multiplied.
+
+    Examples
+    --------
+    >>> str(Expression(tidy(("*", (1,), ("+", ("x",), (0,))))))
+    'x'
+    """
+    label, *children = tree
+    if not children:
+        return tree
+    parts = [tidy(child) for child in children]
+    if label == "*":
+        if all(len(part) == 1 and type(part[0]) in (int, float) for part in parts):
+            return leaf(parts[0][0] * parts[1][0])
+        if (0,) in parts or (0.0,) in parts:
+            return (0,)
+        for one, other in ((0, 1), (1, 0)):
+            if parts[one] in ((1,), (1.0,)):
+                return parts[other]
+            if parts[one] in ((-1,), (-1.0,)):
+                return ("neg", parts[other])
+    if label in ("+", "-") and parts[1] in ((0,), (0.0,)):
+        return parts[0]
+    if label == "+" and parts[0] in ((0,), (0.0,)):
+        return parts[1]
+    if label in ("/", "**") and parts[1] in ((1,), (1.0,)):
+        return parts[0]
+    if label == "+" and parts[0][0] == "neg":
+        return ("-", parts[1], parts[0][1])
+    return (label, *parts)
+
+
 def evaluate(trees: Sequence[Tree], columns: dict[str, np.ndarray]) -> np.ndarray:
     """Values of trees, shape (n_trees, n_rows)."""
     shape = next(iter(columns.values())).shape
@@ -128,7 +161,7 @@ def rounded(candidate: Found, columns, y) -> Found:
             if is_exact(np.broadcast_to(trial(columns), y.shape), y):
                 constants[i] = simple
                 break
-    again = found(candidate.expression.with_constants(constants).tree, columns, y, candidate.stage)
+    again = found(tidy(candidate.expression.with_constants(constants).tree), columns, y, candidate.stage)
     return again if again is not None and again.exact else candidate
 
 
@@ -143,9 +176,11 @@ def simpler(value: float) -> list[float | int]:
     near = 1e-6 * abs(value) + 1e-12
     options = [round(value)] if abs(value) < 1e6 else []
     if value:
-        options += [float(f"{value:.{digits}g}") for digits in (1, 2, 3, 4, 6, 8, 10, 12)]
+        options += [float(f"{value:.{digits}g}") for digits in (1, 2, 3, 4)]
     if 1e-3 < abs(value) < 1e3:
         options += [float(Fraction(value).limit_denominator(24))]
         options += [float(Fraction(value / np.pi).limit_denominator(12)) * np.pi]
+    if value:
+        options += [float(f"{value:.{digits}g}") for digits in (6, 8, 10, 12)]
     kept = [option for option in options if option != value and abs(option - value) < near]
     return list(dict.fromkeys(kept))

@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import dataclass, field
 
+import numba
 import numpy as np
 
 from . import grammar
@@ -11,6 +12,8 @@ from .grammar import ADD, ATAN, COS, EXP, INPUT, INVERSE, LOG, MUL, POWER, SHIFT
 
 SHIFTS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)  # of inputs, of both signs
 PHASES = np.pi / 4 * np.arange(1, 97)  # k times the range of u, for the dense scales f(k*u)
+FREQUENCIES = np.pi / 2 * np.arange(1, 2001)  # k times the range of u, at which a wave is looked for
+PEAKS = 6  # of the strongest waves of each argument that join the library
 WAVES = np.pi / 2 * np.arange(1, 65)  # the same for products of waves
 RATES = np.geomspace(0.05, 50.0, 25)  # k times the largest |u|, for functions that do not oscillate
 PRODUCTS = 150  # simple features whose products are taken
@@ -32,7 +35,7 @@ class Builder:
         return self.features.joined(*zip(*self.rows, strict=True)) if self.rows else self.features
 
 
-def library(pool: Features, X: np.ndarray, n_simple: int, size: int) -> Features:
+def library(pool: Features, X: np.ndarray, y: np.ndarray, n_simple: int, size: int) -> Features:
     """The first `n_simple` features of a pool and further ones, at most `size`, without values.
 
     Parameters
@@ -40,6 +43,8 @@ def library(pool: Features, X: np.ndarray, n_simple: int, size: int) -> Features
     pool : Features
     X : ndarray, shape (n_rows, n_inputs)
         Rows from which the ranges of the dense scales are taken.
+    y : ndarray, shape (n_rows,)
+        The target, whose strongest waves join the library.
     n_simple, size : int
     """
     n = min(n_simple, len(pool), size)
@@ -49,7 +54,7 @@ def library(pool: Features, X: np.ndarray, n_simple: int, size: int) -> Features
     _monomials(build, inputs)
     shifted = {i: [i] + [build.add(SHIFT, i, k=s * sign) for s in SHIFTS for sign in (1, -1)] for i in inputs}
     arguments = _arguments(build, inputs, shifted)
-    _scales(build, X, arguments)
+    _scales(build, X, y, arguments)
     for i, j in itertools.combinations(inputs, 2):
         _products_of_waves(build, X, i, j)
         _bumps(build, shifted[i], shifted[j])
@@ -86,14 +91,15 @@ def _arguments(build, inputs, shifted) -> list[int]:
     return out
 
 
-def _scales(build, X, arguments):
+def _scales(build, X, y, arguments):
     """f(k*u) with k so dense that a fit from the nearest one converges."""
     values = build.done().at(X)
     for u in arguments:
         row = values[u][np.isfinite(values[u])]
         if not row.size or not np.ptp(row):
             continue
-        for k in PHASES / np.ptp(row):
+        peaks = strongest(values[u], y) if len(row) == len(y) else []
+        for k in [*peaks, *PHASES / np.ptp(row)]:
             build.add(SIN, u, k=k)
             build.add(COS, u, k=k)
         for k in RATES / np.abs(row).max():
@@ -101,6 +107,25 @@ def _scales(build, X, arguments):
                 build.add(EXP, u, k=sign * k)
             build.add(TANH, u, k=k)
             build.add(ATAN, u, k=k)
+
+
+def strongest(u: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The k for which sin(k*u) and cos(k*u) explain most of y: peaks of the periodogram, the strongest first."""
+    ks = FREQUENCIES / np.ptp(u)
+    power = _periodogram(u - u.mean(), y - y.mean(), ks)
+    return ks[np.argsort(-np.round(power / power.max(), 9), kind="stable")[:PEAKS]]
+
+
+@numba.njit(cache=True)
+def _periodogram(u, y, ks):
+    power = np.empty(len(ks))
+    for j in range(len(ks)):
+        c = s = 0.0
+        for i in range(len(u)):
+            c += y[i] * np.cos(ks[j] * u[i])
+            s += y[i] * np.sin(ks[j] * u[i])
+        power[j] = c * c + s * s
+    return power
 
 
 def _products_of_waves(build, X, i, j):

@@ -10,14 +10,18 @@ from .enumeration import Features, enumerate_features
 from .formula import Found, combination, evaluate, found, polished, spread
 from .library import library
 from .meeting import meet, quantile_rows, undone
+from .physics import factors, power_law, product, sums
+from .piecewise import piecewise
 from .polynomials import beside, polynomial, quotient
-from .pursuit import Terms, pursue, usable
+from .pursuit import TERMS, Terms, pursue, usable
 
 ROWS = 1_500  # rows that finds are checked on; a rest is only checked at the end
 PURSUIT_ROWS = 400
 LIBRARY, SIMPLE = 40_000, 2_000
 FULL = 60_000_000  # evaluations for which a stage's share of the budget lets it end by itself
-SHARES = {"pool": 1 / 60, "meeting": 0.6, "pursuit": 0.3}
+SMALL_LIBRARY = 8_000
+PIECE_POOL = 150_000  # features for each piece of a piecewise formula
+SHARES = {"pool": 1 / 60, "meeting": 0.6, "pursuit": 0.3, "physics": 0.1}
 
 
 @dataclass
@@ -47,6 +51,10 @@ class Search:
     @property
     def X(self) -> np.ndarray:
         return np.column_stack([self.columns[name] for name in self.names])
+
+    def share(self, stage: str) -> int:
+        """Evaluations that a stage may use."""
+        return int(max(0, min(self.left, self.evaluations * SHARES[stage])))
 
     def take(self, result: tuple[list[Found], int]) -> bool:
         """Keep finds and count; whether one is exact."""
@@ -80,48 +88,73 @@ def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int) -> Search:
 def stages(search: Search) -> Iterator[None]:
     """The stages in order of cost; the caller stops when it has enough."""
     columns, y, names = search.columns, search.y, search.names
-    for item in undone(y, offsets=(0.0,)):
-        search.take(polynomial(item, columns, y, names))
-        yield
-    rows = quantile_rows(y, grammar.POOL_ROWS)
     size = int(min(grammar.POOL_SIZE, search.evaluations * SHARES["pool"]))
+    yield from cheap_stages(search, size, degrees=())
+    rows = quantile_rows(y, grammar.POOL_ROWS)
     pool = enumerate_features(search.X[rows], size)
     if not len(pool):
         return
-    for degree in (0, 1, 2, 3):
+    yield from _beside(search, pool, rows, degrees=(0, 1))
+    yield from pursuits(search, pool, size=SMALL_LIBRARY, most_terms=3)
+    yield from _beside(search, pool, rows, degrees=(2, 3))
+    some = quantile_rows(y, PURSUIT_ROWS)
+    search.take(sums(columns, y, names, some, search.share("physics")))
+    yield
+    search.take(factors(columns, y, names, some, search.share("physics")))
+    yield
+    search.take(quotient(columns, y, names, some))
+    yield
+    search.take(meet(pool, rows, columns, y, names, search.share("meeting")))
+    yield
+    yield from pursuits(search, pool, size=LIBRARY, most_terms=TERMS)
+    del pool
+    part = int(min(PIECE_POOL, size))
+    search.take(piecewise(columns, y, names, one_formula(names, part), search.left))
+    yield
+
+
+def cheap_stages(search: Search, size: int, degrees) -> Iterator[None]:
+    """A monomial, polynomials behind an undone function, and one feature beside a polynomial."""
+    columns, y, names = search.columns, search.y, search.names
+    search.take((power_law(columns, y, names), 1))
+    yield
+    for item in undone(y, offsets=(0.0,)):
+        search.take(polynomial(item, columns, y, names))
+        yield
+    if degrees:
+        rows = quantile_rows(y, grammar.POOL_ROWS)
+        yield from _beside(search, enumerate_features(search.X[rows], size), rows, degrees)
+
+
+def _beside(search: Search, pool: Features, rows, degrees) -> Iterator[None]:
+    columns, y, names = search.columns, search.y, search.names
+    for degree in degrees:
         for item in undone(y, offsets=(0.0,)):
             n = len(pool) if item.name in ("id", "inverse", "log") else len(pool) // 5
             search.take(beside(pool, rows, item, degree, columns, y, names, min(n, search.left)))
             yield
-    search.take(quotient(columns, y, names, quantile_rows(y, 300)))
-    yield
-    allowed = int(min(search.left, search.evaluations * SHARES["meeting"]))
-    search.take(meet(pool, rows, columns, y, names, allowed))
-    yield
-    yield from pursuits(search, pool)
 
 
-def pursuits(search: Search, pool: Features) -> Iterator[None]:
-    """Sums of terms for the target, for its logarithm, and for its inverse."""
+def pursuits(search: Search, pool: Features, size: int, most_terms: int) -> Iterator[None]:
+    """Sums of terms for the target, its inverse, exponential and logarithm; products of powers of terms."""
     columns, y, names = search.columns, search.y, search.names
     rows = quantile_rows(y, PURSUIT_ROWS)
     few = {name: column[rows] for name, column in columns.items()}
     X = search.X[rows]
-    size = int(min(LIBRARY, search.evaluations * SHARES["pursuit"] / 60))
-    features = library(pool, X, SIMPLE, size)
+    size = int(min(size, search.evaluations * SHARES["pursuit"] / 60))
+    features = library(pool, X, y[rows], SIMPLE, size)
     values = features.at(X)
-    targets = [item for item in undone(y, offsets=(0.0,)) if item.name in ("id", "inverse", "log", "exp")]
-    for item in targets:
-        weights = np.ones(len(rows))
-        base = weights[None, :]
-        normal, kept = usable(values, base)
-        terms = Terms(normal, lambda i, kept=kept: features.tree(kept[i], names), base, few, weights)
-        allowed = int(min(search.left, search.evaluations * SHARES["pursuit"] / 4))
-        models, used = pursue(terms, item.values[rows], allowed)
-        search.used += used
-        for model in models:
-            search.take((_sums(model, item, columns, y), 0))
-        yield
+    weights = np.ones(len(rows))
+    base = weights[None, :]
+    normal, kept = usable(values, base)
+    terms = Terms(normal, lambda i: features.tree(kept[i], names), base, few, weights)
+    for item in undone(y, offsets=(0.0,)):
+        if item.name in ("id", "inverse", "log", "exp"):
+            models, used = pursue(terms, item.values[rows], search.share("pursuit"), most_terms)
+            search.used += used
+            for model in models:
+                search.take((_sums(model, item, columns, y), 0))
+            yield
     if not (y == 0).any():
         yield from _products(search, features, values, rows, few)
 
@@ -140,61 +173,33 @@ def _sums(model, item, columns, y) -> list[Found]:
     return [polished(find, columns, y) if near else find]
 
 
-def _logarithm(tree):
+def logarithm(tree):
     return ("log", ("abs", tree))
 
 
 def _products(search, features, values, rows, few) -> Iterator[None]:
     """Products of powers of features: the same pursuit for logarithms."""
     columns, y, names = search.columns, search.y, search.names
-    target = np.log(np.abs(y[rows]))
     weights = np.ones(len(rows))
     base = weights[None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.abs(values))
     normal, kept = usable(logs, base)
-    terms = Terms(
-        normal, lambda i: features.tree(kept[i], names), base, few, weights, lambda tree: _logarithm(tree)
-    )
-    models, used = pursue(terms, target, int(min(search.left, search.evaluations * SHARES["pursuit"] / 4)))
-    search.used += used
-    for model in models:
-        find = product(model.trees, columns, y)
-        search.take(([find] if find else [], 0))
+    terms = Terms(normal, lambda i: features.tree(kept[i], names), base, few, weights, logarithm)
+    models, used = pursue(terms, np.log(np.abs(y[rows])), search.share("pursuit"))
+    finds = [product(model.trees, columns, y) for model in models]
+    search.take(([find for find in finds if find is not None], used))
     yield
 
 
-def product(trees, columns, y) -> Found | None:
-    """C times powers of the trees, exponents from the logarithms, the sign from those that are odd."""
-    values = evaluate(trees, columns)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.vstack([np.log(np.abs(values)), np.ones(len(y))])
-        target = np.log(np.abs(y))
-    rows = np.isfinite(logs).all(axis=0) & np.isfinite(target)
-    if rows.sum() < len(trees) + 2:
-        return None
-    c = np.linalg.lstsq(logs[:, rows].T, target[rows], rcond=None)[0]
-    powers = [round(2 * p) / 2 if abs(2 * p - round(2 * p)) < 2e-3 else float(p) for p in c[:-1]]
-    tree, sign = None, np.sign(y)
-    for base, p, v in zip(trees, powers, values, strict=True):
-        if p == 0:
-            continue
-        negative = (v < 0).any()
-        factor = ("abs", base) if negative and p != int(p) else base
-        if p == int(p) and int(p) % 2:
-            sign = sign * np.sign(v)
-        power = factor if p == 1 else ("**", factor, (int(p) if p == int(p) else p,))
-        tree = power if tree is None else ("*", tree, power)
-    if tree is None:
-        return None
-    with np.errstate(all="ignore"):
-        shape = evaluate([tree], columns)[0]
-        ratio = y[rows] / shape[rows]
-    factor = float(np.median(ratio))
-    if not np.isfinite(factor) or factor == 0:
-        return None
-    find = found(("*", (factor,), tree), columns, y, "product")
-    if find is None:
-        return None
-    near = np.median(np.abs(ratio / factor - 1)) < 1e-3
-    return polished(find, columns, y) if near and np.isfinite(find.error) else find
+def one_formula(names, size: int):
+    """A search for one formula on a part of the rows, as the pieces of `piecewise` need it."""
+
+    def search(columns, y):
+        part = Search(columns, y, names, 10**9)
+        for _ in cheap_stages(part, size, degrees=(0, 1, 2)):
+            if part.exact:
+                break
+        return part.finds, part.used
+
+    return search
