@@ -41,7 +41,7 @@ class Found:
 def leaf(value: float) -> Tree:
     """A number as a tree: integers without a point."""
     value = float(value)
-    return (int(value),) if value == int(value) and abs(value) < 1e6 else (value,)
+    return (int(value),) if abs(value) < 1e6 and value == int(value) else (value,)
 
 
 def times(factor: float, tree: Tree) -> Tree:

@@ -16,7 +16,8 @@ from .formula import Tree, combination, evaluate, leaf, simpler, tidy
 from .polynomials import exponents, monomial
 
 ON = 3e-11  # what a feature may leave on the cloud, relative to its size there
-OFF = 1e-6  # what the combination must at least leave off the cloud
+OFF = 1e-9  # a combination that is less than this share of its terms vanishes at a point
+DOMINATED = 1e-3  # median size of a feature on the cloud, relative to its root mean square
 CLOUD = 1_200  # points that are used of a cloud
 ZEROS = 0.02  # share of points off the cloud at which F may vanish
 ELIMINATED = 1e-9  # what a sparser combination may leave
@@ -32,12 +33,15 @@ class Null(NamedTuple):
     expression : Expression
     left : float
         Root mean square of F on the cloud, relative to that off it.
+    exact : bool
+        Whether it vanishes to rounding.
     evaluations : int
         Features that were compared with the cloud until then.
     """
 
     expression: Expression
     left: float
+    exact: bool
     evaluations: int
 
 
@@ -105,7 +109,7 @@ def libraries(names: Sequence[str]) -> list[list[Tree]]:
     two = [(f, u) for u in arguments for f in ("sin", "cos", "exp", "abs", "tanh")]
     two += [("exp", ("neg", u)) for u in [*squares, *radii, sphere, *products]]
     two += [("sqrt", u) for u in [*radii, sphere]] + [("log", ("+", (1,), u)) for u in [*squares, *radii, sphere]]
-    cross = [("*", f, v) for f in [*plain[:0], *ones] for v in variables]
+    cross = [("*", f, v) for f in ones for v in variables]
     waves = [("*", a, b) for a, b in itertools.combinations([(f, v) for v in variables for f in ("sin", "cos")], 2)]
     bumps = [("*", f, g) for f, g in itertools.combinations([*ones], 2)]
     return [
@@ -118,6 +122,7 @@ def libraries(names: Sequence[str]) -> list[list[Tree]]:
         [*polynomial[2], *ones, *cross],
         [*polynomial[2], *ones, *two, *waves],
         [*polynomial[2], *ones, *bumps],
+        [*polynomial[2], *ones, *two, *(("*", f, m) for f in [*ones, *two] for m in polynomial[2])],
         polynomial[6],
         [*polynomial[3], *ones, *two, *cross, *waves, *scaled],
     ]
@@ -129,6 +134,7 @@ def _values(features, on, off):
     size = np.sqrt(np.mean(here**2, axis=1))
     with np.errstate(invalid="ignore"):
         kept = np.isfinite(here).all(axis=1) & np.isfinite(there).all(axis=1) & (size > 0) & np.isfinite(size)
+        kept &= np.median(np.abs(here), axis=1) > DOMINATED * size  # a few points would decide alone
     return here[kept] / size[kept, None], there[kept] / size[kept, None], size[kept], np.flatnonzero(kept)
 
 
@@ -147,13 +153,11 @@ def _first_null(features, on, off) -> Null | None:
             Q, chosen = np.vstack([Q, rest / left]), [*chosen, j]
             continue
         c, _ = _smallest(here[[*chosen, j]])
-        gap = c @ there[[*chosen, j]]
-        if np.sqrt(np.mean(gap**2)) < OFF:
-            continue  # an identity: it vanishes everywhere
+        if _vanishing(c, there[[*chosen, j]]) > ZEROS:
+            continue  # an identity, everywhere or in a part of space
         support = _eliminated(here, np.array([*chosen, j]))
         c, left = _smallest(here[support])
-        gap = c @ there[support]
-        if np.mean(np.abs(gap) < 1e-9 * np.sqrt(np.mean(gap**2))) > ZEROS:
+        if _vanishing(c, there[support]) > ZEROS:
             continue
         return _as_null(support, c, features, kept, size, on, off)
     return None
@@ -163,6 +167,11 @@ def _smallest(rows) -> tuple[np.ndarray, float]:
     """The combination of norm 1 with the least mean square, and its root."""
     U, s, _ = np.linalg.svd(rows, full_matrices=False)
     return U[:, -1], float(s[-1] / np.sqrt(rows.shape[1]))
+
+
+def _vanishing(c, there) -> float:
+    """Share of points off the cloud at which a combination vanishes, relative to its terms there."""
+    return float(np.mean(np.abs(c @ there) <= OFF * (np.abs(c) @ np.abs(there))))
 
 
 def _eliminated(here, support) -> np.ndarray:
@@ -182,8 +191,7 @@ def _eliminated(here, support) -> np.ndarray:
 def _as_null(support, c, features, kept, size, on, off) -> Null:
     trees = [(1,) if j == 0 else features[kept[j - 1]] for j in support]
     scale = np.array([1.0 if j == 0 else size[j - 1] for j in support])
-    raw = c / scale
-    raw = raw / raw[np.argmax(np.abs(c))]
+    raw = _simplest_scale(c / scale, c)
     nice = [next(iter(simpler(value)), value) for value in raw]
     for values in (nice, raw):
         constant = sum(v for v, tree in zip(values, trees, strict=True) if tree == (1,))
@@ -193,12 +201,17 @@ def _as_null(support, c, features, kept, size, on, off) -> Null:
         left = float(np.sqrt(np.mean(here**2) / np.mean(there**2)))
         if left < 1e-8:
             break
-    return Null(Expression(_divided(tree, trees, values, on)), left, 0)
+    return Null(Expression(tree), left, left < 1e-8, 0)
 
 
-def _divided(tree, trees, values, on):
-    """The tree, without a variable that all terms have in common as a factor of monomials."""
-    return tree
+def _simplest_scale(raw, c) -> np.ndarray:
+    """Coefficients divided by the one that makes most of them integers."""
+    large = np.flatnonzero(np.abs(c) > 1e-6)
+
+    def integers(i):
+        return int(np.sum(np.abs(raw / raw[i] - np.rint(raw / raw[i])) < 1e-7))
+
+    return raw / raw[max(large, key=lambda i: (integers(i), -i))]
 
 
 def _closest(features, on, off) -> Null:

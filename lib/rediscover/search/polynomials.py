@@ -12,6 +12,8 @@ MOST_MONOMIALS = 84
 DEGREES = {1: 8, 2: 6, 3: 5, 4: 4}  # of polynomials, by the number of inputs; 3, then 2 beyond
 RATIONAL = {1: 6, 2: 4, 3: 3}  # of numerator and denominator; 2, then 1 beyond
 NULL = 1e-10  # singular value, relative to the largest, of columns that are dependent
+NEEDED = 1.003  # a term that raises the error by less than this factor is left out of an approximation
+RANKED = 60  # features that are compared on all rows where none is exact
 BLOCK = 50_000  # features held at a time
 
 
@@ -31,14 +33,25 @@ def exponents(n_inputs: int, degree: int) -> list[tuple[int, ...]]:
 
 
 def monomial(powers, names) -> Tree:
-    """The product of powers as a tree; 1 where all are 0."""
-    tree = None
+    """The product of powers as a tree; 1 where all are 0.
+
+    Examples
+    --------
+    >>> monomial((2, -1), ("x", "y"))
+    ('/', ('**', ('x',), (2,)), ('y',))
+    """
+    above, below = None, None
     for name, p in zip(names, powers, strict=True):
         if p == 0:
             continue
-        factor = (name,) if p == 1 else ("**", (name,), (p,))
-        tree = factor if tree is None else ("*", tree, factor)
-    return (1,) if tree is None else tree
+        size = int(abs(p)) if p == int(p) else abs(p)
+        factor = (name,) if size == 1 else ("sqrt", (name,)) if size == 0.5 else ("**", (name,), (size,))
+        if p > 0:
+            above = factor if above is None else ("*", above, factor)
+        else:
+            below = factor if below is None else ("*", below, factor)
+    top = (1,) if above is None else above
+    return top if below is None else ("/", top, below)
 
 
 def highest(table: dict[int, int], n_inputs: int) -> int:
@@ -91,6 +104,7 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
             if item.name != "id" or degree > 4:
                 continue
             c = _fitted(rows, item.values)
+            c = c if c is None else sparse(rows, item.values, NEEDED * np.linalg.norm(c @ rows - item.values))
         trees = [monomial(p, names) for p in powers[1:]]
         find = c is not None and found(item.back(combination(c[1:], trees, c[0])), columns, y, "polynomial")
         if find:
@@ -176,21 +190,36 @@ def beside(pool: Features, rows, item: Undone, degree: int, columns, y, names, n
         return [], 0
     n = min(n, len(pool))
     fit = np.concatenate([_agreement(pool.values[i : min(i + BLOCK, n)], Q, target / size) for i in range(0, n, BLOCK)])
-    order = np.argsort(-np.round(fit, 11), kind="stable")[:20]
-    near = [i for i in order if fit[i] > 1 - 1e-9] or (list(order[:3]) if item.name == "id" else [])
+    order = np.argsort(-np.round(fit, 11), kind="stable")[:RANKED]
+    near = [i for i in order[:20] if fit[i] > 1 - 1e-9]
+    if not near and item.name == "id":
+        near = _best_on_all(pool, order, base, item.values, columns, names)
     finds = []
     for i in near:
         tree = pool.tree(i, names)
         rows_of = np.vstack([evaluate([tree], columns), base])
         c = sparse(rows_of, item.values, 1e-8 * size) if fit[i] > 1 - 1e-9 else None
-        c = _fitted(rows_of, item.values) if c is None else c
         if c is None:
-            continue
+            c = _fitted(rows_of, item.values)
+            if c is None:
+                continue
+            c = sparse(rows_of, item.values, NEEDED * np.linalg.norm(c @ rows_of - item.values))
         trees = [tree, *(monomial(p, names) for p in powers[1:])]
         find = found(item.back(combination([c[0], *c[2:]], trees, c[1])), columns, y, "pool")
         if find is not None:
             finds.append(polished(find, columns, y) if fit[i] > 1 - 1e-9 else find)
     return finds, n
+
+
+def _best_on_all(pool, order, base, target, columns, names) -> list[int]:
+    """The features of `order` that fit best on all rows beside the polynomial."""
+    Q = np.linalg.qr((base / np.linalg.norm(base, axis=1)[:, None]).T)[0]
+    rest = target - Q @ (Q.T @ target)
+    values = evaluate([pool.tree(i, names) for i in order], columns)
+    usable = np.isfinite(values).all(axis=1)
+    fit = np.zeros(len(order))
+    fit[usable] = _agreement(values[usable], Q, rest / np.linalg.norm(rest))
+    return [order[i] for i in np.argsort(-np.round(fit, 11), kind="stable")[:3]]
 
 
 def _agreement(values, Q, target) -> np.ndarray:

@@ -18,10 +18,10 @@ from .pursuit import TERMS, Terms, pursue, usable
 ROWS = 1_500  # rows that finds are checked on; a rest is only checked at the end
 PURSUIT_ROWS = 400
 LIBRARY, SIMPLE = 40_000, 2_000
-FULL = 60_000_000  # evaluations for which a stage's share of the budget lets it end by itself
+FULL = 150_000_000  # evaluations at which the pool has its full size and hardly a stage is cut off
 SMALL_LIBRARY = 8_000
-PIECE_POOL = 150_000  # features for each piece of a piecewise formula
-SHARES = {"pool": 1 / 60, "meeting": 0.6, "pursuit": 0.3, "physics": 0.1}
+PIECE_POOL = 60_000  # features for each piece of a piecewise formula
+SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04}
 
 
 @dataclass
@@ -79,9 +79,10 @@ def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int) -> Search:
     kept = quantile_rows(y, ROWS)
     columns = {name: np.ascontiguousarray(column[kept]) for name, column in zip(names, X.T, strict=True)}
     search = Search(columns, y[kept], tuple(names), int(evaluations))
-    for _ in stages(search):
-        if search.exact or search.left <= 0:
-            break
+    with np.errstate(all="ignore"):  # features that overflow are left out where they are made
+        for _ in stages(search):
+            if search.exact or search.left <= 0:
+                break
     return search
 
 
@@ -141,7 +142,7 @@ def pursuits(search: Search, pool: Features, size: int, most_terms: int) -> Iter
     rows = quantile_rows(y, PURSUIT_ROWS)
     few = {name: column[rows] for name, column in columns.items()}
     X = search.X[rows]
-    size = int(min(size, search.evaluations * SHARES["pursuit"] / 60))
+    size = int(min(size, search.evaluations * SHARES["pursuit"] / 50))
     features = library(pool, X, y[rows], SIMPLE, size)
     values = features.at(X)
     weights = np.ones(len(rows))
