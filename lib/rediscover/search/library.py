@@ -11,12 +11,15 @@ from .enumeration import Features
 from .grammar import ADD, ATAN, COS, EXP, INPUT, INVERSE, LOG, MUL, POWER, SHIFT, SIN, SQUARE, SUB, TANH
 
 SHIFTS = (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)  # of inputs, of both signs
+UNIT = (1.0, 2.0, 3.0, 0.5, np.pi)  # k of waves whatever the range of u
 PHASES = np.pi / 4 * np.arange(1, 97)  # k times the range of u, for the dense scales f(k*u)
 FREQUENCIES = np.pi / 2 * np.arange(1, 2001)  # k times the range of u, at which a wave is looked for
 PEAKS = 6  # of the strongest waves of each argument that join the library
 WAVES = np.pi / 2 * np.arange(1, 65)  # the same for products of waves
 RATES = np.geomspace(0.05, 50.0, 25)  # k times the largest |u|, for functions that do not oscillate
-PRODUCTS = 150  # simple features whose products are taken
+SLOPES = np.geomspace(0.3, 10.0, 8)  # k times the largest |u|, for exponentials in products
+SEPARABLE = 100  # cheapest features of one input whose products with those of another are taken
+PRODUCTS = 80  # simple features whose products are taken
 DEGREES = {1: 8, 2: 6, 3: 4, 4: 3}  # of monomials, by the number of inputs; 2 beyond
 
 
@@ -54,14 +57,19 @@ def library(pool: Features, X: np.ndarray, y: np.ndarray, n_simple: int, size: i
     _monomials(build, inputs)
     shifted = {i: [i] + [build.add(SHIFT, i, k=s * sign) for s in SHIFTS for sign in (1, -1)] for i in inputs}
     arguments = _arguments(build, inputs, shifted)
-    _scales(build, X, y, arguments)
-    for i, j in itertools.combinations(inputs, 2):
-        _products_of_waves(build, X, i, j)
+    groups = _scales(build, X, y, arguments)
+    _multiplied(build, inputs, groups)
+    _separable(build, start, inputs)
+    pairs = list(itertools.combinations(inputs, 2))
+    for i, j in pairs:
+        _exponentials(build, groups, i, j)
         _bumps(build, shifted[i], shifted[j])
     for i in inputs:
         _bumps_of_one(build, shifted[i])
     for i, j in itertools.combinations_with_replacement(range(min(n, PRODUCTS)), 2):
         build.add(MUL, i, j)
+    for i, j in pairs:
+        _products_of_waves(build, X, i, j)
     whole = build.done()
     keep = slice(0, size)
     return Features(whole.op[keep], whole.a[keep], whole.b[keep], whole.k[keep], whole.cost[keep])
@@ -91,22 +99,54 @@ def _arguments(build, inputs, shifted) -> list[int]:
     return out
 
 
-def _scales(build, X, y, arguments):
-    """f(k*u) with k so dense that a fit from the nearest one converges."""
-    values = build.done().at(X)
+def _scales(build, X, y, arguments) -> dict[int, dict[str, list[int]]]:
+    """f(k*u) with k so dense that a fit from the nearest one converges; by argument the waves and the slopes."""
+    values, groups = build.done().at(X), {}
     for u in arguments:
         row = values[u][np.isfinite(values[u])]
         if not row.size or not np.ptp(row):
             continue
         peaks = strongest(values[u], y) if len(row) == len(y) else []
-        for k in [*peaks, *PHASES / np.ptp(row)]:
-            build.add(SIN, u, k=k)
-            build.add(COS, u, k=k)
+        ks = [*UNIT, *peaks, *PHASES / np.ptp(row)]
+        waves = [build.add(op, u, k=k) for k in ks for op in (SIN, COS)]
+        slopes = [build.add(EXP, u, k=sign * k) for k in SLOPES / np.abs(row).max() for sign in (1, -1)]
+        steps = [build.add(op, u, k=k) for k in RATES / np.abs(row).max() for op in (TANH, ATAN)]
         for k in RATES / np.abs(row).max():
             for sign in (1, -1):
                 build.add(EXP, u, k=sign * k)
-            build.add(TANH, u, k=k)
-            build.add(ATAN, u, k=k)
+        groups[u] = {"waves": waves[2 * (len(UNIT) + len(peaks)) :], "slopes": slopes, "steps": steps[::4]}
+    return groups
+
+
+def _multiplied(build, inputs, groups):
+    """Inputs times f(k*u)."""
+    for group in groups.values():
+        for i in inputs:
+            for f in [*group["waves"][:64], *group["slopes"], *group["steps"]]:
+                build.add(MUL, i, f)
+
+
+def _separable(build, start, inputs):
+    """Products of a feature of one input and a feature of another."""
+    reach = {i: {i} for i in inputs}
+    for i in range(len(start)):
+        if i not in reach:
+            reach[i] = reach[start.a[i]] | (reach[start.b[i]] if start.b[i] >= 0 else set())
+    own = {i: [f for f in range(len(start)) if reach[f] == {i}][:SEPARABLE] for i in inputs}
+    for i, j in itertools.combinations(inputs, 2):
+        for f, g in itertools.product(own[i], own[j]):
+            build.add(MUL, f, g)
+
+
+def _exponentials(build, groups, i, j):
+    """Exponentials of one input times exponentials and waves of another."""
+    for u, v in ((i, j), (j, i)):
+        if u in groups and v in groups:
+            for f, g in itertools.product(groups[u]["slopes"], groups[v]["waves"][:64]):
+                build.add(MUL, f, g)
+    if i in groups and j in groups:
+        for f, g in itertools.product(groups[i]["slopes"], groups[j]["slopes"]):
+            build.add(MUL, f, g)
 
 
 def strongest(u: np.ndarray, y: np.ndarray) -> np.ndarray:

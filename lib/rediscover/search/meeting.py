@@ -65,11 +65,17 @@ def undone(y: np.ndarray, offsets=OFFSETS) -> list[Undone]:
             ]
         if np.abs(t).max() < 300:
             out.append(Undone("exp", np.exp(t), lambda tree, shifted=shifted: shifted(("log", tree))))
+        if (t > 0).all() and (t < 1).all():
+            out.append(Undone("logit", np.log(t / (1 - t)), lambda tree, shifted=shifted: shifted(sigmoid(tree))))
         if np.abs(t).max() < 1:
             out.append(Undone("atanh", np.arctanh(t), lambda tree, shifted=shifted: shifted(("tanh", tree))))
         if np.abs(t).max() < np.pi / 2:
             out.append(Undone("tan", np.tan(t), lambda tree, shifted=shifted: shifted(("atan", tree))))
     return [item for item in out if np.isfinite(item.values).all() and np.ptp(item.values) > 0]
+
+
+def sigmoid(tree: Tree) -> Tree:
+    return ("/", (1,), ("+", (1,), ("exp", ("neg", tree))))
 
 
 def quantile_rows(y: np.ndarray, n: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from .pursuit import TERMS, Terms, pursue, usable
 
 ROWS = 1_500  # rows that finds are checked on; a rest is only checked at the end
 PURSUIT_ROWS = 400
-LIBRARY, SIMPLE = 40_000, 2_000
+LIBRARY, SIMPLE = 60_000, 2_000
 FULL = 150_000_000  # evaluations at which the pool has its full size and hardly a stage is cut off
 SMALL_LIBRARY = 8_000
 PIECE_POOL = 60_000  # features for each piece of a piecewise formula

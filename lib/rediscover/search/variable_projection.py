@@ -41,9 +41,9 @@ def soften(tree: Tree, first: int = 0) -> Softened:
         if label == "**":
             return (label, visit(children[0]), children[1])
         if label in (*PHASED, "exp"):
-            k, inner = scaled(children[0])
+            k, inner, phase = affine(children[0])
             tree = ("*", free(k), visit(inner))
-            return (label, ("+", tree, free(0.0)) if label in PHASED else tree)
+            return (label, ("+", tree, free(phase)) if label in PHASED else tree)
         if label in ("+", "-") and any(is_number(child) for child in children):
             return (label, *(free(child[0]) if is_number(child) else visit(child) for child in children))
         return (label, *map(visit, children))
@@ -51,11 +51,29 @@ def soften(tree: Tree, first: int = 0) -> Softened:
     return Softened(visit(tree), start)
 
 
-def scaled(tree: Tree) -> tuple[float, Tree]:
-    """A tree's leading factor and the rest."""
-    if tree[0] == "*" and is_number(tree[1]):
-        return float(tree[1][0]), tree[2]
-    return (-1.0, tree[1]) if tree[0] == "neg" else (1.0, tree)
+def affine(tree: Tree) -> tuple[float, Tree, float]:
+    """k, u and c of a tree k*u + c.
+
+    Examples
+    --------
+    >>> affine(("+", ("*", (2,), ("-", ("x",), (3.0,))), (0.5,)))
+    (2.0, ('x',), -5.5)
+    """
+    label, *children = tree
+    if label == "neg":
+        k, u, c = affine(children[0])
+        return -k, u, -c
+    if label == "*" and is_number(children[0]):
+        k, u, c = affine(children[1])
+        return children[0][0] * k, u, children[0][0] * c
+    if label in ("+", "-") and is_number(children[1]):
+        k, u, c = affine(children[0])
+        return k, u, c + (children[1][0] if label == "+" else -children[1][0])
+    if label in ("+", "-") and is_number(children[0]):
+        k, u, c = affine(children[1])
+        sign = 1 if label == "+" else -1
+        return sign * k, u, children[0][0] + sign * c
+    return 1.0, tree, 0.0
 
 
 def is_number(tree: Tree) -> bool:
