@@ -126,7 +126,9 @@ def is_exact(predicted: np.ndarray, y: np.ndarray, tolerance: float = grammar.EX
     False
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.all(np.abs(predicted - y) < tolerance * (np.abs(y) + spread(y)) + np.finfo(float).tiny))
+        return bool(
+            np.all(np.abs(predicted - y) < tolerance * (np.abs(y) + spread(y)) + np.finfo(float).tiny)
+        )
 
 
 def found(tree: Tree, columns, y, stage: str) -> Found | None:
@@ -168,6 +170,8 @@ def rounded(candidate: Found, columns, y) -> Found:
 def simpler(value: float) -> list[float | int]:
     """Numbers that `value` may stand for: integers, short decimals, fractions, multiples of pi; the simplest first.
 
+    None comes behind the value itself.
+
     Examples
     --------
     >>> simpler(0.4999999999)[0], simpler(3.0000000001)[0]
@@ -182,5 +186,5 @@ def simpler(value: float) -> list[float | int]:
         options += [float(Fraction(value / np.pi).limit_denominator(12)) * np.pi]
     if value:
         options += [float(f"{value:.{digits}g}") for digits in (6, 8, 10, 12)]
-    kept = [option for option in options if option != value and abs(option - value) < near]
-    return list(dict.fromkeys(kept))
+    kept = list(dict.fromkeys(option for option in options if abs(option - value) < near))
+    return kept[: kept.index(value)] if value in kept else kept

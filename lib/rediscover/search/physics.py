@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 
-from .formula import Found, Tree, combination, evaluate, found, leaf, polished
-from .pursuit import Terms, pursue, usable
+from .formula import Found, Tree, combination, evaluate, found, leaf, polished, times
 from .polynomials import monomial
+from .pursuit import Terms, pursue, usable
 
 EXPONENTS = (1, -1, 2, -2, 0.5, -0.5, 3, -3)  # of inputs in a monomial, by how usual they are
 MOST_FACTORS = 6  # inputs in a monomial
@@ -101,7 +101,13 @@ def _power_of_sum(trees, p, columns, y, weights, rows) -> list[Found]:
     constant = sum(v for v, tree in zip(c, trees, strict=True) if tree == (1,))
     pairs = [(v, tree) for v, tree in zip(c, trees, strict=True) if tree != (1,)]
     tree = combination([v for v, _ in pairs], [t for _, t in pairs], constant)
-    undo = {1: tree, -1: ("/", (1,), tree), 2: ("sqrt", tree), -2: ("/", (1,), ("sqrt", tree)), 0.5: ("**", tree, (2,))}
+    undo = {
+        1: tree,
+        -1: ("/", (1,), tree),
+        2: ("sqrt", tree),
+        -2: ("/", (1,), ("sqrt", tree)),
+        0.5: ("**", tree, (2,)),
+    }
     tree = undo[p]
     if p in (2, -2) and (y < 0).all():
         tree = ("neg", tree)
@@ -147,20 +153,21 @@ def _independent(base) -> list[int]:
 
 
 def functions(few, names, most: int) -> list[Tree]:
-    """f(k*m) for monomials m, functions f and scales k near the inverse of m's size."""
+    """f(k*m) for monomials m, functions f and scales k near the inverse of m's size.
+
+    In logarithms exp(k*m) is k*m: one k will do.
+    """
     X = np.array([few[name] for name in names])
-    out = []
     powers = monomials(len(names), ARGUMENTS)
-    for p, values in zip(powers, _values(powers, X), strict=True):
-        middle = np.median(np.abs(values))
-        if not np.isfinite(values).all() or middle == 0 or np.ptp(values) == 0:
-            continue
-        m = monomial(p, names)
+    sizes = [(monomial(p, names), np.median(np.abs(v))) for p, v in zip(powers, _values(powers, X), strict=True)]
+    sizes = [(m, size) for m, size in sizes if np.isfinite(size) and size > 0]
+    out = [("exp", ("*", (float(1 / size),), m)) for m, size in sizes]
+    for m, size in sizes:
         for rate in RATES:
-            k, c = float(rate / middle), float(middle / rate)
+            k, c = float(rate / size), float(size / rate)
             inner = ("*", (k,), m)
-            out += [("+", m, (c,)), ("-", m, (c,)), ("exp", inner), ("-", ("exp", inner), (1.0,))]
-            out += [("sin", inner), ("cos", inner), ("tanh", inner), ("+", ("exp", inner), (1.0,))]
+            out += [("+", m, (c,)), ("-", m, (c,)), ("-", ("exp", inner), (1.0,)), ("+", ("exp", inner), (1.0,))]
+            out += [("sin", inner), ("cos", inner), ("tanh", inner)]
             out += [("+", ("cos", inner), (2.0,)), ("-", ("cos", inner), (1.01,))]
         if len(out) > most:
             break
@@ -200,7 +207,7 @@ def product(trees, columns, y) -> Found | None:
     factor = float(np.median(ratio))
     if not np.isfinite(factor) or factor == 0:
         return None
-    tree = ("*", (factor,), tree) if tree else (factor,)
+    tree = times(factor, tree) if tree else leaf(factor)
     for power in below:
         tree = ("/", tree, power)
     find = found(tree, columns, y, "product")

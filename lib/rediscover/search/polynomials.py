@@ -134,7 +134,9 @@ def quotient(columns, y, names, rows) -> tuple[list[Found], int]:
     """
     X, t, used = np.array([columns[name][rows] for name in names]), y[rows], 0
     most = RATIONAL.get(len(names), 2 if len(names) < 6 else 1)
-    for above, below in sorted(itertools.product(range(most + 1), range(1, most + 1)), key=lambda d: (sum(d), d)):
+    for above, below in sorted(
+        itertools.product(range(most + 1), range(1, most + 1)), key=lambda d: (sum(d), d)
+    ):
         P, Q = exponents(len(names), above), exponents(len(names), below)
         if 2 * (len(P) + len(Q)) > len(rows):
             continue
@@ -158,7 +160,9 @@ def quotient(columns, y, names, rows) -> tuple[list[Found], int]:
     return [], used
 
 
-def beside(pool: Features, rows, item: Undone, degree: int, columns, y, names, n: int) -> tuple[list[Found], int]:
+def beside(
+    pool: Features, rows, item: Undone, degree: int, columns, y, names, n: int
+) -> tuple[list[Found], int]:
     """A polynomial and one feature whose sum is the target with a function undone: all features are compared.
 
     Parameters
@@ -189,7 +193,9 @@ def beside(pool: Features, rows, item: Undone, degree: int, columns, y, names, n
     if size == 0:
         return [], 0
     n = min(n, len(pool))
-    fit = np.concatenate([_agreement(pool.values[i : min(i + BLOCK, n)], Q, target / size) for i in range(0, n, BLOCK)])
+    fit = np.concatenate(
+        [_agreement(pool.values[i : min(i + BLOCK, n)], Q, target / size) for i in range(0, n, BLOCK)]
+    )
     order = np.argsort(-np.round(fit, 11), kind="stable")[:RANKED]
     near = [i for i in order[:20] if fit[i] > 1 - 1e-9]
     if not near and item.name == "id":

@@ -9,6 +9,7 @@ from .variable_projection import project, refined
 
 BEAM = 4
 TERMS = 7
+STEPS = 25  # of a fit of inner constants
 CANCEL = 3_000.0  # a term larger than this many spreads of the target cancels against others
 ALIKE = 0.999  # correlation of candidates that count as one choice
 SOLVED = 1e-22  # share of the sum of squares below which nothing is left to explain
@@ -68,7 +69,9 @@ def usable(values: np.ndarray, base: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return np.ascontiguousarray(values[varies]), kept[varies]
 
 
-def pursue(terms: Terms, target: np.ndarray, evaluations: int, most_terms: int = TERMS) -> tuple[list[Model], int]:
+def pursue(
+    terms: Terms, target: np.ndarray, evaluations: int, most_terms: int = TERMS
+) -> tuple[list[Model], int]:
     """The best model found of each number of terms, and the features that were scanned.
 
     Parameters
@@ -99,7 +102,7 @@ def pursue(terms: Terms, target: np.ndarray, evaluations: int, most_terms: int =
         if not grown:
             break
         states = _distinct(grown)[:BEAM]
-        for state in states[:2]:
+        for state in states[:2] if used + 2 * STEPS <= evaluations else []:
             model, steps = _refined(state, terms, target)
             used += steps
             states.append(model)
@@ -163,7 +166,7 @@ def _distinct(models) -> list[Model]:
 def _refined(state: Model, terms: Terms, target) -> tuple[Model, int]:
     """The state with its inner constants fitted, or itself where that does not help."""
     trees, error, used = refined(
-        state.trees, terms.columns, target, terms.weights, terms.base, transform=terms.transform
+        state.trees, terms.columns, target, terms.weights, terms.base, STEPS, terms.transform
     )
     if error < 0.999 * state.error:
         made = [terms.transform(tree) if terms.transform else tree for tree in trees]

@@ -28,8 +28,8 @@ SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04}
 class Search:
     """One table, what was found for it, and how many evaluations are left.
 
-    An evaluation is one comparison with the target of one feature, of one combination that is looked up, or of
-    one model whose constants are being fitted.
+    An evaluation is one comparison with the target: of a feature, of a combination that is looked up, or of a
+    model with other inner constants. Refitting the few finds on all rows is not counted.
     """
 
     columns: dict[str, np.ndarray]

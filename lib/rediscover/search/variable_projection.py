@@ -113,7 +113,7 @@ def project(columns: np.ndarray, target: np.ndarray) -> Projection | None:
     return Projection(np.linalg.solve(R, along) / size, target - Q @ along, Q)
 
 
-def refined(trees, columns, target, weights, base, steps: int = 25, transform=None):
+def refined(trees, columns, target, weights, base, steps: int, transform=None):
     """Terms with their inner constants fitted: Levenberg-Marquardt on the residual of the linear fit.
 
     The Jacobian is Kaufman's: the part of the derivatives that the columns do not span.
