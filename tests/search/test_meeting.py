@@ -73,7 +73,9 @@ def test_meets_in_the_middle(truth, square):
     assert finds and all(find.exact for find in finds)
     fresh = np.random.default_rng(7).uniform(-4, 4, (2, 200))
     values = {"x": fresh[0], "y": fresh[1]}
-    assert any(np.allclose(f.expression(values), parse(truth)(values), rtol=1e-8, equal_nan=True) for f in finds)
+    assert any(
+        np.allclose(f.expression(values), parse(truth)(values), rtol=1e-8, equal_nan=True) for f in finds
+    )
 
 
 def test_noise_meets_nothing(square):
