@@ -1,13 +1,14 @@
 """Bidirectional enumeration: small expressions from below, the target undone from above."""
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ..expressions import Expression
-from ..problems import LevelSet, Problem, Split, Task, generator
+from ..problems import LevelSet, Problem, Split, Task
 from ..search.formula import Found, is_exact
 from ..search.level_sets import null_combination
 from ..search.regression import regress
@@ -75,12 +76,10 @@ class Bidirectional(Tabular):
     def solve(self, problem: Problem, *, budget=None, seed: int = 0) -> list[Candidate]:
         if not isinstance(problem, LevelSet):
             return super().solve(problem, budget=budget, seed=seed)
-        budget = Budget(**budget) if isinstance(budget, dict) else budget or Budget()
+        budget = Budget(**budget) if isinstance(budget, Mapping) else budget or Budget()
         points = np.asarray(problem.data(seed)["train"].X, float)
         points = points[np.isfinite(points).all(axis=1)]
-        nulls = null_combination(
-            points, problem.inputs, int(budget.evaluations), generator(seed, problem.id, self.name)
-        )
+        nulls = null_combination(points, problem.inputs, int(budget.evaluations))
         return [
             Candidate(
                 {"F": str(null.expression)},
