@@ -60,7 +60,7 @@ class Bidirectional(Tabular):
             rest, kept = np.sort(order[:count]), np.sort(order[count:])
             held_out = Split(X[rest], y[rest]) if count >= 5 and np.ptp(y[kept]) > 0 else Split(X, y)
             X, y = (X[kept], y[kept]) if np.ptp(y[kept]) > 0 else (X, y)
-        result = regress(X, y, task.inputs, int(budget.evaluations))
+        result = regress(X, y, task.inputs, int(budget.evaluations), held_out)
         front = ranked(result.finds, task.inputs, X, y, held_out)
         return [
             Candidate(

@@ -1,5 +1,6 @@
 """The whole search on one regression table: its stages, their shares of the budget, and the front that they give."""
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from . import grammar
 from .enumeration import Features, enumerate_features
-from .formula import Found, combination, evaluate, found, polished, spread
+from .formula import Found, combination, evaluate, found, is_exact, polished, spread
 from .library import library
 from .meeting import meet, quantile_rows, undone
 from .physics import factors, power_law, product, sums
@@ -19,6 +20,7 @@ ROWS = 1_500  # rows that finds are checked on; a rest is only checked at the en
 PURSUIT_ROWS = 400
 LIBRARY, SIMPLE = 60_000, 2_000
 FULL = 150_000_000  # evaluations at which the pool has its full size and hardly a stage is cut off
+CONFIRMED = 1e-8  # as grammar.EXACT, on further rows
 SMALL_LIBRARY = 8_000
 PIECE_POOL = 60_000  # features for each piece of a piecewise formula
 SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04}
@@ -36,7 +38,7 @@ class Search:
     y: np.ndarray
     names: tuple[str, ...]
     evaluations: int
-    seed: int = 0
+    check: tuple[dict[str, np.ndarray], np.ndarray] | None = None
     finds: list[Found] = field(default_factory=list)
     used: int = 0
 
@@ -59,12 +61,21 @@ class Search:
     def take(self, result: tuple[list[Found], int]) -> bool:
         """Keep finds and count; whether one is exact."""
         finds, used = result
-        self.finds += [find for find in finds if np.isfinite(find.error)]
+        finds = [self.confirmed(find) for find in finds if np.isfinite(find.error)]
+        self.finds += finds
         self.used += used
         return any(find.exact for find in finds)
 
+    def confirmed(self, find: Found) -> Found:
+        """The find, no longer exact if it fails on rows that it was not found on."""
+        if not find.exact or self.check is None:
+            return find
+        columns, y = self.check
+        holds = is_exact(np.broadcast_to(find.expression(columns), y.shape), y, CONFIRMED)
+        return find if holds else dataclasses.replace(find, exact=False)
 
-def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int) -> Search:
+
+def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int, held_out=None) -> Search:
     """Expressions for a target, by all stages until one finds an exact one.
 
     Parameters
@@ -75,10 +86,17 @@ def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int) -> Search:
     names : sequence of str
     evaluations : int
         See `Search`.
+    held_out : (X, y), optional
+        Further rows on which an exact find must hold as well. The search itself is on `ROWS` quantiles of y.
     """
     kept = quantile_rows(y, ROWS)
-    columns = {name: np.ascontiguousarray(column[kept]) for name, column in zip(names, X.T, strict=True)}
-    search = Search(columns, y[kept], tuple(names), int(evaluations))
+    columns = dict(zip(names, np.ascontiguousarray(X[kept].T), strict=True))
+    rest = [(X, y)] if held_out is None else [(X, y), held_out]
+    check = (
+        dict(zip(names, np.vstack([x for x, _ in rest]).T, strict=True)),
+        np.concatenate([v for _, v in rest]),
+    )
+    search = Search(columns, y[kept], tuple(names), int(evaluations), check)
     with np.errstate(all="ignore"):  # features that overflow are left out where they are made
         for _ in stages(search):
             if search.exact or search.left <= 0:
