@@ -156,7 +156,7 @@ def polished(candidate: Found, columns, y, evaluations: int = 50) -> Found:
 
 def rounded(candidate: Found, columns, y) -> Found:
     """An exact expression with each constant the simplest number near it that keeps the expression exact."""
-    constants = list(candidate.expression.constants)
+    constants = [leaf(value)[0] for value in candidate.expression.constants]
     for i, value in enumerate(constants):
         for simple in simpler(value):
             trial = candidate.expression.with_constants([*constants[:i], simple, *constants[i + 1 :]])

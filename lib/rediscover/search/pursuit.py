@@ -125,7 +125,9 @@ def _model(trees, columns, terms: Terms, target) -> Model | None:
     if fit is None:
         return None
     sizes = np.abs(fit.coefficients[len(terms.base) :, None] * columns).max(initial=0.0)
-    if sizes > CANCEL * np.std(target):
+    # without an intercept the target may be constant: a sum of monomials in relative weights is
+    spread = np.std(target) if len(terms.base) else np.sqrt(np.mean(target**2))
+    if sizes > CANCEL * spread:
         return None
     return Model(trees, columns, float(fit.residual @ fit.residual), fit.coefficients)
 
