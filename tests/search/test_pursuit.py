@@ -145,7 +145,7 @@ class TestPieces:
     def test_no_pieces_in_noise(self, square):
         columns = dict(zip(NAMES, square.T, strict=True))
         noise = np.random.default_rng(0).normal(size=len(square))
-        assert piecewise(columns, noise, NAMES, one_formula(NAMES, 300), 10**5)[0] == []
+        assert piecewise(columns, noise, NAMES, one_formula(NAMES, 300), 2_000)[0] == []
 
     def test_simple_borders(self):
         assert simplest_between(-1e-3, 2e-3) == 0.0

@@ -66,12 +66,12 @@ def test_constants_are_simple_numbers():
 
 def test_the_same_answer_every_time(square):
     y = np.sin(3 * square[:, 0] + square[:, 1] ** 3) + square[:, 1] * np.abs(square[:, 0])
-    one, other = (regress(square, y, ("x", "y"), 300_000) for _ in range(2))
+    one, other = (regress(square, y, ("x", "y"), 20_000) for _ in range(2))
     assert [str(f.expression) for f in one.finds] == [str(f.expression) for f in other.finds]
     assert one.used == other.used
 
 
-@pytest.mark.parametrize("evaluations", [1, 100, 10_000, 200_000])
+@pytest.mark.parametrize("evaluations", [1, 100, 20_000])
 def test_budget_is_kept(square, evaluations):
     y = np.sin(3 * square[:, 0] + square[:, 1] ** 3) + square[:, 1] * np.abs(square[:, 0])
     search = regress(square, y, ("x", "y"), evaluations)
@@ -96,7 +96,7 @@ def test_few_rows():
 
 def test_noise_is_not_exact(square):
     y = np.sin(2 * square[:, 0]) + 0.1 * np.random.default_rng(0).normal(size=len(square))
-    search = regress(square, y, ("x", "y"), 200_000)
+    search = regress(square, y, ("x", "y"), 50_000)
     assert not search.exact
     best = min(search.finds, key=lambda find: find.error)
     assert 0.005 < best.error < 0.0115

@@ -210,6 +210,8 @@ def beside(
             if c is None:
                 continue
             c = sparse(rows_of, item.values, NEEDED * np.linalg.norm(c @ rows_of - item.values))
+            if c is None:
+                continue
         trees = [tree, *(monomial(p, names) for p in powers[1:])]
         find = found(item.back(combination([c[0], *c[2:]], trees, c[1])), columns, y, "pool")
         if find is not None:
