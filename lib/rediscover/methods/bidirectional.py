@@ -77,7 +77,7 @@ class Bidirectional(Tabular):
         if not isinstance(problem, LevelSet):
             return super().solve(problem, budget=budget, seed=seed)
         budget = Budget(**budget) if isinstance(budget, Mapping) else budget or Budget()
-        points = np.asarray(problem.data(seed)["train"].X, float)
+        points = np.asarray(problem.split("train", seed).X, float)
         points = points[np.isfinite(points).all(axis=1)]
         nulls = null_combination(points, problem.inputs, int(budget.evaluations))
         return [

@@ -12,7 +12,6 @@ MOST_MONOMIALS = 84
 DEGREES = {1: 8, 2: 6, 3: 5, 4: 4}  # of polynomials, by the number of inputs; 3, then 2 beyond
 RATIONAL = {1: 6, 2: 4, 3: 3}  # of numerator and denominator; 2, then 1 beyond
 NULL = 1e-10  # singular value, relative to the largest, of columns that are dependent
-NEEDED = 1.003  # a term that raises the error by less than this factor is left out of an approximation
 RANKED = 60  # features that are compared on all rows where none is exact
 BLOCK = 50_000  # features held at a time
 
@@ -62,6 +61,17 @@ def highest(table: dict[int, int], n_inputs: int) -> int:
     return degree
 
 
+def needed(n_rows: int) -> float:
+    """Factor by which leaving out a term of an approximation may raise the error: log(n) nats of likelihood.
+
+    Examples
+    --------
+    >>> round(needed(1000), 4)
+    1.0069
+    """
+    return float(np.sqrt(1 + 2 * np.log(n_rows) / n_rows))
+
+
 def sparse(columns: np.ndarray, target: np.ndarray, tolerance: float) -> np.ndarray | None:
     """Coefficients with those set to 0 that are not needed for an error of `tolerance`; None if it is not reached."""
     size = np.linalg.norm(columns, axis=1)
@@ -104,7 +114,11 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
             if item.name != "id" or degree > 4:
                 continue
             c = _fitted(rows, item.values)
-            c = c if c is None else sparse(rows, item.values, NEEDED * np.linalg.norm(c @ rows - item.values))
+            c = (
+                c
+                if c is None
+                else sparse(rows, item.values, needed(len(y)) * np.linalg.norm(c @ rows - item.values))
+            )
         trees = [monomial(p, names) for p in powers[1:]]
         find = c is not None and found(item.back(combination(c[1:], trees, c[0])), columns, y, "polynomial")
         if find:
@@ -209,7 +223,7 @@ def beside(
             c = _fitted(rows_of, item.values)
             if c is None:
                 continue
-            c = sparse(rows_of, item.values, NEEDED * np.linalg.norm(c @ rows_of - item.values))
+            c = sparse(rows_of, item.values, needed(len(y)) * np.linalg.norm(c @ rows_of - item.values))
             if c is None:
                 continue
         trees = [tree, *(monomial(p, names) for p in powers[1:])]
