@@ -83,7 +83,7 @@ class Bidirectional(Tabular):
         return [
             Candidate(
                 {"F": str(null.expression)},
-                loss=null.left**2,
+                loss=null.distance**2,
                 complexity=null.expression.size,
                 evaluations=null.evaluations,
                 notes={"exact": null.exact, "stage": "level set"},

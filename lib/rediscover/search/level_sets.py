@@ -17,6 +17,7 @@ from .polynomials import exponents, monomial
 
 ON = 3e-11  # what a feature may leave on the cloud, relative to its size there
 OFF = 1e-9  # a combination that is less than this share of its terms vanishes at a point
+NODE_BITS = 4.0
 DOMINATED = 1e-3  # median size of a feature on the cloud, relative to its root mean square
 CLOUD = 1_200  # points that are used of a cloud
 ZEROS = 0.02  # share of points off the cloud at which F may vanish
@@ -33,6 +34,8 @@ class Null(NamedTuple):
     expression : Expression
     left : float
         Root mean square of F on the cloud, relative to that off it.
+    distance : float
+        Median first-order distance of the cloud from F = 0, abs(F) / norm(grad F).
     exact : bool
         Whether it vanishes to rounding.
     evaluations : int
@@ -41,6 +44,7 @@ class Null(NamedTuple):
 
     expression: Expression
     left: float
+    distance: float
     exact: bool
     evaluations: int
 
@@ -83,7 +87,15 @@ def null_combination(points: np.ndarray, names: Sequence[str], evaluations: int,
             approximate.append(_closest(features, on, off)._replace(evaluations=used))
         if used >= evaluations:
             break
-    return sorted(approximate, key=lambda item: item.left)
+    return sorted(approximate, key=lambda item: description(item, len(few)))
+
+
+def description(null: Null, n: int) -> float:
+    """Bits that tell the distances of n points from F = 0, and F itself.
+
+    The size of F would not do: that of a square is smaller, and its zeros are the same.
+    """
+    return n * float(np.log2(max(null.distance, ON))) + NODE_BITS * null.expression.size
 
 
 def libraries(names: Sequence[str]) -> list[list[Tree]]:
@@ -205,7 +217,13 @@ def _as_null(support, c, features, kept, size, on, off) -> Null:
         left = float(np.sqrt(np.mean(here**2) / np.mean(there**2)))
         if left < 1e-8:
             break
-    return Null(Expression(tree), left, left < 1e-8, 0)
+    return Null(Expression(tree), left, _distance(Expression(tree), on), left < 1e-8, 0)
+
+
+def _distance(F: Expression, on) -> float:
+    with np.errstate(all="ignore"):
+        ratio = np.abs(F(on)) / np.linalg.norm(F.gradient(on, list(on)), axis=0)
+    return float(np.median(np.where(np.isfinite(ratio), ratio, np.inf)))
 
 
 def _simplest_scale(raw, c) -> np.ndarray:
