@@ -13,7 +13,7 @@ PART = 0.25  # share of the rows, at an end of u, on which the first formula is 
 FEWEST = 40  # rows that a formula is sought on
 STRAY = 0.002  # share of rows that may satisfy a formula outside its region, by chance or on the border
 
-Search = Callable[[dict, np.ndarray], tuple[list[Found], int]]
+Search = Callable[[dict, np.ndarray, int], tuple[list[Found], int]]
 
 
 def conditions(names) -> list[Tree]:
@@ -42,8 +42,8 @@ def piecewise(columns, y, names, search: Search, evaluations: int, pieces: int =
     ----------
     columns, y : the table
     names : names of the inputs
-    search : function of a table -> finds and evaluations
-        Looks for one formula; at most so many evaluations in all are asked for.
+    search : function of a table and a number of evaluations -> finds and evaluations
+        Looks for one formula.
     evaluations : int
     pieces : int
         Most formulas.
@@ -70,7 +70,7 @@ def piecewise(columns, y, names, search: Search, evaluations: int, pieces: int =
             if part.tobytes() in tried or used >= evaluations:
                 continue
             tried.add(part.tobytes())
-            finds, cost = _sought(columns, y, part, search)
+            finds, cost = _sought(columns, y, part, search, evaluations - used)
             used += cost
             for first in sorted((f for f in finds if f.exact), key=lambda f: f.size)[:1]:
                 tree, cost = _completed(
@@ -83,11 +83,11 @@ def piecewise(columns, y, names, search: Search, evaluations: int, pieces: int =
     return [], used
 
 
-def _sought(columns, y, rows, search):
+def _sought(columns, y, rows, search, evaluations):
     if np.ptp(y[rows]) == 0:
         here = {name: column[rows] for name, column in columns.items()}
         return [found(leaf(y[rows][0]), here, y[rows], "constant")], 1
-    return search({name: column[rows] for name, column in columns.items()}, y[rows])
+    return search({name: column[rows] for name, column in columns.items()}, y[rows], evaluations)
 
 
 def _holds(find: Found, columns, y) -> np.ndarray:
@@ -104,7 +104,7 @@ def _completed(first, columns, y, names, search, trees, values, evaluations, pie
         return first.expression.tree, 0
     if pieces < 2 or len(rest) < FEWEST // 2 or evaluations <= 0:
         return None, 0
-    other, used = _sought(columns, y, rest, search)
+    other, used = _sought(columns, y, rest, search, evaluations)
     exact = sorted((f for f in other if f.exact), key=lambda f: f.size)
     beyond = {name: column[rest] for name, column in columns.items()}
     if exact:

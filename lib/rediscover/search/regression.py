@@ -214,10 +214,10 @@ def _products(search, features, values, rows, few) -> Iterator[None]:
 def one_formula(names, size: int):
     """A search for one formula on a part of the rows, as the pieces of `piecewise` need it."""
 
-    def search(columns, y):
-        part = Search(columns, y, names, 10**9)
+    def search(columns, y, evaluations):
+        part = Search(columns, y, names, evaluations)
         for _ in cheap_stages(part, size, degrees=(0, 1, 2)):
-            if part.exact:
+            if part.exact or part.left <= 0:
                 break
         return part.finds, part.used
 
