@@ -11,7 +11,7 @@ from ..expressions import Expression
 from ..problems import LevelSet, Problem, Split, Task
 from ..search.formula import Found, is_exact
 from ..search.level_sets import null_combination
-from ..search.regression import regress
+from ..search.regression import CONFIRMED, regress
 from . import Budget, Candidate
 from .tables import Tabular, complete_rows
 
@@ -117,7 +117,7 @@ def ranked(finds: list[Found], names, X, y, held_out: Split) -> list[Found]:
     scored = []
     for find in {str(find.expression): find for find in finds}.values():
         on_all = [_predict(find.expression, names, part) for part in (X, held_out.X)]
-        exact = is_exact(on_all[0], y, 1e-8) and is_exact(on_all[1], held_out.y, 1e-8)
+        exact = is_exact(np.concatenate(on_all), np.concatenate([y, held_out.y]), CONFIRMED)
         with np.errstate(all="ignore"):
             error = float(np.mean((on_all[1] - held_out.y) ** 2) / (np.var(held_out.y) or 1.0))
             loss = float(np.mean((on_all[0] - y) ** 2))
