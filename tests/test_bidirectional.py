@@ -2,9 +2,6 @@
 
 import dataclasses
 
-import numpy as np
-import pytest
-
 from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.methods import Budget
@@ -12,6 +9,9 @@ from rediscover.methods.bidirectional import ranked
 from rediscover.problems import Passage, Regression, Split, Task
 from rediscover.problems.surfaces import ImplicitSurface, Surface
 from rediscover.search.formula import found
+
+import numpy as np
+import pytest
 
 METHOD = methods.method("bidirectional")
 BUDGET = Budget(evaluations=300_000)

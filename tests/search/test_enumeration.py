@@ -1,11 +1,11 @@
 """The pool: which features there are, in which order, each once."""
 
-import numpy as np
-import pytest
-
 from rediscover.expressions import Expression
 from rediscover.search import grammar
 from rediscover.search.enumeration import Features, enumerate_features
+
+import numpy as np
+import pytest
 
 NAMES = ("x", "y")
 
@@ -71,10 +71,7 @@ def test_operands_come_before_what_is_made_of_them(pool):
 
 def test_distinct_up_to_the_sign(pool):
     # each value to 9 significant digits: exp(x) and exp(1 + x) are two features, y - x and x - y are one
-    v = (
-        pool.values
-        * np.sign(pool.values @ np.random.default_rng(5).normal(size=pool.values.shape[1]))[:, None]
-    )
+    v = pool.values * np.sign(pool.values @ np.random.default_rng(5).normal(size=pool.values.shape[1]))[:, None]
     mantissa, exponent = np.frexp(v)
     keys = np.column_stack([np.round(mantissa, 9), exponent])
     assert len(np.unique(keys, axis=0)) == len(pool)
@@ -99,25 +96,17 @@ def test_values_on_other_rows(pool, rows):
 
 def test_the_same_pool_every_time(rows):
     one, other = (enumerate_features(rows, 3_000) for _ in range(2))
-    assert all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("op", "a", "b", "k", "values")
-    )
+    assert all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("op", "a", "b", "k", "values"))
 
 
 def test_a_smaller_pool_is_the_beginning_of_a_larger_one(pool, rows):
     small = enumerate_features(rows, 500)
-    assert (
-        len(small) == 500
-        and np.array_equal(small.op, pool.op[:500])
-        and np.array_equal(small.a, pool.a[:500])
-    )
+    assert len(small) == 500 and np.array_equal(small.op, pool.op[:500]) and np.array_equal(small.a, pool.a[:500])
 
 
 def test_a_constant_input_is_no_feature(rows):
     X = np.column_stack([rows[:, 0], np.full(64, 3.0)])
-    assert "y" not in {
-        name for i in range(200) for name in Expression(enumerate_features(X, 200).tree(i, NAMES)).names
-    }
+    assert "y" not in {name for i in range(200) for name in Expression(enumerate_features(X, 200).tree(i, NAMES)).names}
 
 
 def test_one_row_has_no_features():

@@ -1,10 +1,10 @@
 """Functions that vanish on a cloud and not off it."""
 
-import numpy as np
-import pytest
-
 from rediscover.expressions import parse
 from rediscover.search.level_sets import libraries, null_combination
+
+import numpy as np
+import pytest
 
 NAMES = ("x", "y", "z")
 

@@ -1,11 +1,11 @@
 """Undone functions, worked by hand, and the lookup."""
 
-import numpy as np
-import pytest
-
 from rediscover.expressions import Expression
 from rediscover.search.enumeration import enumerate_features
 from rediscover.search.meeting import line, meet, quantile_rows, undone
+
+import numpy as np
+import pytest
 
 Y = np.array([0.25, 0.5, 0.75])
 BY_HAND = {
@@ -62,8 +62,7 @@ def lookup(target, X, size=20_000, evaluations=10**6):
 
 
 @pytest.mark.parametrize(
-    "truth",
-    ["exp(x)*sin(y) + sin(x*y)", "(x + cos(y))/(x**2 + y**2)", "1/(exp(x) + x*sin(y) + 4)"],
+    "truth", ["exp(x)*sin(y) + sin(x*y)", "(x + cos(y))/(x**2 + y**2)", "1/(exp(x) + x*sin(y) + 4)"]
 )
 def test_meets_in_the_middle(truth, square):
     from rediscover.expressions import parse
@@ -73,9 +72,7 @@ def test_meets_in_the_middle(truth, square):
     assert finds and all(find.exact for find in finds)
     fresh = np.random.default_rng(7).uniform(-4, 4, (2, 200))
     values = {"x": fresh[0], "y": fresh[1]}
-    assert any(
-        np.allclose(f.expression(values), parse(truth)(values), rtol=1e-8, equal_nan=True) for f in finds
-    )
+    assert any(np.allclose(f.expression(values), parse(truth)(values), rtol=1e-8, equal_nan=True) for f in finds)
 
 
 def test_noise_meets_nothing(square):

@@ -1,8 +1,5 @@
 """Inner constants, sums of terms, products, polynomials and pieces, each on a case with a known answer."""
 
-import numpy as np
-import pytest
-
 from rediscover.expressions import Expression, parse
 from rediscover.search.formula import combination, found, is_exact, polished, simpler, tidy
 from rediscover.search.meeting import undone
@@ -12,6 +9,9 @@ from rediscover.search.polynomials import exponents, polynomial, quotient
 from rediscover.search.pursuit import Terms, pursue, usable
 from rediscover.search.regression import one_formula
 from rediscover.search.variable_projection import affine, hardened, project, refined, soften
+
+import numpy as np
+import pytest
 
 NAMES = ("x", "y")
 
@@ -30,9 +30,7 @@ class TestInnerConstants:
     def test_softened_trees_have_the_value_of_the_tree(self, columns):
         for text in ("sin(2*x)", "exp(-x)*cos(y)", "1/(1 + x**2)", "log(2 + x*y)", "tanh(3*x - 1)", "x*y"):
             soft = soften(tree(text))
-            assert np.allclose(Expression(hardened(soft.tree, soft.start))(columns), parse(text)(columns)), (
-                text
-            )
+            assert np.allclose(Expression(hardened(soft.tree, soft.start))(columns), parse(text)(columns)), text
 
     def test_affine_by_hand(self):
         assert affine(tree("3*(x - 2) + 1")) == (3.0, ("x",), -5.0)
@@ -69,9 +67,7 @@ class TestPursuit:
         x = rng.normal(size=(40, 200))
         ones = np.ones(200)
         normal, kept = usable(x, ones[None])
-        terms = Terms(
-            normal, lambda i: (f"v{kept[i]}",), ones[None], {f"v{i}": row for i, row in enumerate(x)}, ones
-        )
+        terms = Terms(normal, lambda i: (f"v{kept[i]}",), ones[None], {f"v{i}": row for i, row in enumerate(x)}, ones)
         models, used = pursue(terms, 3 * x[7] - 0.5 * x[11] + x[30] + 2, 10**5)
         assert {t[0] for t in models[-1].trees} == {"v7", "v11", "v30"} and len(models) == 3
         assert used < 10**5
@@ -155,10 +151,7 @@ class TestPieces:
 
 class TestFormulas:
     def test_sums_by_hand(self):
-        assert (
-            str(Expression(combination([1.0, -2.5, 3.0], [("x",), ("y",), ("z",)], -1.0)))
-            == "x - 2.5*y + 3*z - 1"
-        )
+        assert str(Expression(combination([1.0, -2.5, 3.0], [("x",), ("y",), ("z",)], -1.0))) == "x - 2.5*y + 3*z - 1"
         assert str(Expression(combination([], [], 2.0))) == "2"
 
     def test_tidy(self):

@@ -3,17 +3,15 @@
 import zlib
 from pathlib import Path
 
+from rediscover.expressions import parse
+from rediscover.search.regression import FULL, regress
+
 import numpy as np
 import pytest
 import yaml
 
-from rediscover.expressions import parse
-from rediscover.search.regression import FULL, regress
-
 BUDGET = 5_000_000
-SUITES = yaml.safe_load(
-    (Path(__file__).parents[1] / "data" / "public_suites.yaml").read_text(encoding="utf-8")
-)
+SUITES = yaml.safe_load((Path(__file__).parents[1] / "data" / "public_suites.yaml").read_text(encoding="utf-8"))
 OWN = {
     "5*x**1.7/y**0.3": (0.5, 4),
     "sqrt(x**2 + y**2 + 1)": (-3, 3),
@@ -32,9 +30,7 @@ OWN = {
 
 
 def table(truth, domain, seed, n=1000):
-    X = np.column_stack(
-        [np.random.default_rng([seed, i]).uniform(*d, n) for i, d in enumerate(domain.values())]
-    )
+    X = np.column_stack([np.random.default_rng([seed, i]).uniform(*d, n) for i, d in enumerate(domain.values())])
     return X, truth(dict(zip(domain, X.T, strict=True)))
 
 
@@ -58,9 +54,7 @@ def test_finds(text):
 
 
 def test_constants_are_simple_numbers():
-    search = regress(
-        *table(parse("0.3*x*sin(pi*y) - 2.5"), {"x": (-1, 1), "y": (-1, 1)}, 0), ("x", "y"), BUDGET
-    )
+    search = regress(*table(parse("0.3*x*sin(pi*y) - 2.5"), {"x": (-1, 1), "y": (-1, 1)}, 0), ("x", "y"), BUDGET)
     assert {0.3, 2.5, round(np.pi, 12)} == {round(abs(c), 12) for c in chosen(search).expression.constants}
 
 

@@ -124,9 +124,7 @@ def ranked(finds: list[Found], names, X, y, held_out: Split) -> list[Found]:
         if not np.isfinite(error) or not np.isfinite(loss):
             continue
         bits = len(held_out.y) / 2 * np.log2(error + ROUNDING) + NODE_BITS * find.size
-        scored.append(
-            (not exact, find.size if exact else bits, dataclasses.replace(find, error=loss, exact=exact))
-        )
+        scored.append((not exact, find.size if exact else bits, dataclasses.replace(find, error=loss, exact=exact)))
     scored.sort(key=lambda item: item[:2])
     front = []
     for _, _, find in scored:

@@ -126,9 +126,7 @@ def is_exact(predicted: np.ndarray, y: np.ndarray, tolerance: float = grammar.EX
     False
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        return bool(
-            np.all(np.abs(predicted - y) < tolerance * (np.abs(y) + spread(y)) + np.finfo(float).tiny)
-        )
+        return bool(np.all(np.abs(predicted - y) < tolerance * (np.abs(y) + spread(y)) + np.finfo(float).tiny))
 
 
 def found(tree: Tree, columns, y, stage: str) -> Found | None:

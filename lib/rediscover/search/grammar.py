@@ -72,6 +72,4 @@ POOL_ROWS = 64
 POOL_SIZE = 1_000_000  # 512 MB of values
 POOL_COST = 12  # no cheap grammar of one input runs for ever
 
-EXACT = (
-    1e-9  # largest error, relative to the row's own size and the spread of the target, that counts as none
-)
+EXACT = 1e-9  # largest error, relative to the row's own size and the spread of the target, that counts as none

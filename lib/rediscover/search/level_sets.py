@@ -120,13 +120,9 @@ def libraries(names: Sequence[str]) -> list[list[Tree]]:
     arguments = [*joint, *squares, *radii, *([sphere] if n > 2 else [])]
     two = [(f, u) for u in arguments for f in ("sin", "cos", "exp", "abs", "tanh")]
     two += [("exp", ("neg", u)) for u in [*squares, *radii, sphere, *products]]
-    two += [("sqrt", u) for u in [*radii, sphere]] + [
-        ("log", ("+", (1,), u)) for u in [*squares, *radii, sphere]
-    ]
+    two += [("sqrt", u) for u in [*radii, sphere]] + [("log", ("+", (1,), u)) for u in [*squares, *radii, sphere]]
     cross = [("*", f, v) for f in ones for v in variables]
-    waves = [
-        ("*", a, b) for a, b in itertools.combinations([(f, v) for v in variables for f in ("sin", "cos")], 2)
-    ]
+    waves = [("*", a, b) for a, b in itertools.combinations([(f, v) for v in variables for f in ("sin", "cos")], 2)]
     bumps = [("*", f, g) for f, g in itertools.combinations([*ones], 2)]
     return [
         polynomial[2],

@@ -77,9 +77,7 @@ def library(pool: Features, X: np.ndarray, y: np.ndarray, n_simple: int, size: i
 
 def _monomials(build, inputs):
     degree = DEGREES.get(len(inputs), 2)
-    powers = {
-        (i, p): i if p == 1 else build.add(POWER, i, k=float(p)) for i in inputs for p in range(1, degree + 1)
-    }
+    powers = {(i, p): i if p == 1 else build.add(POWER, i, k=float(p)) for i in inputs for p in range(1, degree + 1)}
     for i, j in itertools.combinations(inputs, 2):
         for p, q in itertools.product(range(1, degree), repeat=2):
             if p + q <= degree:
@@ -173,9 +171,7 @@ def _products_of_waves(build, X, i, j):
     column = build.features.a
     if not ranges[column[i]] or not ranges[column[j]]:
         return
-    first, second = (
-        [build.add(op, u, k=k) for k in WAVES / ranges[column[u]] for op in (SIN, COS)] for u in (i, j)
-    )
+    first, second = ([build.add(op, u, k=k) for k in WAVES / ranges[column[u]] for op in (SIN, COS)] for u in (i, j))
     for u, v in itertools.product(first, second):
         build.add(MUL, u, v)
 

@@ -15,10 +15,7 @@ from .enumeration import Features, mixed
 from .formula import Found, Tree, combination, evaluate, found, polished
 
 OFFSETS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
-WIDE = (
-    "id",
-    "inverse",
-)  # undone functions that are combined with every feature; the others with the cheapest
+WIDE = ("id", "inverse")  # undone functions that are combined with every feature; the others with the cheapest
 NARROW = 100_000
 HITS = 256  # meetings kept for one undone function
 CHECKED = 40  # of these, the cheapest are compared on all rows
@@ -69,9 +66,7 @@ def undone(y: np.ndarray, offsets=OFFSETS) -> list[Undone]:
         if np.abs(t).max() < 300:
             out.append(Undone("exp", np.exp(t), lambda tree, shifted=shifted: shifted(("log", tree))))
         if (t > 0).all() and (t < 1).all():
-            out.append(
-                Undone("logit", np.log(t / (1 - t)), lambda tree, shifted=shifted: shifted(sigmoid(tree)))
-            )
+            out.append(Undone("logit", np.log(t / (1 - t)), lambda tree, shifted=shifted: shifted(sigmoid(tree))))
         if np.abs(t).max() < 1:
             out.append(Undone("atanh", np.arctanh(t), lambda tree, shifted=shifted: shifted(("tanh", tree))))
         if np.abs(t).max() < np.pi / 2:
@@ -101,9 +96,7 @@ def quantile_rows(y: np.ndarray, n: int) -> np.ndarray:
     return order[ranks[sequence]]
 
 
-def meet(
-    pool: Features, rows, columns, y, names, evaluations: int, everything=False
-) -> tuple[list[Found], int]:
+def meet(pool: Features, rows, columns, y, names, evaluations: int, everything=False) -> tuple[list[Found], int]:
     """Exact expressions for the target, of two features and a function.
 
     Parameters

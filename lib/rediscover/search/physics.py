@@ -101,13 +101,7 @@ def _power_of_sum(trees, p, columns, y, weights, rows) -> list[Found]:
     constant = sum(v for v, tree in zip(c, trees, strict=True) if tree == (1,))
     pairs = [(v, tree) for v, tree in zip(c, trees, strict=True) if tree != (1,)]
     tree = combination([v for v, _ in pairs], [t for _, t in pairs], constant)
-    undo = {
-        1: tree,
-        -1: ("/", (1,), tree),
-        2: ("sqrt", tree),
-        -2: ("/", (1,), ("sqrt", tree)),
-        0.5: ("**", tree, (2,)),
-    }
+    undo = {1: tree, -1: ("/", (1,), tree), 2: ("sqrt", tree), -2: ("/", (1,), ("sqrt", tree)), 0.5: ("**", tree, (2,))}
     tree = undo[p]
     if p in (2, -2) and (y < 0).all():
         tree = ("neg", tree)
@@ -159,21 +153,14 @@ def functions(few, names, most: int) -> list[Tree]:
     """
     X = np.array([few[name] for name in names])
     powers = monomials(len(names), ARGUMENTS)
-    sizes = [
-        (monomial(p, names), np.median(np.abs(v))) for p, v in zip(powers, _values(powers, X), strict=True)
-    ]
+    sizes = [(monomial(p, names), np.median(np.abs(v))) for p, v in zip(powers, _values(powers, X), strict=True)]
     sizes = [(m, size) for m, size in sizes if np.isfinite(size) and size > 0]
     out = [("exp", ("*", (float(1 / size),), m)) for m, size in sizes]
     for m, size in sizes:
         for rate in RATES:
             k, c = float(rate / size), float(size / rate)
             inner = ("*", (k,), m)
-            out += [
-                ("+", m, (c,)),
-                ("-", m, (c,)),
-                ("-", ("exp", inner), (1.0,)),
-                ("+", ("exp", inner), (1.0,)),
-            ]
+            out += [("+", m, (c,)), ("-", m, (c,)), ("-", ("exp", inner), (1.0,)), ("+", ("exp", inner), (1.0,))]
             out += [("sin", inner), ("cos", inner), ("tanh", inner)]
             out += [("+", ("cos", inner), (2.0,)), ("-", ("cos", inner), (1.01,))]
         if len(out) > most:

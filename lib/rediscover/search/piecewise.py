@@ -73,9 +73,7 @@ def piecewise(columns, y, names, search: Search, evaluations: int, pieces: int =
             finds, cost = _sought(columns, y, part, search, evaluations - used)
             used += cost
             for first in sorted((f for f in finds if f.exact), key=lambda f: f.size)[:1]:
-                tree, cost = _completed(
-                    first, columns, y, names, search, trees, values, evaluations - used, pieces
-                )
+                tree, cost = _completed(first, columns, y, names, search, trees, values, evaluations - used, pieces)
                 used += cost
                 whole = found(tree, columns, y, "piecewise") if tree is not None else None
                 if whole is not None and _holds(whole, columns, y).mean() > 1 - STRAY:

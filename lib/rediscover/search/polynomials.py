@@ -114,11 +114,7 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
             if item.name != "id" or degree > 4:
                 continue
             c = _fitted(rows, item.values)
-            c = (
-                c
-                if c is None
-                else sparse(rows, item.values, needed(len(y)) * np.linalg.norm(c @ rows - item.values))
-            )
+            c = c if c is None else sparse(rows, item.values, needed(len(y)) * np.linalg.norm(c @ rows - item.values))
         trees = [monomial(p, names) for p in powers[1:]]
         find = c is not None and found(item.back(combination(c[1:], trees, c[0])), columns, y, "polynomial")
         if find:
@@ -148,9 +144,7 @@ def quotient(columns, y, names, rows) -> tuple[list[Found], int]:
     """
     X, t, used = np.array([columns[name][rows] for name in names]), y[rows], 0
     most = RATIONAL.get(len(names), 2 if len(names) < 6 else 1)
-    for above, below in sorted(
-        itertools.product(range(most + 1), range(1, most + 1)), key=lambda d: (sum(d), d)
-    ):
+    for above, below in sorted(itertools.product(range(most + 1), range(1, most + 1)), key=lambda d: (sum(d), d)):
         P, Q = exponents(len(names), above), exponents(len(names), below)
         if 2 * (len(P) + len(Q)) > len(rows):
             continue
@@ -174,9 +168,7 @@ def quotient(columns, y, names, rows) -> tuple[list[Found], int]:
     return [], used
 
 
-def beside(
-    pool: Features, rows, item: Undone, degree: int, columns, y, names, n: int
-) -> tuple[list[Found], int]:
+def beside(pool: Features, rows, item: Undone, degree: int, columns, y, names, n: int) -> tuple[list[Found], int]:
     """A polynomial and one feature whose sum is the target with a function undone: all features are compared.
 
     Parameters
@@ -207,9 +199,7 @@ def beside(
     if size == 0:
         return [], 0
     n = min(n, len(pool))
-    fit = np.concatenate(
-        [_agreement(pool.values[i : min(i + BLOCK, n)], Q, target / size) for i in range(0, n, BLOCK)]
-    )
+    fit = np.concatenate([_agreement(pool.values[i : min(i + BLOCK, n)], Q, target / size) for i in range(0, n, BLOCK)])
     order = np.argsort(-np.round(fit, 11), kind="stable")[:RANKED]
     near = [i for i in order[:20] if fit[i] > 1 - 1e-9]
     if not near and item.name == "id":

@@ -69,9 +69,7 @@ def usable(values: np.ndarray, base: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return np.ascontiguousarray(values[varies]), kept[varies]
 
 
-def pursue(
-    terms: Terms, target: np.ndarray, evaluations: int, most_terms: int = TERMS
-) -> tuple[list[Model], int]:
+def pursue(terms: Terms, target: np.ndarray, evaluations: int, most_terms: int = TERMS) -> tuple[list[Model], int]:
     """The best model found of each number of terms, and the features that were scanned.
 
     Parameters
@@ -167,9 +165,7 @@ def _distinct(models) -> list[Model]:
 
 def _refined(state: Model, terms: Terms, target) -> tuple[Model, int]:
     """The state with its inner constants fitted, or itself where that does not help."""
-    trees, error, used = refined(
-        state.trees, terms.columns, target, terms.weights, terms.base, STEPS, terms.transform
-    )
+    trees, error, used = refined(state.trees, terms.columns, target, terms.weights, terms.base, STEPS, terms.transform)
     if error < 0.999 * state.error:
         made = [terms.transform(tree) if terms.transform else tree for tree in trees]
         model = _model(tuple(trees), evaluate(made, terms.columns) * terms.weights, terms, target)

@@ -92,10 +92,7 @@ def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int, held_out=None
     kept = quantile_rows(y, ROWS)
     columns = dict(zip(names, np.ascontiguousarray(X[kept].T), strict=True))
     rest = [(X, y)] if held_out is None else [(X, y), held_out]
-    check = (
-        dict(zip(names, np.vstack([x for x, _ in rest]).T, strict=True)),
-        np.concatenate([v for _, v in rest]),
-    )
+    check = (dict(zip(names, np.vstack([x for x, _ in rest]).T, strict=True)), np.concatenate([v for _, v in rest]))
     search = Search(columns, y[kept], tuple(names), int(evaluations), check)
     with np.errstate(all="ignore"):  # features that overflow are left out where they are made
         for _ in stages(search):
