@@ -28,7 +28,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast lint generate bench lab refresh cost whole readme clean distclean lock
+.PHONY: help all smoke site paper test test-fast test-minutes lint generate bench lab refresh cost whole readme clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -78,7 +78,10 @@ test: lint ## the linters and the whole test suite, the notebooks among it
 	$(PY) -m pytest
 
 test-fast: $(READY) ## the quick tests, a minute
-	$(PY) -m pytest -m "not whole and not slow" -o addopts="--doctest-modules" tests lib
+	$(PY) -m pytest -m "not whole and not minutes and not slow" -o addopts="--doctest-modules" tests lib
+
+test-minutes: $(READY) ## the long checks of the search engines
+	$(PY) -m pytest -m minutes tests
 
 lint: $(READY) ## style and types: ruff on everything, mypy on the library
 	$(PY) -m ruff check lib tests notebooks

@@ -69,7 +69,7 @@ LAWS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_laws_that_afp_is_on_record_to_solve():
     for seed in range(3):
         solved = 0

@@ -12,6 +12,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import rediscover as rd
 from rediscover.expressions import Expression, ExpressionError, from_sympy, parse, refit, simplify
 from rediscover.expressions.numerics import DERIVATIVES, Program
 from rediscover.expressions.syntax import ARITY, CHARACTERS, DEPTH, NESTING, NODES, UNARY
@@ -20,7 +21,6 @@ from rediscover.system import time_limited
 import numpy as np
 import pytest
 import sympy
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -578,36 +578,13 @@ def test_killable_child_ends_with_its_parent():
         pytest.fail(f"process {child} outlived its parent")
 
 
-# ---------------------------------------- the facts, all of them
+# ---------------------------------------- all truths
 
 
-def facts(shared, name):
-    return yaml.load((shared / "facts" / name).read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-
-
-def real_formulas(shared):
-    """(source, text) of every real formula in the facts files."""
-    for entry in facts(shared, "surfaces.yaml")["surfaces"]:
-        for text in (entry.get("expressions") or {"": entry["expression"]}).values():
-            yield entry["id"], text
-    for entry in facts(shared, "srsd.yaml"):
-        yield entry["id"], entry["formula"]
-    for system in facts(shared, "odebench.yaml")["systems"]:
-        for text in system["equations"]:
-            yield system["label"], text
-    for model in facts(shared, "cde_catalog.yaml")["models"]:
-        for text in model["equations"]:
-            yield model["name"], text.split("=", 1)[1]
-    for system in facts(shared, "pdes.yaml")["systems"]:
-        for terms in system["rhs"].values():
-            for term in terms if isinstance(terms, list) else []:
-                if len(term) == 2 and ", y)" not in str(term[1]):  # an unnamed field f(x, y) is no formula
-                    yield system["name"], str(term[1])
-
-
-def test_every_formula_of_the_facts_equals_its_sympy_evaluation(shared):
+def test_every_truth_equals_its_sympy_evaluation():
     rng, count = np.random.default_rng(0), 0
-    for source, text in real_formulas(shared):
+    ids = [id for study in ("surfaces", "srsd", "odes", "cde", "pdes") for id in rd.problems(study)]
+    for source, text in ((id, text) for id in ids for text in rd.problem(id).truth.values()):
         e = parse(text)
         assert parse(str(e)) == e, source
         names = {name: sympy.Symbol(name) for name in e.names}
@@ -623,11 +600,11 @@ def test_every_formula_of_the_facts_equals_its_sympy_evaluation(shared):
     assert count > 183 + 120 + 63
 
 
-def test_every_boolean_rule_of_the_facts(shared):
+def test_every_boolean_rule():
     count = 0
     rng = np.random.default_rng(0)
-    for network in facts(shared, "boolean_networks.yaml")["networks"]:
-        for text in network["rules"].values():
+    for id in rd.problems("boolean"):
+        for text in rd.problem(id).truth.values():
             rule = parse(str(text), logic=True)
             assert parse(str(rule), logic=True) == rule
             values = {name: rng.integers(0, 2, 16) for name in rule.names}

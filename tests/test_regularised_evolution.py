@@ -121,7 +121,7 @@ NGUYEN = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_nguyen():
     """At least 7 of the 9 that PySR is on record to solve in an hour each; here 1 million evaluations each."""
     solved = []
@@ -136,7 +136,7 @@ def test_nguyen():
     assert sum(solved) >= 7
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 @pytest.mark.parametrize("factor, size", [(1.0, 1), (1.23456789, 3)])
 def test_one_variable_and_a_multiple_with_the_budget_of_the_package_s_defaults(factor, size):
     X = table()

@@ -132,7 +132,7 @@ def test_joined_features_are_evaluated_with_the_others(rows):
     assert str(Expression(more.tree(2, NAMES))) == "sin(7.5*y)"
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_a_million_features_take_seconds():
     import time
 

@@ -494,6 +494,6 @@ def test_same_seed_same_bytes_in_another_process():
     assert answers() == answers() != ""
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_same_bytes_from_machine_code_made_anew(tmp_path):
     assert answers() == answers({"NUMBA_CACHE_DIR": str(tmp_path)})

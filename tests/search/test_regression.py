@@ -96,7 +96,7 @@ def test_noise_is_not_exact(square):
     assert 0.005 < best.error < 0.0115
 
 
-@pytest.mark.slow
+@pytest.mark.minutes
 def test_public_suites():
     """At least 85 % of 55 public problems; prints one line each."""
     solved = 0
