@@ -5,12 +5,14 @@ Numbers are in percent; frames have the splits ``id`` and ``ood`` as index. All 
 
 import pandas as pd
 
+Judged = tuple[str, str]
+
 
 def _both(values: pd.Series) -> str:
     return f"{values['id']:.1f} and {values['ood']:.1f}"
 
 
-def sy_03(logicgep: pd.DataFrame, printed: pd.DataFrame, truth_table: pd.Series, run: int, of: int) -> tuple[str, str]:
+def sy_03(logicgep: pd.DataFrame, printed: pd.DataFrame, truth_table: pd.Series, run: int, of: int) -> Judged:
     """LogicGep beats every model in informedness. Columns: value, low; min, max (of printed models)."""
     finding = (
         f"informedness, in distribution and out of it, on {run} of {of} networks: logicgep {_both(logicgep['value'])} "
@@ -21,7 +23,7 @@ def sy_03(logicgep: pd.DataFrame, printed: pd.DataFrame, truth_table: pd.Series,
     return "untestable here" if run < of else "holds" if ahead else "fails", finding
 
 
-def sy_04(identity: pd.DataFrame, printed: pd.DataFrame) -> tuple[str, str]:
+def sy_04(identity: pd.DataFrame, printed: pd.DataFrame) -> Judged:
     """Models beat chance. Columns: value, high, models, models_below, models_above; as in `sy_03`."""
     models, below, above = (identity[name] for name in ("models", "models_below", "models_above"))
     return "untestable here", (
@@ -32,7 +34,7 @@ def sy_04(identity: pd.DataFrame, printed: pd.DataFrame) -> tuple[str, str]:
     )
 
 
-def sy_14(gain: pd.Series, by_seed: pd.DataFrame) -> tuple[str, str]:
+def sy_14(gain: pd.Series, by_seed: pd.DataFrame) -> Judged:
     """A judge improves LogicGep. The printed gain in F1 by split; F1 here by seed (rows) and split (columns)."""
     return "untestable here", (
         f"the judge was not run; the printed gains in F1, {_both(gain)}, are of one run each, and {len(by_seed)} runs "

@@ -2,20 +2,22 @@
 
 import pandas as pd
 
+Judged = tuple[str, str]
 
-def sy_02(best: float, printed: float, plain: pd.Series, pcmci: dict[str, float] | None) -> tuple[str, str]:
+
+def sy_02(best: float, printed: float, references: pd.Series, graphs: int, pcmci: dict[str, float] | None) -> Judged:
     """Language models beat PCMCI: (verdict, finding).
 
     Parameters
     ----------
     best, printed : printed F1 of the best language model (rule: pairs) and of PCMCI (rule: triples), in percent
-    plain : graphs; F1 by pairs of self_edges and complete_graph on them, in percent
+    references : F1 by pairs of self_edges and complete_graph on all the `graphs`, in percent
     pcmci : value, low, high and n of F1 by pairs of the stored runs, in percent; None without them
     """
     finding = (
         f"language models were not run; the best printed F1 is {best:.1f} by their rule (pairs), by which self edges "
-        f"only have {plain['self_edges']:.1f} and the complete graph {plain['complete_graph']:.1f} on all "
-        f"{plain['graphs']:.0f} graphs"
+        f"only have {references['self_edges']:.1f} and the complete graph {references['complete_graph']:.1f} on all "
+        f"{graphs} graphs"
     )
     if pcmci is None:
         return "untestable here", finding

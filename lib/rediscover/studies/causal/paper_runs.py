@@ -11,10 +11,12 @@ from ...metrics import causal as metrics
 from ...problems import problem
 from ...report.tables import Output
 from ...system.paths import root
-from .scores import graph_scores
+from .scores import GRAPH_METRICS, graph_scores
 
 CONSTRAINT_BASED = ("pcmci", "lpcmci", "jpcmci_plus")  # the paper's baselines
 PAPER_RUNS = "causal_recorded"  # the file among the tables
+COLUMNS = ["problem", "method", "status", "reason", "seconds", "scoring"]
+COLUMNS += [*(metric.__name__ for metric in GRAPH_METRICS), "edges", "solution"]
 
 
 def keep_paper_runs(records: pd.DataFrame, out: Output) -> None:
@@ -44,9 +46,9 @@ def paper_runs() -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
-        Columns: problem, method, status, reason, seconds, scoring (empty where there is an answer), the names of
-        `graph_scores`, and solution, a frozenset of (parent, child, lag). Without the file it is empty.
+    DataFrame with `COLUMNS`
+        scoring is empty where there is an answer; solution is a frozenset of (parent, child, lag). Without the
+        file there are no rows.
     """
     path, rows = root() / "tables" / f"{PAPER_RUNS}.csv", []
     stored = pd.read_csv(path, keep_default_na=False).to_dict("records") if path.exists() else []
@@ -59,4 +61,4 @@ def paper_runs() -> pd.DataFrame:
             solution = {child: [(f"x{j}", 1) for j in numbers] for child, numbers in parents}
             row |= graph_scores(solution, graph.edges) | {"solution": frozenset(metrics.edges(solution))}
         rows.append(row)
-    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["problem", "method", "scoring", "seconds"])
+    return pd.DataFrame(rows, columns=COLUMNS)
