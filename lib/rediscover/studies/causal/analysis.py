@@ -2,10 +2,12 @@
 
 import itertools
 import warnings
+from dataclasses import replace
 
 import pandas as pd
 
-from ...problems import problem, problems
+from ...problems import problems
+from ...problems.causal import CausalSeries, load
 from ...report.comparisons import labels
 from ...report.ledger import compare, verdict
 from ...report.papers import published
@@ -26,21 +28,21 @@ NOT_HERE = (
 )
 
 
-def graphs(params: CausalGraphs) -> tuple[list, str]:
+def graphs(params: CausalGraphs) -> tuple[list[CausalSeries], str]:
     """The graphs of the study, and where their series come from: all from the released file, or from equations.
 
     Where the file cannot be had, the graphs whose equations are known stand in for all, and the text says so.
     """
-    chosen, source = params.graphs or problems("causal"), INTEGRATED
+    chosen, source = [load(id.rpartition("/")[2]) for id in params.graphs or problems("causal")], INTEGRATED
     if params.series_from == "released":
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LicenceWarning)  # what is returned says it, once
-                problem(chosen[0]).series()
-            return [problem(id) for id in chosen], RELEASED
+                chosen[0].series()
+            return chosen, RELEASED
         except ReleasedError:
             source = f"{NOT_HERE}; {INTEGRATED}"
-    return [problem(id, series_from="equations") for id in chosen if problem(id).equations], source
+    return [replace(graph, series_from="equations") for graph in chosen if graph.equations], source
 
 
 def row(scored: pd.DataFrame, rule: str = "triples", total: int | None = None) -> dict[str, float]:

@@ -8,7 +8,7 @@ import pandas as pd
 from threadpoolctl import threadpool_info
 
 from ...metrics import causal as metrics
-from ...problems import problem
+from ...problems.causal import load
 from ...report.tables import Output
 from ...system.paths import root
 from .scores import GRAPH_METRICS, graph_scores
@@ -53,7 +53,7 @@ def paper_runs() -> pd.DataFrame:
     path, rows = root() / "tables" / f"{PAPER_RUNS}.csv", []
     stored = pd.read_csv(path, keep_default_na=False).to_dict("records") if path.exists() else []
     for run in stored:
-        graph = problem(run["problem"])
+        graph = load(run["problem"].rpartition("/")[2])
         row = {name: run[name] for name in ("problem", "method", "status", "reason")}
         row |= {"seconds": float(run["took_seconds"]), "scoring": "" if run["parents"] else "nothing to score"}
         if run["parents"]:
