@@ -174,17 +174,26 @@ def other_sign(cells: pd.DataFrame) -> int:
 
 
 def beside_models(method: str, measure: str) -> dict:
-    return row("boolean_headline", method=method, measure=measure)
+    """A reference beside the printed models; the measure is a short name and a split, such as ``BI id``."""
+    name, split = measure.split()
+    names = {"P": "precision", "R": "recall", "acc": "accuracy", "BI": "informedness"}
+    return row("boolean_references", method=method, split=split, measure=names[name])
 
 
 def cells_back(cell: str = "T", verdict: str = "reproduced") -> int:
     """Printed cells of LogicGep whose name begins so, with this verdict."""
     rows = table("boolean_logicgep")
-    return (rows["cell"].str.startswith(cell) & (rows["verdict"] == verdict)).sum()
+    return (logicgep_cells().str.startswith(cell) & (rows["verdict"] == verdict)).sum()
+
+
+def logicgep_cells() -> pd.Series:
+    """Names of the printed cells of LogicGep, such as ``T3 id precision``."""
+    rows = table("boolean_logicgep").fillna({"split": ""})
+    return rows["table"].str.replace("Table ", "T") + " " + rows["split"] + " " + rows["metric"]
 
 
 def cells_printed(cell: str = "T") -> int:
-    return table("boolean_logicgep")["cell"].str.startswith(cell).sum()
+    return logicgep_cells().str.startswith(cell).sum()
 
 
 def back_by_seeds() -> int:
@@ -212,7 +221,7 @@ def both(name: str, *columns: str, **where) -> str:
 def below(method: str, measure: str) -> list[bool]:
     """For both halves, whether all printed models are below the interval of a method."""
     rows = [beside_models(method, f"{measure} {half}") for half in ("id", "ood")]
-    return [row["models below"] == row["models"] for row in rows]
+    return [row["models_below"] == row["models"] for row in rows]
 
 
 # --- 32: causal graphs
@@ -235,7 +244,7 @@ def levels_ahead() -> str:
 
 def ahead_of(reference: str, rule: str) -> pd.Series:
     """Mean difference of F1 to a reference, a value for each constraint-based method."""
-    return table("causal_versus").query("reference == @reference and rule == @rule")["difference"]
+    return table("causal_versus").query("b == @reference and condition == @rule")["mean_difference"]
 
 
 def recorded(method: str, status: str) -> pd.DataFrame:
@@ -257,7 +266,7 @@ def too_large() -> str:
 
 def levels_from_counts() -> float:
     """Share of PCMCI's graphs at 0.8 if the one graph of exactly 4/5 counted."""
-    found = row("causal_table4", method="pcmci", row="recorded")
+    found = row("causal_table4", method="pcmci", source="rediscover")
     return found["acc_0.8"] + 100 / found["graphs"]
 
 

@@ -1,19 +1,12 @@
-"""Scores of a Boolean network: pooled as published, by node as the paper's formula has it, and by truth
-table."""
+"""Scores of a Boolean network: pooled as published, by node as in the paper's formula, and by truth table."""
 
 import numpy as np
 
 from ...expressions import ExpressionError, parse
 from ...metrics import boolean as metrics
 
-STATE_METRICS = (
-    metrics.precision_pooled,
-    metrics.recall_pooled,
-    metrics.f1_pooled,
-    metrics.accuracy_pooled,
-    metrics.informedness_pooled,
-    metrics.f1_macro,
-)
+STATE_METRICS = [metrics.precision_pooled, metrics.recall_pooled, metrics.f1_pooled, metrics.accuracy_pooled]
+STATE_METRICS += [metrics.informedness_pooled, metrics.f1_macro]
 
 
 def score(problem, solution, seed: int = 0) -> dict[str, float]:
@@ -23,15 +16,13 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     ----------
     problem : BooleanNetwork
     solution : node -> text of its rule
-        A node without a rule, or with one that cannot be read, is scored as having no value (see
-        `metrics.boolean`).
+        A node without a rule, or with one that cannot be read, has no value (see `metrics.boolean`).
 
     Returns
     -------
     dict of metric name -> value
-        Measures of states on the training transitions end in ``_id``, those on the test transitions in
-        ``_ood``. With them: the share of equivalent rules, symbolic proximity and the number of operations,
-        as released.
+        Measures of states end in ``_id`` on the training transitions, in ``_ood`` on the test transitions. With
+        them: the share of equivalent rules, symbolic proximity and the number of operations, as released.
     """
     rules = {node: _read(solution.get(node)) for node in problem.truth}
     splits = problem.data(seed)

@@ -5,11 +5,15 @@ import numpy as np
 from ...metrics import causal as metrics
 from ...system.upstream_files import ReleasedError
 
-GRAPH_METRICS = [
-    getattr(metrics, f"{measure}_{rule}")
-    for rule in ("pairs", "triples", "directed")
-    for measure in ("f1", "precision", "recall", "fdr")
-] + [metrics.shd, metrics.shd_transposed]
+RULES = ("pairs", "triples", "directed")  # for language models; for baselines; one for both
+GRAPH_METRICS = [getattr(metrics, f"{name}_{rule}") for rule in RULES for name in ("f1", "precision", "recall", "fdr")]
+GRAPH_METRICS += [metrics.shd, metrics.shd_transposed]
+
+
+def graph_scores(solution, truth: set[tuple[str, str, int]]) -> dict[str, float]:
+    """The measures that need no series, by name, and the number of edges; truth as (parent, child, lag)."""
+    found = metrics.edges(solution)
+    return {metric.__name__: metric(found, truth) for metric in GRAPH_METRICS} | {"edges": len(found)}
 
 
 def score(problem, solution, seed: int = 0) -> dict[str, float]:
@@ -24,16 +28,12 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     Returns
     -------
     dict of metric name -> value
-        The published rules (``_pairs``, ``_triples``), the harmonised one (``_directed``), both distances,
-        the number of edges, and the two CI-scores; these are NaN where the series cannot be had or the graph
-        has a variable that it lacks.
+        `graph_scores`, and the two CI-scores; these are NaN where the series cannot be had or the graph has a
+        variable that it lacks.
     """
-    found, truth = metrics.edges(solution), problem.edges
-    scores = {metric.__name__: metric(found, truth) for metric in GRAPH_METRICS}
-    scores["edges"] = len(found)
-    known = set(problem.inputs)
+    scores, found = graph_scores(solution, problem.edges), metrics.edges(solution)
     series = None
-    if all({parent, child} <= known for parent, child, _ in found):
+    if all({parent, child} <= set(problem.inputs) for parent, child, _ in found):
         try:
             series = dict(zip(problem.inputs, problem.series().T, strict=True))
         except ReleasedError:

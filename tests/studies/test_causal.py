@@ -1,8 +1,7 @@
 """Causal graphs: data, metrics, methods and the released runs."""
 
-import gzip
-import json
 import pickle
+from pathlib import Path
 
 import rediscover as rd
 from rediscover.methods.tigramite import pearson
@@ -13,7 +12,9 @@ from rediscover.system.upstream_files import ReleasedError
 
 import numpy as np
 import pytest
+import yaml
 
+DATA = Path(__file__).parents[1] / "data"
 REFERENCES = {  # F1, precision, recall in percent: the paper's two rules
     "self_edges": {"pairs": (59.3, 100.0, 43.0), "triples": (48.8, 100.0, 32.9)},
     "complete_graph": {"pairs": (70.4, 57.7, 100.0), "triples": (59.0, 44.7, 100.0)},
@@ -168,33 +169,31 @@ class TestReferences:
 
 
 @pytest.fixture(scope="module")
-def released_runs(shared):
-    path = shared / "data" / "symbolbench" / "released_outputs.json.gz"
-    if not path.exists():
-        pytest.skip("the released runs are not at hand")
-    with gzip.open(path) as file:
-        return [run for run in json.load(file)["items"] if run["task"] == "SCM" and run["noise"] == 0]
-
-
-def as_list(graph):
-    return [(parent, child, lag) for child, parents in graph.items() for parent, lag in parents]
+def released_runs():
+    """The first candidates of Qwen3-1.7B, their edges as (parent, child, lag)."""
+    runs = yaml.safe_load((DATA / "causal_released_runs.yaml").read_text())
+    for run in runs:
+        parents = run.pop("parents").items()
+        run["edges"] = [(f"x{j}", f"x{child}", 1) for child, numbers in parents for j in numbers]
+    return runs
 
 
 class TestReleasedRuns:
-    def test_stored_ci_scores_and_complexities_come_back(self, released_runs, mirror):
+    def test_stored_complexities_come_back(self, released_runs):
+        assert all(len(run["edges"]) == run["n_edges"] for run in released_runs)
+
+    def test_stored_ci_scores_come_back(self, released_runs, mirror):
         checked = 0
         for run in released_runs:
-            problem = causal.load(run["truth"])
+            problem = causal.load(run["graph"])
             series = dict(zip(problem.inputs, problem.series().T, strict=True))
-            for graph, stored, complexity in run["candidates"][:10]:
-                found = as_list(graph)
-                if not {name for edge in found for name in edge[:2]} <= set(series):
-                    continue
-                expected = np.nan if stored is None else stored
-                assert metrics.ci_score_effective(found, series) == pytest.approx(expected, abs=1e-9, nan_ok=True)
-                assert len(found) == complexity
-                checked += 1
-        assert checked > 500
+            if not {name for edge in run["edges"] for name in edge[:2]} <= set(series):
+                continue
+            expected = np.nan if run["ci_score"] is None else run["ci_score"]
+            found = metrics.ci_score_effective(run["edges"], series)
+            assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
+            checked += 1
+        assert checked > 40
 
     @pytest.mark.parametrize(
         ("thinking", "graphs", "printed", "expected"),
@@ -207,8 +206,8 @@ class TestReleasedRuns:
         """Qwen3-1.7B, first candidate: near the print, where one or two of 25 runs are not released."""
         rows = []
         for run in released_runs:
-            if (run["model"], run["thinking"]) == ("Qwen3-1.7B", thinking):
-                found, truth = set(as_list(run["candidates"][0][0])), causal.load(run["truth"]).edges
+            if run["thinking"] == thinking:
+                found, truth = set(run["edges"]), causal.load(run["graph"]).edges
                 measures = metrics.precision_triples, metrics.recall_triples, metrics.f1_triples
                 rows.append([measure(found, truth) for measure in measures])
         assert len(rows) == graphs

@@ -1,0 +1,164 @@
+"""Ledger and claims of the Boolean study, and its released runs, on cases worked by hand."""
+
+from pathlib import Path
+
+import rediscover as rd
+from rediscover import report
+from rediscover.expressions import parse
+from rediscover.studies.boolean import analysis, claims, released_runs
+from rediscover.system.studies import studies
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+DATA = Path(__file__).parents[1] / "data"
+NETWORKS = ("boolean/B23", "boolean/B42")
+SCORES = [f"{column}_{split}" for split in analysis.SPLITS for column in analysis.MEASURES.values()]
+
+
+def scores(*values, seed=0):
+    """Scores of LogicGEP on some of `NETWORKS`, every measure of a network alike."""
+    frame = pd.DataFrame({score: list(values) for score in SCORES})
+    frame["proximity_classes"], frame["operations"] = 2.0, [10.0 * value for value in values]
+    return frame.assign(problem=NETWORKS[: len(values)], seed=seed, method="logicgep")
+
+
+@pytest.fixture
+def scored():
+    return pd.concat([scores(0.9, 0.4), scores(0.7, 0.8, seed=1)], ignore_index=True)
+
+
+def test_a_row_is_in_percent_and_counts_thresholds_of_f1():
+    cells = analysis.row(scores(0.5, 1.0))
+    assert cells["id", "precision"] == 75.0 and cells["", "complexity"] == 7.5
+    assert (cells["ood", "acc_0.5"], cells["ood", "acc_0.7"]) == (100.0, 50.0)
+
+
+def test_a_network_without_a_result_leaves_the_means_and_stays_in_the_thresholds():
+    frame = scores(0.6, 0.2).assign(f1_pooled_id=[0.9, 0.4])
+    without_first, without_second = analysis.without_one(frame)
+    assert without_first["id", "acc_0.5"] == 0 and without_second["id", "acc_0.5"] == 50
+    assert without_first["id", "bookmaker_informedness"] == pytest.approx(20)
+    assert without_second["id", "bookmaker_informedness"] == pytest.approx(60)
+
+
+def test_next_run_is_students_prediction_interval():
+    found = analysis.next_run([88.0, 89.0, 90.0])  # s = 1, t(0.975, 2) = 4.3027
+    assert found["value"] == 89.0 and found["high"] - 89 == pytest.approx(4.302653 * (4 / 3) ** 0.5)
+    assert analysis.next_run([5.0]) == {"value": 5.0, "low": 5.0, "high": 5.0}
+
+
+class TestLedger:
+    @pytest.mark.parametrize("table", ["symbolbench_table3", "symbolbench_table7"])
+    def test_it_holds_every_printed_cell_and_compares_no_part(self, scored, table):
+        ledger = analysis.ledger(table, scored)
+        assert ledger["source"].tolist() == report.published(table).index.tolist()
+        assert set(ledger["verdict"]) == {"not comparable", "not run"}
+        assert "2 of 65 networks" in set(ledger["reason"])
+
+    def test_all_networks_are_compared_with_the_range_of_the_seeds(self, scored):
+        ledger = analysis.ledger("symbolbench_table7", scored, networks=len(NETWORKS))
+        assert set(ledger["verdict"]) == {"reproduced", "differs", "not run"}
+        (cell,) = ledger.query("column == 'ood bookmaker_informedness' and row == 'LogicGep'").itertuples()
+        assert (cell.measured, cell.low, cell.high) == pytest.approx((70, 65, 75))
+        # s = 7.0711, t(0.975, 1) = 12.7062, times the root of 3/2
+        assert cell.reason == "2 seeds 65 to 75; one run more -40.04 to 180; 2 networks"
+
+    def test_table_3_allows_for_the_network_without_a_result(self, scored):
+        cells = analysis.cells("symbolbench_table3", scored).loc["id", "bookmaker_informedness"]
+        assert tuple(cells[["seeds_low", "seeds_high", "low", "high"]]) == pytest.approx((65, 75, 40, 90))
+
+    def test_a_printed_value_in_the_range_is_reproduced(self, scored):
+        high = scored.assign(informedness_pooled_ood=[0.75, 0.75, 0.8, 0.8])  # 76.5 is printed
+        ledger = analysis.ledger("symbolbench_table3", high, networks=len(NETWORKS))
+        cell = ledger.query("column == 'ood bookmaker_informedness' and row == 'LogicGep'")
+        assert cell["verdict"].item() == "reproduced"
+
+    def test_complexity_of_table_7_is_per_rule_and_beside_both_splits(self, scored):
+        rules = [len(rd.problem(name).truth) for name in NETWORKS]
+        expected = np.mean([9 / rules[0], 4 / rules[1], 7 / rules[0], 8 / rules[1]])
+        cells = analysis.cells("symbolbench_table7", scored)["value"]
+        assert [cells[split, "complexity"] for split in ("", "id", "ood")] == pytest.approx([expected] * 3)
+
+
+def by_split(**columns):
+    return pd.DataFrame(columns, index=list(analysis.SPLITS))
+
+
+class TestClaims:
+    printed = by_split(min=[19.2, 15.7], max=[30.3, 27.9])
+    perfect = pd.Series({"id": 100.0, "ood": 87.8})
+
+    @pytest.mark.parametrize(
+        ("low", "run", "verdict"),
+        [((87.0, 72.0), 65, "holds"), ((87.0, 20.0), 65, "fails"), ((87.0, 72.0), 64, "untestable here")],
+    )
+    def test_logicgep_leads_only_where_the_interval_is_above_the_models(self, low, run, verdict):
+        logicgep = by_split(value=[88.7, 75.3], low=low)
+        found, text = claims.sy_03(logicgep, self.printed, self.perfect, run=run, of=65)
+        assert found == verdict
+        assert "logicgep 88.7 and 75.3 (95 % from 87.0 and" in text and f"on {run} of 65 networks" in text
+
+    def test_chance_is_compared_with_the_identity_map(self):
+        counts = {"models": [10, 10], "models_below": [4, 5], "models_above": [1, 3]}
+        verdict, text = claims.sy_04(by_split(value=[27.0, 23.1], high=[30.2, 26.1], **counts), self.printed)
+        assert verdict == "untestable here"
+        assert text.endswith("of 10 printed models 4 and 5 are below its interval, 1 and 3 above")
+
+    def test_a_gain_is_compared_with_the_spread_over_seeds(self):
+        gain = pd.Series({"id": 2.9, "ood": 0.4})
+        by_seed = pd.DataFrame({"id": [88.0, 89.2], "ood": [78.0, 79.5]})
+        verdict, text = claims.sy_14(gain, by_seed)
+        assert verdict == "untestable here" and text.endswith("differ by up to 1.2 and 1.5")
+
+    def test_every_claim_of_the_study_has_a_function(self):
+        names = {name.replace("_", "-").upper() for name in vars(claims) if name.startswith("sy_")}
+        assert names == set(report.papers.claims("boolean").index)
+
+
+@pytest.fixture(scope="module")
+def released():
+    """Four released runs with two candidates each, as `released_runs.runs` gives them."""
+    found = yaml.safe_load((DATA / "boolean_released_runs.yaml").read_text())
+    for run in found:
+        states = (run.pop("before"), run.pop("after"))
+        run["train"] = [np.array([[bit == "1" for bit in state] for state in part]) for part in states]
+    return found
+
+
+class TestReleasedRuns:
+    def test_they_are_none_where_they_are_not(self, tmp_path):
+        assert released_runs.runs(tmp_path) is None
+
+    def test_stored_scores_come_back(self, released):
+        for run in released:
+            for i, (_, *stored) in enumerate(run["candidates"]):
+                found = released_runs.rederive(run, released_runs.read_rules(run, i))
+                names = ("f1", "precision", "recall", "accuracy")
+                assert [found[name] for name in names] == pytest.approx(stored, abs=1e-9)
+
+    def test_figure_3_comes_back_from_the_stored_scores(self):
+        stored = pd.read_csv(DATA / "boolean_best_candidates.csv", comment="#")
+        means = stored.groupby("reasoning")[list(released_runs.MEASURES)].mean().round(3)
+        assert len(stored) == 40 and means.to_dict("index") == studies()["boolean"]["figures"]["3b"]
+
+    def test_nodes_without_a_rule_count_as_true_and_may_be_left_out(self, released):
+        (run, *_), rule = released, parse("0", logic=True)
+        first = rd.problem(f"boolean/{run['truth']}").inputs[0]
+        share = run["train"][1][:, 0].mean()
+        assert released_runs.rederive(run, {first: rule})["accuracy"] == pytest.approx(1 - share)
+        assert released_runs.rederive(run, {}, [first])["accuracy"] == pytest.approx(share)
+
+    @pytest.mark.parametrize(
+        "text, hit", [("x1 & x2", False), ("!x1 & x2", True), ("!(x1 & x2)", False), ("!x1", True)]
+    )
+    def test_rules_with_a_negated_variable_are_skipped(self, text, hit):
+        assert released_runs.is_skipped(parse(text, logic=True)) == hit
+
+
+def test_one_released_figure_counts_a_network_too_many():
+    sizes = [len(rd.problem(id).inputs) for id in rd.problems("boolean", "symbolbench")]
+    ((nodes, networks),) = studies()["boolean"]["figures"]["4b"].items()
+    assert len(sizes) == analysis.NETWORKS == 65 and sizes.count(nodes) == networks - 1
