@@ -85,7 +85,7 @@ def test_sizes_are_the_worked_examples(terms, nodes):
 def test_sizes_agree_with_the_general_rule(terms, nodes):
     symbolic = pytest.importorskip("rediscover.metrics.symbolic")
     text = " + ".join(f"{0.1 + i}*{term}" if term != "1" else "1.5" for i, term in enumerate(terms))
-    assert symbolic.complexity(text, rule="mdbench") == nodes
+    assert symbolic.complexity(text, rule="preorder") == nodes
 
 
 def test_no_terms_have_no_size():

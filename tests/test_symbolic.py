@@ -385,13 +385,13 @@ MDBENCH = {
 
 @pytest.mark.parametrize(("text", "count"), MDBENCH.items())
 def test_worked_complexities_of_mdbench(text, count):
-    assert complexity(text, "mdbench") == count
+    assert complexity(text, "preorder") == count
 
 
 def test_complexities_of_systems_add_up():
-    assert complexity(["u1", "-4.5*u0 - 0.43*u1"], "mdbench") == 1 + 7
+    assert complexity(["u1", "-4.5*u0 - 0.43*u1"], "preorder") == 1 + 7
     system = {"u0": "0.1*u0_xx + 0.1*u0_yy + u0", "u1": "0.1*u1_xx + 0.1*u1_yy - u0"}
-    assert complexity(system, "mdbench") == 8 + 10
+    assert complexity(system, "preorder") == 8 + 10
 
 
 def test_other_rules():

@@ -56,7 +56,7 @@ class Afp(Tabular):
     requires: ClassVar[tuple[str, ...]] = ("numba",)
     predictors: ClassVar[bool] = False
     grid: ClassVar[dict] = {
-        "srsd": {
+        "SRSD": {
             "population_size": [100, 1000],
             "stop_threshold": [1e-10, 1e-2],
             "operators": ["+,-,*,/,exp,log,square,cube,sqrt,sin,cos", "+,-,*,/,exp,log,square,cube,sqrt"],

@@ -70,7 +70,7 @@ class Dsr(Tabular):
     name: ClassVar[str] = "dsr"
     reference: ClassVar[str] = "Petersen et al., Deep symbolic regression (ICLR 2021)"
     grid: ClassVar[dict] = {
-        "srsd": {
+        "SRSD": {
             "function_set": [FUNCTIONS, f"{FUNCTIONS},const"],
             "uniform_arity": [True],
             "soft_length": [10.0],

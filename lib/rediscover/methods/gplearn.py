@@ -56,7 +56,7 @@ class Gplearn(Tabular):
     requires: ClassVar[tuple[str, ...]] = ("gplearn", "scikit-learn")
     protected: ClassVar[bool] = True  # whether texts spell the protected branches out
     grid: ClassVar[dict] = {
-        "srsd": {
+        "SRSD": {
             "population_size": [100, 1000],
             "stopping_criteria": [1e-10, 1e-2],
             "const_range": [0.0, 1.0, 10.0, 1e2, 1e3, 1e4],
@@ -64,7 +64,7 @@ class Gplearn(Tabular):
             "parsimony_coefficient": [1e-3, 1e-2],
             "function_set": ["add,mul,div,sqrt,sin,cos,tan,log"],
         },
-        "symbolbench": {
+        "SymbolBench": {
             "population_size": [25],
             "function_set": ["add,sub,mul,div,sin,cos,log"],
             "parsimony_coefficient": [0.1],

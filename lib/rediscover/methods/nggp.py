@@ -48,7 +48,7 @@ class Nggp(Dsr):
     elites: int = 50
     name: ClassVar[str] = "nggp"
     reference: ClassVar[str] = "Mundhenk et al., neural-guided GP population seeding (NeurIPS 2021)"
-    grid: ClassVar[dict] = {"srsd": {"reading": ["merged", "named"], "function_set": [FUNCTIONS, f"{FUNCTIONS},const"]}}
+    grid: ClassVar[dict] = {"SRSD": {"reading": ["merged", "named"], "function_set": [FUNCTIONS, f"{FUNCTIONS},const"]}}
 
     def _training(self) -> Training:
         if self.reading not in READINGS:

@@ -57,7 +57,7 @@ class Operon(Tabular):
     reference: ClassVar[str] = "Burlacu et al., Operon C++ (GECCO 2020), doi:10.1145/3377929.3398099"
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("pyoperon",)
-    grid: ClassVar[dict] = {"mdbench": {"symbols": ["add,sub,mul,aq,sin"]}}
+    grid: ClassVar[dict] = {"MDBench": {"symbols": ["add,sub,mul,aq,sin"]}}
 
     def __post_init__(self):
         super().__post_init__()

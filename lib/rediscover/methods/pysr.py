@@ -54,8 +54,8 @@ class Pysr(Tabular):
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("pysr",)
     grid: ClassVar[dict] = {
-        "surfacebench": {"niterations": [30], "unary_operators": ["sin,cos,tan,exp,log"]},
-        "mdbench": {
+        "SurfaceBench": {"niterations": [30], "unary_operators": ["sin,cos,tan,exp,log"]},
+        "MDBench": {
             "niterations": [100],
             "ncycles_per_iteration": [1000],
             "populations": [20],
@@ -64,7 +64,7 @@ class Pysr(Tabular):
             "maxdepth": [20],
             "unary_operators": ["sin,exp,log,sqrt"],
         },
-        "symbolbench": {
+        "SymbolBench": {
             "niterations": [50],
             "population_size": [15],
             "binary_operators": ["+,-,*,^,/"],

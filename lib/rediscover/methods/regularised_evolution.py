@@ -46,8 +46,8 @@ class RegularisedEvolution(evolution.Settings, Tabular):
     reference: ClassVar[str] = "after Cranmer, SymbolicRegression.jl 1.11 (2023), arXiv:2305.01582"
     requires: ClassVar[tuple[str, ...]] = ("numba",)
     grid: ClassVar[dict] = {
-        "surfacebench": {"niterations": [30], "nested_constraints": [{"tan": {"tan": 1}}]},
-        "mdbench": {
+        "SurfaceBench": {"niterations": [30], "nested_constraints": [{"tan": {"tan": 1}}]},
+        "MDBench": {
             "niterations": [100],
             "populations": [20],
             "population_size": [100],
@@ -68,7 +68,7 @@ class RegularisedEvolution(evolution.Settings, Tabular):
             "weight_optimize": [0.001],
             "adaptive_parsimony_scaling": [1000.0],
         },
-        "symbolbench": {
+        "SymbolBench": {
             "niterations": [50],
             "binary_operators": ["+,-,*,^,/"],
             "unary_operators": ["cos,exp,sin,neg,log,sqrt"],

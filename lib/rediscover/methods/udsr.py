@@ -60,7 +60,7 @@ class Udsr(Dsr):
     as_released: bool = False
     name: ClassVar[str] = "udsr"
     reference: ClassVar[str] = "Landajuela et al., A unified framework for deep symbolic regression (NeurIPS 2022)"
-    grid: ClassVar[dict] = {"mdbench": {"as_released": [False, True]}}
+    grid: ClassVar[dict] = {"MDBench": {"as_released": [False, True]}}
 
     def __post_init__(self):
         super().__post_init__()

@@ -30,7 +30,7 @@ COMPLEXITY_RULES: dict[str, Callable[[Expression], int]] = {
     "tree": lambda expression: expression.size,
     "srsd_nodes": _published_nodes,
     "count_ops": _count_ops,
-    "mdbench": _preorder_nodes,
+    "preorder": _preorder_nodes,
     "symbolbench": _numeric_count_ops,
 }
 
@@ -46,7 +46,7 @@ def complexity(expression, rule: str = "tree", names: Sequence[str] | None = Non
         tree           ours and PySR's: every constant, variable and operator of the expression as it stands
         srsd_nodes     SRSD, the size in eq. (3): nodes of the simplified tree of `ned_published`
         count_ops      SRSD, difficulty: SymPy's ``count_ops`` after automatic evaluation
-        mdbench        MDBench: nodes that SymPy's ``preorder_traversal`` visits after automatic evaluation
+        preorder       MDBench: nodes that SymPy's ``preorder_traversal`` visits after automatic evaluation
         symbolbench    SymbolBench, continuous: ``count_ops`` after ``evalf``
         ============== ==================================================================================
 
@@ -62,7 +62,7 @@ def complexity(expression, rule: str = "tree", names: Sequence[str] | None = Non
 
     Examples
     --------
-    >>> complexity("2.5*x + x**2"), complexity("a/b", "mdbench"), complexity(["x", "2*x"], "count_ops")
+    >>> complexity("2.5*x + x**2"), complexity("a/b", "preorder"), complexity(["x", "2*x"], "count_ops")
     (7, 5, 1)
     """
     if rule not in COMPLEXITY_RULES:

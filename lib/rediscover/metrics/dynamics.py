@@ -124,7 +124,7 @@ def partial(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> f
 
 @metric("lower")
 def complexity_mdbench(prediction, truth=None) -> float:
-    """Nodes of all right-hand sides as MDBench counts them: ``symbolic.complexity`` by its rule 'mdbench'.
+    """Nodes of all right-hand sides as MDBench counts them: ``symbolic.complexity`` by its rule 'preorder'.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def complexity_mdbench(prediction, truth=None) -> float:
     """
     from .symbolic import complexity
 
-    return float(complexity(prediction, rule="mdbench"))
+    return float(complexity(prediction, rule="preorder"))
 
 
 @metric("lower")
@@ -179,7 +179,7 @@ def linear_size(terms: Iterable[str]) -> int:
     """Nodes of the sum of numbers times library terms, as MDBench counts them, without building the
     expression.
 
-    Agrees with ``symbolic.complexity(text, rule="mdbench")`` on such sums; a thousand times as fast, which
+    Agrees with ``symbolic.complexity(text, rule="preorder")`` on such sums; a thousand times as fast, which
     the grid searches need.
 
     Parameters

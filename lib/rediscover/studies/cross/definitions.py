@@ -175,7 +175,8 @@ def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[
         **_errors(predicted, true),
         "r2_states": r2,
         "accuracy_09": trajectories.accuracy([r2]),
-        **{rule: float(symbolic.complexity(answer, rule)) for rule in ("tree", "mdbench", "symbolbench")},
+        "mdbench": float(symbolic.complexity(answer, "preorder")),
+        **{rule: float(symbolic.complexity(answer, rule)) for rule in ("tree", "symbolbench")},
         **_identity(pairs, values),
         "identified": dynamics.identified(
             {name: _decimal(e) for name, e in answer.items()},
