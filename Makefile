@@ -28,7 +28,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast lint generate bench lab refresh cost whole readme clean distclean lock
+.PHONY: help all smoke site paper test test-fast test-minutes lint generate bench lab refresh cost whole readme clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -55,9 +55,11 @@ $(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(READY)
 	$(PY) -m papermill $< $$part -p profile $(PROFILE) -k python3 --no-progress-bar --log-level ERROR \
 	    && mv $$part $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
 
-# Cross-scoring and the ledger read what the other studies wrote, the ledger also the audits in their notebooks.
+# The fields of MDBench are compared with its systems of ordinary equations, cross-scoring and the ledger read what all
+# other notebooks wrote, the ledger also the audits in them.
+$(BUILD)/41_mdbench_pdes.ipynb: $(filter %/40_mdbench_odes.ipynb,$(STUDY:%=$(BUILD)/%.ipynb))
 $(BUILD)/60_cross_scoring.ipynb: $(filter-out %/60_cross_scoring.ipynb %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
-    $(wildcard $(addprefix tables/,$(addsuffix _scores.csv,surfaces srsd mdbench_odes mdbench_pdes coupled)))
+    $(wildcard tables/*_scores.csv)
 $(BUILD)/90_ledger.ipynb: $(filter-out %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
     $(wildcard tables/*_ledger.csv tables/*_claims.csv notebooks/*.ipynb)
 
@@ -76,7 +78,10 @@ test: lint ## the linters and the whole test suite, the notebooks among it
 	$(PY) -m pytest
 
 test-fast: $(READY) ## the quick tests, a minute
-	$(PY) -m pytest -m "not whole and not slow" -o addopts="--doctest-modules" tests lib
+	$(PY) -m pytest -m "not whole and not minutes and not slow" -o addopts="--doctest-modules" tests lib
+
+test-minutes: $(READY) ## the long checks of the search engines
+	$(PY) -m pytest -m minutes tests
 
 lint: $(READY) ## style and types: ruff on everything, mypy on the library
 	$(PY) -m ruff check lib tests notebooks

@@ -4,11 +4,11 @@ import os
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from rediscover.metrics import edit_distance
 from rediscover.system import upstream_files
 from rediscover.system.store import CACHE
+
+import pytest
 
 os.environ.setdefault("REDISCOVER_PROGRESS", "off")  # a bar would be output of the notebooks
 

@@ -9,10 +9,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from rediscover.methods import Candidate, Method, Unsupported, generator
 from rediscover.problems import Regression, Split, Transitions
+
+import numpy as np
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
 import rediscover as rd
 from rediscover.metrics.trajectories import sr2
 from rediscover.report import published
 from rediscover.studies.boolean import analysis as boolean
+
+import pandas as pd
 
 TABLES = Path(__file__).parents[1] / "tables"
 
@@ -125,13 +125,13 @@ def surfaces(subset: str) -> int:
 
 def affine(split: str) -> pd.DataFrame:
     """SR2 of the affine fit and the best printed model, by number of states."""
-    return table("coupled_headline").query("split == @split").set_index("states")
+    return table("cde_affine").query("split == @split").set_index("states")
 
 
 def affine_bounds(split: str, states: int) -> str:
     """The interval as the notebook's Table 2 has it, such as [88, 98]."""
     column = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}[split]
-    return row("coupled_table2_kept", states=states, method="least_squares")[column].partition(" ")[2]
+    return row("cde_table2_kept", states=states, method="least_squares")[column].partition(" ")[2]
 
 
 @functools.cache
@@ -145,7 +145,7 @@ def affine_by_draw(draws: int = 5) -> list[float]:
 def verdict(split: str, order: str) -> str:
     """Numbers of states for which the fit is ahead of, within or behind its interval."""
     rows = affine(split)
-    return listed(rows.index[rows["least_squares"] == order])
+    return listed(rows.index[rows["comparison"] == order])
 
 
 def systems() -> int:
@@ -153,17 +153,17 @@ def systems() -> int:
 
 
 def repeated_systems() -> int:
-    rows = table("coupled_duplicates").query("method == 'least_squares'")
-    return (rows["systems, all"] - rows["systems, distinct"]).sum()
+    rows = table("cde_duplicates").query("method == 'least_squares'").groupby("sample")["systems"].sum()
+    return rows["all"] - rows["distinct"]
 
 
 def table6_setting(name: str) -> str:
-    return shared(json.loads(text)[name] for text in table("coupled_table6_scores")["settings"])
+    return shared(json.loads(text)[name] for text in table("cde_table6_scores")["settings"])
 
 
 def correlations(setting: str) -> pd.DataFrame:
     """Cells of Tables 5 and 9, recomputed from Table 2."""
-    return table("coupled_ledger").query("table == 'Tables 5 and 9' and row == @setting")
+    return table("cde_ledger").query("table == 'Tables 5 and 9' and row == @setting")
 
 
 def other_sign(cells: pd.DataFrame) -> int:
@@ -279,35 +279,33 @@ def coupled_odes() -> int:
 
 def readings(column: str, found: bool) -> int:
     """Published tests that a reading of W allows, or does not."""
-    return ((table("mdbench_tests")[column] != "none") == found).sum()
+    return (table("mdbench_tests")[f"{column}_min"].notna() == found).sum()
 
 
 def marks_of_weak_methods() -> str:
-    return shared(word(row("mdbench_pdes_matches", method=method)["marks"]) for method in ("WSINDy", "EWSINDy"))
+    return shared(word(row("mdbench_pdes_matches", method=method)["printed_marks"]) for method in ("WSINDy", "EWSINDy"))
 
 
 def nodes(dataset: str, method: str) -> str:
     """Complexity of a published cell and of ours."""
     cell = row("mdbench_pdes_cells", dataset=dataset, method=method)
-    return shared(cell[name].partition("(")[2].rstrip(")") for name in ("published", "ours"))
+    return shared(f"{cell[f'complexity_{source}']:.0f}" for source in ("printed", "rediscover"))
 
 
 # --- 50: text
 
 
 def strings() -> int:
-    total = row("passages_table1", row="Total")
-    return round(total["papers"] * total["strings per paper"])
+    return row("passages_table1", venue="Total", unit="strings")["total"]
 
 
 def entries() -> int:
-    total = row("passages_table1", row="Total")
-    return round(total["papers"] * total["entries per paper"])
+    return row("passages_table1", venue="Total", unit="entries")["total"]
 
 
 def rows_released() -> int:
     rows = table("passages_models")
-    ends = [rows[[end, "n"]].set_axis(["model", "n"], axis=1) for end in "ab"]
+    ends = [rows[[end, "n_pairs"]].set_axis(["model", "n"], axis=1) for end in "ab"]
     return pd.concat(ends).groupby("model")["n"].max().sum()
 
 
@@ -333,13 +331,13 @@ def behind(model: str) -> int:
     return int(re.search(rf"{model} is ahead of (\d+) of", row("passages_claims", claim_id="ST-10")["finding"])[1])
 
 
-def pooled(rubric: str, judge: str = "language model, on keys") -> float:
-    return row("passages_agreement", pooled=rubric, judge=judge)["spearman"]
+def pooled(rubric: str, judge: str = "language model") -> float:
+    return row("passages_agreement", pooled=rubric, judge=judge, pairing="keys")["spearman"]
 
 
 def largest_of_rule_judge(*rubrics: str) -> float:
     """Size of its largest correlation, with one decimal."""
-    return round(max(abs(pooled(rubric, "rule judge, on keys")) for rubric in rubrics), 1)
+    return round(max(abs(pooled(rubric, "rule judge")) for rubric in rubrics), 1)
 
 
 def kappa(pairing: str) -> float:
@@ -361,8 +359,8 @@ def range_in_text() -> str:
 
 def venues_differ() -> str:
     """Rubrics in which venues differ by Holm's correction."""
-    rows = table("passages_density").query("`venue p, Holm` < 0.05")
-    return " and ".join(rows["row"][::-1])
+    rows = table("passages_density").query("venue_p_holm < 0.05")
+    return " and ".join(rows["score"][::-1])
 
 
 def rubrics_above() -> str:

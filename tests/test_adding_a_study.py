@@ -54,7 +54,7 @@ def test_its_tables_and_its_rows_of_the_ledger_are_there(extended):
     assert shares.loc["power_law", "recovered"] == 1 and shares.loc["mean", "recovered"] == 0
     ledger = pd.read_csv(extended / "tables" / "ledger.csv", dtype=str, keep_default_na=False)
     (row,) = ledger[ledger["paper"] == "ToyBench"].to_dict("records")
-    assert row["verdict"] == "reproduced" and row["study"] == "70_toys" and float(row["measured"]) == 1
+    assert row["verdict"] == "reproduced" and row["notebook"] == "70_toys" and float(row["measured"]) == 1
 
 
 def test_it_is_counted_in_the_readme_and_on_the_site(extended):

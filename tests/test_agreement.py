@@ -1,12 +1,12 @@
 """Agreement, intervals and tests: worked by hand, by properties, and against the libraries underneath."""
 
+from rediscover.report import statistics as agreement
+
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics
 import statsmodels.stats.multitest
-
-from rediscover.report import statistics as agreement
 
 
 def test_bootstrap_is_the_known_interval_of_a_mean():

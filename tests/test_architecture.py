@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from rediscover.system import code_version as versions
 from rediscover.system.studies import studies
+
+import pytest
 
 LIB = Path(__file__).parents[1] / "lib" / "rediscover"
 FLOORS = [  # from the ground up; rooms of one floor do not import each other

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from rediscover.system import reproducible_blas
+
+import pytest
 
 PATHS = [Path(__file__).parent, Path(reproducible_blas.__file__).parents[1]]
 SETTINGS = {*reproducible_blas.KERNELS, *reproducible_blas.ONE_THREAD}

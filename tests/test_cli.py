@@ -6,10 +6,10 @@ import re
 import subprocess
 import sys
 
+from rediscover.cli import main
+
 import pandas as pd
 import pytest
-
-from rediscover.cli import main
 
 
 def run(*arguments, **environment):

@@ -2,10 +2,10 @@
 
 import math
 
+from rediscover.metrics.dynamics import fidelity, fitness, identified, linear_size, term_size
+
 import numpy as np
 import pytest
-
-from rediscover.metrics.dynamics import fidelity, fitness, identified, linear_size, term_size
 
 TRUTH = {"u0": "-u0*u0_x + 0.1*u0_xx"}
 

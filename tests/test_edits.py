@@ -3,8 +3,6 @@
 import random
 import time
 
-import pytest
-
 from rediscover.expressions.edits import (
     CHARACTERS,
     EDITS,
@@ -16,6 +14,8 @@ from rediscover.expressions.edits import (
     read_rewrite,
 )
 from rediscover.expressions.programs import ProgramError, read_function
+
+import pytest
 
 PARENT = """import numpy as np
 
@@ -46,10 +46,7 @@ def test_all_blocks_are_applied_in_their_order():
         "First:\n"
         + block("    far = params[1]*x", "    far = params[1]*x**2")
         + "and then\n"
-        + block(
-            "    far = params[1]*x**2\n    return near + far",
-            "    far = params[1]*x**2\n    return near - far",
-        )
+        + block("    far = params[1]*x**2\n    return near + far", "    far = params[1]*x**2\n    return near - far")
     )
     child = edited(reply)
     assert child.missed == ()
@@ -57,9 +54,7 @@ def test_all_blocks_are_applied_in_their_order():
 
 
 def test_a_block_that_finds_nothing_is_left_out():
-    child = edited(
-        block("    near = params[9]*x", "    near = 0") + block("    near = params[0]*x", "    near = x")
-    )
+    child = edited(block("    near = params[9]*x", "    near = 0") + block("    near = params[0]*x", "    near = x"))
     assert child.missed == (0,)
     assert child.text == PARENT.replace("near = params[0]*x", "near = x")
 
@@ -73,17 +68,13 @@ def test_only_the_first_of_equal_lines_is_replaced():
     assert apply_edits("a\nb\na", [Edit("a", "c")]).text == "c\nb\na"
 
 
-@pytest.mark.parametrize(
-    "search", ["near = params[0]*x", "    near = params[0]*x  # pull", "     near = params[0]*x"]
-)
+@pytest.mark.parametrize("search", ["near = params[0]*x", "    near = params[0]*x  # pull", "     near = params[0]*x"])
 def test_lines_must_be_equal_with_their_indent(search):
     assert edited(block(search, "    near = 1")).missed == (0,)
 
 
 def test_white_space_at_the_end_of_a_block_does_not_count():
-    assert edited(block("    near = params[0]*x  \n\n", "    near = x\n\n")).text == PARENT.replace(
-        "params[0]*x", "x"
-    )
+    assert edited(block("    near = params[0]*x  \n\n", "    near = x\n\n")).text == PARENT.replace("params[0]*x", "x")
 
 
 def test_lines_can_be_taken_out_and_put_in():

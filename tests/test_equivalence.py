@@ -2,9 +2,6 @@
 
 import math
 
-import numpy as np
-import pytest
-
 import rediscover as rd
 from rediscover.expressions import ExpressionError, parse
 from rediscover.metrics.equivalence import compare_skeletons, equivalent, same_level_set, symbolic_accuracy
@@ -12,6 +9,9 @@ from rediscover.metrics.failure_modes import failure, families, family
 from rediscover.numerics import level_sets
 from rediscover.problems import surfaces
 from rediscover.studies.surfaces.scores import score
+
+import numpy as np
+import pytest
 
 SQUARE = {"x": (-5, 5), "y": (-5, 5)}
 CUBE = ((-2.0, 2.0),) * 3

@@ -12,17 +12,18 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import rediscover as rd
+from rediscover.expressions import Expression, ExpressionError, from_sympy, parse, refit, simplify
+from rediscover.expressions.numerics import DERIVATIVES, Program
+from rediscover.expressions.syntax import ARITY, CHARACTERS, DEPTH, NESTING, NODES, UNARY
+from rediscover.system import time_limited
+
 import numpy as np
 import pytest
 import sympy
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from rediscover.expressions import Expression, ExpressionError, from_sympy, parse, refit, simplify
-from rediscover.expressions.numerics import DERIVATIVES, Program
-from rediscover.expressions.syntax import ARITY, CHARACTERS, DEPTH, NESTING, NODES, UNARY
-from rediscover.system import time_limited
 
 # ---------------------------------------- reading and writing
 
@@ -578,36 +579,25 @@ def test_killable_child_ends_with_its_parent():
         pytest.fail(f"process {child} outlived its parent")
 
 
-# ---------------------------------------- the facts, all of them
+# ---------------------------------------- all formulas of the papers
 
 
-def facts(shared, name):
-    return yaml.load((shared / "facts" / name).read_text(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-
-
-def real_formulas(shared):
-    """(source, text) of every real formula in the facts files."""
-    for entry in facts(shared, "surfaces.yaml")["surfaces"]:
+def printed_formulas():
+    """(source, SymPy text) of the formulas of three benchmarks."""
+    read = {path.stem: yaml.safe_load(path.read_text()) for path in (Path(__file__).parent / "data").glob("*.yaml")}
+    for entry in read["surfacebench"]:
         for text in (entry.get("expressions") or {"": entry["expression"]}).values():
             yield entry["id"], text
-    for entry in facts(shared, "srsd.yaml"):
-        yield entry["id"], entry["formula"]
-    for system in facts(shared, "odebench.yaml")["systems"]:
+    for name, law in read["srsd_laws"].items():
+        yield name, law["formula"]
+    for system in read["odebench"]:
         for text in system["equations"]:
-            yield system["label"], text
-    for model in facts(shared, "cde_catalog.yaml")["models"]:
-        for text in model["equations"]:
-            yield model["name"], text.split("=", 1)[1]
-    for system in facts(shared, "pdes.yaml")["systems"]:
-        for terms in system["rhs"].values():
-            for term in terms if isinstance(terms, list) else []:
-                if len(term) == 2 and ", y)" not in str(term[1]):  # an unnamed field f(x, y) is no formula
-                    yield system["name"], str(term[1])
+            yield f"system {system['id']}", text
 
 
-def test_every_formula_of_the_facts_equals_its_sympy_evaluation(shared):
+def test_every_printed_formula_equals_its_sympy_evaluation():
     rng, count = np.random.default_rng(0), 0
-    for source, text in real_formulas(shared):
+    for source, text in printed_formulas():
         e = parse(text)
         assert parse(str(e)) == e, source
         names = {name: sympy.Symbol(name) for name in e.names}
@@ -623,11 +613,11 @@ def test_every_formula_of_the_facts_equals_its_sympy_evaluation(shared):
     assert count > 183 + 120 + 63
 
 
-def test_every_boolean_rule_of_the_facts(shared):
+def test_every_boolean_rule():
     count = 0
     rng = np.random.default_rng(0)
-    for network in facts(shared, "boolean_networks.yaml")["networks"]:
-        for text in network["rules"].values():
+    for id in rd.problems("boolean"):
+        for text in rd.problem(id).truth.values():
             rule = parse(str(text), logic=True)
             assert parse(str(rule), logic=True) == rule
             values = {name: rng.integers(0, 2, 16) for name in rule.names}

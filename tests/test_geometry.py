@@ -1,11 +1,11 @@
 import math
 
+from rediscover.metrics import geometry as g
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from scipy.spatial.transform import Rotation
-
-from rediscover.metrics import geometry as g
 
 ALL = [g.chamfer_squared, g.chamfer_distance, g.hausdorff]
 

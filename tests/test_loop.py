@@ -1,13 +1,13 @@
 """The verification loop, its proposers and the two fits of skeletons."""
 
-import numpy as np
-import pytest
-
 import rediscover as rd
 from rediscover.expressions import ExpressionError, parse
 from rediscover.search import multiple_shooting, skeleton_fits
 from rediscover.search import verification_loop as loop
 from rediscover.search.verification_loop import Verified
+
+import numpy as np
+import pytest
 
 RNG = np.random.default_rng
 
@@ -93,7 +93,7 @@ class TestReleasedFit:
 
     def test_inner_constants_are_lost_and_found(self):
         """dx/dt = -2 x / (0.5 + x): the released fit cannot say it, integral matching does."""
-        from rediscover.problems.cde import simulate
+        from rediscover.expressions.integration import simulate
 
         t = np.linspace(0, 10, 150)
         x = simulate({"x0": parse("-2*x0/(0.5 + x0)")}, [3.0], t)
@@ -152,7 +152,7 @@ class TestShooting:
     def test_improves_all_constants_of_a_system_together(self):
         t = np.linspace(0, 10, 150)
         true = {"x0": parse("0.7*x0 - 0.5*x0*x1"), "x1": parse("0.4*x0*x1 - 0.3*x1")}
-        from rediscover.problems.cde import simulate
+        from rediscover.expressions.integration import simulate
 
         x = simulate(true, [2.0, 1.0], t)
         rough = {"x0": "0.6*x0 - 0.45*x0*x1", "x1": "0.45*x0*x1 - 0.35*x1"}

@@ -8,12 +8,12 @@ import sys
 import tomllib
 from pathlib import Path
 
+from rediscover import params
+from rediscover.params import ParameterError
+
 import nbformat
 import pytest
 import yaml
-
-from rediscover import params
-from rediscover.params import ParameterError
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted((ROOT / "params").glob("*.yaml"))

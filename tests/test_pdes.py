@@ -3,14 +3,14 @@
 import dataclasses
 import math
 
-import findiff
-import numpy as np
-import pytest
-
 import rediscover as rd
 from rediscover.expressions import ExpressionError
 from rediscover.problems import pde_solvers, pdes
 from rediscover.problems.pde_solvers import finite_elements
+
+import findiff
+import numpy as np
+import pytest
 
 LIGHT = ["burgers", "kdv", "ks", "advection", "nls", "ad", "rd", "heat_1d", "heat_2d", "heat_3d", "ns_channel"]
 VIEWS = {"time": ("time", "shared"), "direct": ("space", "direct"), "repeated": ("space", "repeated")}
@@ -125,19 +125,19 @@ def test_splits_in_time_and_in_space():
 
 
 def test_tasks_draw_rows_when_asked():
-    tasks = rd.problem("pdes/nls", split="space", rows=500).tasks(seed=3)
+    tasks = rd.problem("pdes/nls", split="space", max_rows=500).tasks(seed=3)
     assert [(task.output, task.X.shape, task.y.shape) for task in tasks] == [
         ("u0", (500, 10), (500,)),
         ("u1", (500, 10), (500,)),
     ]
-    again = rd.problem("pdes/nls", split="space", rows=500).tasks(seed=3)
+    again = rd.problem("pdes/nls", split="space", max_rows=500).tasks(seed=3)
     np.testing.assert_array_equal(tasks[0].X, again[0].X)
 
 
 def test_noise_is_the_published_stream():
     stream = np.random.RandomState(42)
     first = stream.randn(256, 101, 1)
-    clean, noisy = rd.problem("pdes/burgers").samples().u, rd.problem("pdes/burgers", snr=40).samples().u
+    clean, noisy = rd.problem("pdes/burgers").samples().u, rd.problem("pdes/burgers", snr_db=40).samples().u
     np.testing.assert_array_equal(noisy, clean * (1 + 0.01 * first))
     for _ in range(3):
         stream.randn(256, 101, 1)
@@ -188,9 +188,9 @@ def test_a_simulation_that_diverges_is_an_error_and_not_kept(tmp_path, monkeypat
     [
         ({"split": "rows"}, "split must be"),
         ({"stencil": "spectral"}, "stencil must be"),
-        ({"snr": 15}, "published noise exists"),
+        ({"snr_db": 15}, "published noise exists"),
         ({"reduced": True}, "no reduced grid"),
-        ({"rows": 0}, "rows must be positive"),
+        ({"max_rows": 0}, "max_rows must be positive"),
     ],
 )
 def test_bad_options_are_refused(options, error):

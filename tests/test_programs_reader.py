@@ -14,12 +14,12 @@ import textwrap
 import time
 from pathlib import Path
 
+from rediscover.expressions import Expression, parse
+from rediscover.expressions.programs import CHARACTERS, ProgramError, Slot, read_function, read_module
+
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-
-from rediscover.expressions import Expression, parse
-from rediscover.expressions.programs import CHARACTERS, ProgramError, Slot, read_function, read_module
 
 RNG = np.random.default_rng(0)
 COLUMNS = {"x": RNG.normal(size=50), "v": RNG.normal(size=50)}
@@ -114,12 +114,7 @@ def masks(x, v, params):
 
 
 def bounded(x, v, params):
-    a = (
-        np.clip(x, -0.5, 0.5)
-        + np.clip(v, None, params[0])
-        + x.clip(min=0)
-        + np.clip(x, a_min=-1, a_max=np.inf)
-    )
+    a = np.clip(x, -0.5, 0.5) + np.clip(v, None, params[0]) + x.clip(min=0) + np.clip(x, a_min=-1, a_max=np.inf)
     return a + np.maximum(x, v) * np.minimum(params[1], x) + max(params[0], params[1]) * min(1, 2)
 
 
@@ -135,23 +130,12 @@ def vectors(x, v, params):
 
 def tables(x, v, params):
     both = np.column_stack([x, v])
-    return (
-        both @ params[:2]
-        + np.sum(both * params[2:4], axis=1)
-        + both[:, 0] * both.T[1]
-        + np.polyval(params[:3], x)
-    )
+    return both @ params[:2] + np.sum(both * params[2:4], axis=1) + both[:, 0] * both.T[1] + np.polyval(params[:3], x)
 
 
 def integers(x, v, params):
     n = len(params) // 3
-    return (
-        params[-1] * x ** (n % 2 + 1)
-        + params[n - 1 if n > 2 else 0] * v
-        + params[12 % MAX_NPARAMS]
-        + 7 // 2
-        - 2**3
-    )
+    return params[-1] * x ** (n % 2 + 1) + params[n - 1 if n > 2 else 0] * v + params[12 % MAX_NPARAMS] + 7 // 2 - 2**3
 
 
 def constants(x, v, params):
@@ -175,31 +159,17 @@ def quotients(x, v, params):
     safe = np.divide(x, v, out=np.zeros_like(x), where=v > 0)
     with np.errstate(all="ignore"):
         root = np.sqrt(np.abs(x)) / (1 + v**2)
-    return (
-        safe
-        + root
-        + np.power(np.abs(v), params[0])
-        + np.sign(x) * np.cbrt(v)
-        + x // 0.7
-        + x % 0.3
-        + np.mod(v, 2)
-    )
+    return safe + root + np.power(np.abs(v), params[0]) + np.sign(x) * np.cbrt(v) + x // 0.7 + x % 0.3 + np.mod(v, 2)
 
 
 def logic(x, v, params):
     both = np.logical_and(x > 0, np.logical_not(v > 0))
-    return (
-        np.where(both, 1.0, 0.0)
-        + (x > 0) * params[0]
-        + np.where((x < 1) | (v >= 2), x, np.logical_or(x > 0, v > 0))
-    )
+    return np.where(both, 1.0, 0.0) + (x > 0) * params[0] + np.where((x < 1) | (v >= 2), x, np.logical_or(x > 0, v > 0))
 
 
 def chosen_by_lists(x, v, params):
     y = np.select([x < -0.5, x < 0.5], [params[0], params[1] * x], default=v)
-    return (
-        y + np.piecewise(x, [x < 0, x >= 0], [lambda z: -z, lambda z: params[2] * z]) + np.heaviside(x, 0.5)
-    )
+    return y + np.piecewise(x, [x < 0, x >= 0], [lambda z: -z, lambda z: params[2] * z]) + np.heaviside(x, 0.5)
 
 
 def dictionaries(x, v, params):
@@ -208,20 +178,7 @@ def dictionaries(x, v, params):
     return p["a"] * x + p["b"] * v + p["c"]
 
 
-PROGRAMS = [
-    straight,
-    loops,
-    lists,
-    unpacking,
-    helpers,
-    branches,
-    masks,
-    bounded,
-    vectors,
-    tables,
-    integers,
-    constants,
-]
+PROGRAMS = [straight, loops, lists, unpacking, helpers, branches, masks, bounded, vectors, tables, integers, constants]
 PROGRAMS += [early, quotients, logic, chosen_by_lists, dictionaries]
 
 
@@ -365,11 +322,7 @@ def test_two_names_of_one_array_change_together():
         ("y = x", 1, "does not return"),
         ("if params[0] > 0:\n    return x", 1, "does not return on every branch"),
         ("if params[0] > 0:\n    y = x\nreturn y", 4, "a value on one branch only"),
-        (
-            "if params[0] > 0:\n    y = x\nelse:\n    y = [x, x]\nreturn y",
-            6,
-            "different things on two branches",
-        ),
+        ("if params[0] > 0:\n    y = x\nelse:\n    y = [x, x]\nreturn y", 6, "different things on two branches"),
         ("return np.mean(x)*x", 2, "over the rows of the data"),
         ("return x/np.max(x)", 2, "over the rows of the data"),
         ("return x.sum()", 2, "over the rows of the data"),
@@ -488,13 +441,7 @@ def test_a_module_of_several_columns():
 
 def test_columns_split_as_torch_splits_them():
     text = "class M(nn.Module):\n def forward(self, x):\n  a, b = {}\n  return a - 2*b"
-    for way in (
-        "x.unbind(dim=1)",
-        "torch.unbind(x, dim=-1)",
-        "x.T",
-        "x.split(1, dim=1)",
-        "x.chunk(2, dim=-1)",
-    ):
+    for way in ("x.unbind(dim=1)", "torch.unbind(x, dim=-1)", "x.T", "x.split(1, dim=1)", "x.chunk(2, dim=-1)"):
         reading = read_module(text.format(way), columns={"x": ["p", "q"]})
         assert str(reading.expression) == "p - 2*q"
 
@@ -547,17 +494,11 @@ def deep(rng, size):
 def attack(rng):
     """One hostile expression."""
     n = rng.choice([3, 30, 300, 3_000])
-    big = rng.choice(
-        "9**9**9 10**10**10 2**100000 (9**9)**(9**9) 1e308*1e308 99999999999999999999**99".split()
-    )
+    big = rng.choice("9**9**9 10**10**10 2**100000 (9**9)**(9**9) 1e308*1e308 99999999999999999999**99".split())
     dunder = rng.choice("class bases subclasses globals builtins dict init mro code".split())
     dunder = f"__{dunder}__"
-    name = rng.choice(
-        "eval exec compile open input __import__ globals locals vars getattr setattr breakpoint".split()
-    )
-    loop = rng.choice(
-        ["range(10**9)", f"range({10**n if n < 30 else n})", "params*10**6", "[0]*10**9", "iter(int, 1)"]
-    )
+    name = rng.choice("eval exec compile open input __import__ globals locals vars getattr setattr breakpoint".split())
+    loop = rng.choice(["range(10**9)", f"range({10**n if n < 30 else n})", "params*10**6", "[0]*10**9", "iter(int, 1)"])
     choices = [
         f"x.{dunder}.{dunder}",
         f"().{dunder}.{dunder}[0].{dunder}()",
@@ -653,12 +594,8 @@ def hostile(rng):
             f"assert {a}\nraise {b}",
             f"if {a}:\n    return {b}\nreturn x",
             "if params[0] > 0:\n    x = x + 1\n" * rng.choice([5, 60, 300]) + "return x",
-            "".join(" " * i + "if params[0] > 0:\n" for i in range(rng.choice([10, 90])))
-            + " " * 99
-            + f"return {a}",
-            "".join("    " * i + "for i in range(9):\n" for i in range(15))
-            + "    " * 15
-            + "x = x + 1\nreturn x",
+            "".join(" " * i + "if params[0] > 0:\n" for i in range(rng.choice([10, 90]))) + " " * 99 + f"return {a}",
+            "".join("    " * i + "for i in range(9):\n" for i in range(15)) + "    " * 15 + "x = x + 1\nreturn x",
             f"@{a}\ndef g(z={b}):\n    return z\nreturn g()",
             f"match x:\n    case {letter}:\n        return {a}",
             f"return {a}; {b}",
@@ -756,9 +693,7 @@ def test_public_records_score_as_they_did():
     def acceleration(t, x, v):
         return 0.3 * np.sin(t) - 0.5 * v**3 - x * v - 5 * x * np.exp(0.5 * x)
 
-    path = solve_ivp(
-        lambda t, y: [y[1], acceleration(t, *y)], (0, 50), (0.5, 0.5), t_eval=times, rtol=1e-7, atol=1e-9
-    )
+    path = solve_ivp(lambda t, y: [y[1], acceleration(t, *y)], (0, 50), (0.5, 0.5), t_eval=times, rtol=1e-7, atol=1e-9)
     columns = dict(zip("txv", (times[30_001::2], *path.y[:, 30_001::2]), strict=True))
     wanted, compared = acceleration(**columns), 0
     for record in public_records():

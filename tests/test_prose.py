@@ -7,10 +7,10 @@ import re
 import string
 from pathlib import Path
 
+import prose_values
+
 import pytest
 import yaml
-
-import prose_values
 
 NOTEBOOKS = {path.name[:2]: path for path in (Path(__file__).parents[1] / "notebooks").glob("[0-9]*.ipynb")}
 PROSE = yaml.safe_load((Path(__file__).parent / "prose.yaml").read_text())

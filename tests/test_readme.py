@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rediscover.publish import readme
+
 import pytest
 import yaml
-
-from rediscover.publish import readme
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text()

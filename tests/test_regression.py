@@ -1,10 +1,10 @@
 import math
 
-import numpy as np
-import pytest
-
 from rediscover.metrics import declared
 from rediscover.metrics import regression as r
+
+import numpy as np
+import pytest
 
 HARMONISED = [r.mse, r.nmse_variance, r.nmse_per_output, r.nmse_power]
 TRUTH = np.array([[0.0, 10.0], [2.0, 10.0], [4.0, 40.0]])  # deviations from the mean: 8 and 600

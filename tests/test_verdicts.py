@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
+from rediscover.cli import main
+from rediscover.publish.audits import SILENT, audits
+from rediscover.report import compare, papers, published, verdicts
+
 import nbformat
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-
-from rediscover.cli import main
-from rediscover.publish.audits import SILENT, audits
-from rediscover.report import compare, papers, published, verdicts
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "lib" / "rediscover" / "studies"
@@ -56,7 +56,7 @@ def test_without_any_study_every_cell_says_why(tmp_path):
     assert len(whole) == 2477 and set(whole["verdict"]) == {"not run", "not comparable"}
     assert (whole["reason"] != "").all()
     cell = whole.set_index("source").loc["srsd_table3.csv:2"]
-    assert cell["reason"] == "the study 20_srsd_edit_distance is not part of this version"
+    assert cell["reason"] == "the notebook 20_srsd_edit_distance is not part of this version"
     lost = whole[(whole["table"] == "Table 2") & (whole["paper"] == "SymbolBench") & (whole["published"] == "")]
     assert len(lost) == 15 and (lost["verdict"] == "not comparable").all()
     settings = whole[whole["source"].str.startswith("srsd_table_s12")]
@@ -103,7 +103,7 @@ def test_claims_without_a_study_are_untestable_and_a_verdict_wins(tmp_path):
     frame = pd.DataFrame({"claim_id": ["MD-01", "MD-02"], "claim": "", "finding": "seen"})
     frame.assign(verdict=["holds", "untestable here"]).to_csv(tmp_path / "a_claims.csv", index=False)
     frame.assign(verdict=["untestable here", "fails"]).to_csv(tmp_path / "b_claims.csv", index=False)
-    record = {"study": "40_mdbench_odes", "files": {"tables/a_claims.csv": ""}}
+    record = {"notebook": "40_mdbench_odes", "files": {"tables/a_claims.csv": ""}}
     (tmp_path / "40_mdbench_odes.provenance.json").write_text(json.dumps(record))
     found = verdicts.claims(tmp_path, ["40_mdbench_odes", "41_mdbench_pdes"]).set_index("claim_id")
     assert len(found) == 73 and (found["finding"] != "").all()
@@ -113,13 +113,12 @@ def test_claims_without_a_study_are_untestable_and_a_verdict_wins(tmp_path):
     assert verdicts.claim_counts(found).loc["MDBench"].tolist() == [1, 1, 0, 13]
 
 
-def test_counts_reasons_and_tolerances():
+def test_counts_and_tolerances():
     rows = [("A", "x", "reproduced", "", "exact"), ("A", "x", "differs", "budget", "exact")]
     rows += [("A", "y", "not run", "Julia", ""), ("B", "x", "not run", "Julia", ""), ("B", "z", "not run", "Julia", "")]
     whole = pd.DataFrame(rows, columns=["paper", "method", "verdict", "reason", "tolerance"])
     assert verdicts.counts(whole, ["paper"]).to_numpy().tolist() == [[1, 1, 0, 1, 3], [0, 0, 0, 2, 2]]
     assert verdicts.counts(whole, ["paper", "method"]).loc[("A", "x"), "cells"] == 2
-    assert verdicts.reasons(whole, 1).reset_index().to_numpy().tolist() == [["B", "not run", "Julia", 2]]
     assert verdicts.tolerances(whole).loc[("A", "exact")].tolist()[:2] == [1, 1]
 
 

@@ -12,9 +12,9 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
 from test_reproducible import begin, files, finish
+
+import pytest
 
 pytestmark = pytest.mark.whole
 ROOT = Path(__file__).parents[1]

@@ -5,10 +5,6 @@ import random
 import time
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import pytest
-
 import rediscover as rd
 from rediscover.expressions import parse
 from rediscover.methods.logicgep import ARITY, Evolution, LogicGEP, express, expressed
@@ -18,6 +14,10 @@ from rediscover.numerics.boolean_minimisation import bits, minimal_rule
 from rediscover.problems import boolean
 from rediscover.report import published
 from rediscover.studies.boolean.scores import score
+
+import numpy as np
+import pandas as pd
+import pytest
 
 DATA = Path(__file__).parents[1] / "data"
 COUNTS = {5: 2, 6: 3, 7: 5, 8: 1, 9: 2, 10: 5, 11: 2, 12: 2, 13: 4, 14: 4, 15: 5, 16: 7, 17: 3, 18: 7, 19: 9, 20: 4}

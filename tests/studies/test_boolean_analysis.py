@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import pytest
-import yaml
-
 import rediscover as rd
 from rediscover import report
 from rediscover.expressions import parse
 from rediscover.studies.boolean import analysis, claims, released_runs
 from rediscover.system.studies import studies
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
 
 DATA = Path(__file__).parents[1] / "data"
 NETWORKS = ("boolean/B23", "boolean/B42")

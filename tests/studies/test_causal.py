@@ -3,16 +3,16 @@
 import pickle
 from pathlib import Path
 
-import numpy as np
-import pytest
-import yaml
-
 import rediscover as rd
 from rediscover.methods.tigramite import pearson
 from rediscover.metrics import causal as metrics
 from rediscover.problems import causal
 from rediscover.studies.causal.scores import score
 from rediscover.system.upstream_files import ReleasedError
+
+import numpy as np
+import pytest
+import yaml
 
 DATA = Path(__file__).parents[1] / "data"
 REFERENCES = {  # F1, precision, recall in percent: the paper's two rules

@@ -2,16 +2,16 @@
 
 import json
 
-import numpy as np
-import pandas as pd
-import pytest
-
 import rediscover as rd
 from rediscover import params, report
 from rediscover.metrics import causal as metrics
 from rediscover.problems import causal as facts
 from rediscover.studies.causal import analysis, claims, paper_runs
 from rediscover.studies.causal.scores import graph_scores, score
+
+import numpy as np
+import pandas as pd
+import pytest
 
 
 @pytest.fixture(scope="module")

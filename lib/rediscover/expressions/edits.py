@@ -78,9 +78,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> Edited:
     for number, edit in enumerate(edits):
         wanted = edit.search.split("\n")
         places = range(len(lines) - len(wanted) + 1)
-        place = next(
-            (i for i in places if lines[i] == wanted[0] and lines[i : i + len(wanted)] == wanted), None
-        )
+        place = next((i for i in places if lines[i] == wanted[0] and lines[i : i + len(wanted)] == wanted), None)
         if place is None:
             missed.append(number)
         else:

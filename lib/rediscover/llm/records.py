@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
-class Records:
-    """Replies by key in a file of JSON lines that only grows.
+class Records(Mapping):
+    """Records by their key, in a file of JSON lines that only grows.
 
     Several processes may add to one file: each first reads what the others have added.
 
@@ -22,27 +22,25 @@ class Records:
     Raises
     ------
     ValueError
-        If a line other than the last is damaged, or a key occurs twice. A damaged last line is what an interrupted
-        run leaves: it is reported and left out, and the next record takes its place.
+        If a line other than the last is damaged, or a key occurs twice. A damaged last line is what an interrupted run
+        leaves: it is reported and left out, and the next record takes its place.
     """
 
     def __init__(self, path):
-        self.path = Path(path)
-        self._lock = threading.Lock()
+        self.path, self._lock = Path(path), threading.Lock()
         self._by_key: dict[str, dict] = {}
         self._sound = 0  # bytes up to the end of the last whole line
-        self._lines = 0
         if self.path.exists():
             with self.path.open("rb") as file:
                 if not self._read(file):
-                    warnings.warn(f"{path}: the last line is incomplete and is left out", stacklevel=3)
+                    warnings.warn(f"{path}: the last line is incomplete and is left out", stacklevel=2)
 
     def _read(self, file) -> bool:
         """Take in what stands behind the lines that are known; False if the last one is incomplete."""
         file.seek(self._sound)
         lines = file.read().splitlines(keepends=True)
         for number, line in enumerate(lines, 1):
-            where = f"{self.path}, line {self._lines + 1}"
+            where = f"{self.path}, line {len(self) + 1}"
             try:
                 record = json.loads(line)
                 key = record["key"]
@@ -50,24 +48,20 @@ class Records:
                 if number < len(lines):
                     raise ValueError(f"{where}: not a record ({error}); remove it") from error
                 return False
-            if key in self._by_key:
+            if key in self:
                 raise ValueError(f"{where}: a second record for {key}; remove one of the two")
             self._by_key[key] = record
             self._sound += len(line)
-            self._lines += 1
         return True
 
     def __len__(self):
         return len(self._by_key)
 
-    def __contains__(self, key):
-        return key in self._by_key
-
     def __getitem__(self, key):
         return self._by_key[key]
 
     def __iter__(self):
-        return iter(self._by_key.values())
+        return iter(self._by_key)
 
     def add(self, record: Mapping):
         """Append a record, safe on disk when this returns; a second one for its key is an error."""
@@ -75,29 +69,24 @@ class Records:
         with self._lock, self.path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
             self._read(file)
-            if record["key"] in self._by_key:
+            if record["key"] in self:
                 raise ValueError(f"{self.path} has a record for {record['key']} already")
-            line = json.dumps(record, ensure_ascii=False).encode() + b"\n"
-            if self._sound and not self._ends_line(file):
-                line = b"\n" + line
+            file.seek(max(self._sound - 1, 0))
+            between = b"" if file.read(1) == b"\n" or not self._sound else b"\n"
+            line = between + json.dumps(record, ensure_ascii=False).encode() + b"\n"
             file.truncate(self._sound)
             file.write(line)
             file.flush()
             os.fsync(file.fileno())
             self._sound += len(line)
-            self._lines += 1
             self._by_key[record["key"]] = dict(record)
-
-    def _ends_line(self, file):
-        file.seek(self._sound - 1)
-        return file.read(1) == b"\n"
 
     def nearest(self, messages) -> str:
         """How the recorded prompt that is most alike differs from this one, as a short diff."""
-        prompt = _prompt(messages)
-        recorded = [_prompt(record["request"]["messages"]) for record in self][-200:]
+        recorded = [_prompt(record["request"]["messages"]) for record in self.values()][-200:]
         if not recorded:
             return f"{self.path} holds no records"
+        prompt = _prompt(messages)
         best = max(recorded, key=lambda text: difflib.SequenceMatcher(None, text, prompt).quick_ratio())
         lines = difflib.unified_diff(best.splitlines(), prompt.splitlines(), "recorded", "asked", n=0, lineterm="")
         return "\n".join(line[:160] for line in list(lines)[:8]) or "the prompt is recorded with other parameters"

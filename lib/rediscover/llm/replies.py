@@ -4,6 +4,32 @@ import json
 import re
 
 
+class Malformed(Exception):
+    """A reply came that is no chat completion."""
+
+
+def completion(data: bytes) -> dict:
+    """The JSON of a chat completion, as far as it is read here, else `Malformed`."""
+    try:
+        response = json.loads(data)
+        message = response["choices"][0]["message"]
+        if isinstance(message.get("content"), str | None):
+            return response
+        failure = "content is no text"
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        failure = str(error) or type(error).__name__
+    raise Malformed(f"the reply is no chat completion ({failure}): {data[:80]!r}")
+
+
+def token_counts(response: dict) -> tuple[int, int, int | None] | None:
+    """Tokens of prompt, completion and reasoning as the server says; None if it says nothing that makes sense."""
+    usage = response.get("usage")
+    counts = [usage.get(f"{part}_tokens") for part in ("prompt", "completion")] if isinstance(usage, dict) else [None]
+    if not all(isinstance(count, int) and count >= 0 for count in counts):
+        return None
+    return *counts, (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+
+
 def strip_thought(text: str) -> tuple[str, str]:
     """A reply without its leading think block, and the block. One that never closes is all thought.
 

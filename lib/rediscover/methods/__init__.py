@@ -127,8 +127,7 @@ class Method:
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         budget = Budget(**budget) if isinstance(budget, Mapping) else budget or Budget()
         rng = generator(seed, problem.id, self.name)
-        fronts = [problem.ranked(self.fit(task, budget=budget, rng=rng), task) for task in problem.tasks(seed)]
-        return join(fronts)
+        return join([self.fit(task, budget=budget, rng=rng) for task in problem.tasks(seed)])
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -6,8 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..problems import Task
-from ..problems.cde import CoupledODE
+from ..problems import InitialValueProblem, Task
 from . import Budget, Unsupported, join
 from .gplearn import Gplearn
 
@@ -32,12 +31,12 @@ class GplearnReleased(Gplearn):
     generations: int = 100
     name: ClassVar[str] = "gplearn_released"
     reference: ClassVar[str] = "Stephens, gplearn; settings of SymbolBench's released script"
-    accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
+    accepts: ClassVar[tuple[type, ...]] = (InitialValueProblem,)
     grid: ClassVar[dict] = {}
     protected: ClassVar[bool] = False
 
     def solve(self, problem, *, budget=None, seed=0):
-        if not isinstance(problem, CoupledODE):
+        if not isinstance(problem, self.accepts):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         states = problem.observed(seed)
         rng = SimpleNamespace(integers=lambda high: seed)  # what gplearn gets as its random_state

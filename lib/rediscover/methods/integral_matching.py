@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.integrate import cumulative_simpson
 
-from ..problems.cde import CoupledODE
+from ..problems import InitialValueProblem
 from ..search import multiple_shooting
 from . import Candidate, Method, Unsupported
 from .least_squares import NEGLIGIBLE
@@ -36,10 +36,10 @@ class IntegralMatching(Method):
     refine: bool = False
     name: ClassVar[str] = "integral_matching"
     reference: ClassVar[str] = "Dattner and Klaassen, Electronic Journal of Statistics 9 (2015) 1939-1973"
-    accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
+    accepts: ClassVar[tuple[type, ...]] = (InitialValueProblem,)
 
     def solve(self, problem, *, budget=None, seed=0):
-        if not isinstance(problem, CoupledODE):
+        if not isinstance(problem, self.accepts):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         states, t = problem.observed(seed), problem.times()
         powers = monomials(states.shape[1], self.degree, np.inf)

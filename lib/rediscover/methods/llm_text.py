@@ -110,7 +110,7 @@ def recorded(folder="records", profile: str = "paper") -> list[LanguageModel]:
     prompts, found = [prompt(problem(id)) for id in problems("passages")], []
     for file in sorted(_folder(folder).glob("*.jsonl")):
         records = Records(file)
-        for model in sorted({record["request"]["model"] for record in records}):
+        for model in sorted({record["request"]["model"] for record in records.values()}):
             sent = parameters(model, **sampling(model, profile))
             if any(request_key(model, messages, sent) in records for messages in prompts):
                 found.append(LanguageModel(model=model, records=str(folder), profile=profile))
@@ -132,7 +132,7 @@ def _folder(records) -> Path:
 
 def candidate(reply) -> Candidate:
     """Formula and description of a reply; an unreadable reply is an empty formula, so that its row stays."""
-    from ..llm.client import tag
+    from ..llm.replies import tag
 
     text = reply.text or ""
     notes = {"description": tag(text, "description"), "truncated": reply.truncated, "model": reply.model}

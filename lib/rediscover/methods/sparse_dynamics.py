@@ -19,9 +19,8 @@ import scipy.linalg
 import scipy.linalg.lapack
 
 from ..metrics.dynamics import fitness, linear_size, term_size
+from ..numerics.differences import derivative
 from ..problems import Field, Problem, Trajectories, generator
-from ..problems.odes import time_splits
-from ..problems.pdes import MAX_ORDER, derivative
 from . import Candidate, Method, Unsupported
 
 THRESHOLDS = tuple(np.logspace(-7, 0, 16).tolist())
@@ -117,7 +116,7 @@ class Sampled:
     @property
     def order(self) -> int:
         """Highest derivative order that every axis has points for."""
-        return min([MAX_ORDER, *(len(axis) - 2 for axis in self.axes)])
+        return min([Field.max_order, *(len(axis) - 2 for axis in self.axes)])
 
     def rows(self, terms: list[Term], times: slice) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Library and target of a block of times, a chunk of rows at a time."""
@@ -154,11 +153,6 @@ def sample(problem: Problem, seed: int) -> Sampled:
         raise Unsupported(f"needs trajectories or a field, not a {problem.kind}")
     step = t[1] - t[0]
     return Sampled(u, axes, t, np.gradient(u, step, axis=-2, edge_order=2))
-
-
-def blocks(problem: Problem, n: int) -> dict[str, slice]:
-    """Blocks of time of the linear methods: those of the problem; a split in space is not theirs."""
-    return time_splits(n, "corrected" if problem.split == "corrected" else "published")
 
 
 # Least squares
@@ -467,7 +461,7 @@ class SparseRegression(Method):
             )
             for family, order, degree in kept
         ]
-        return Prepared(data, terms, libraries, blocks(problem, len(data.t)), n_states)
+        return Prepared(data, terms, libraries, problem.time_blocks(len(data.t)), n_states)
 
     def solve(self, problem: Problem, *, budget=None, seed: int = 0) -> list[Candidate]:
         """The equations of highest fitness, refitted; the whole grid counts as evaluations.

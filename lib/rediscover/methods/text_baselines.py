@@ -69,7 +69,7 @@ def _opening(problem) -> Candidate:
 class CopyLastEquation(Writer):
     """The formula before this one, word for word; for the first entry the last one within its context."""
 
-    name: ClassVar[str] = "copy-last-equation"
+    name: ClassVar[str] = "copy_last_equation"
     reference: ClassVar[str] = "baseline without a model: the formula before"
 
     def write(self, problem, seed):
@@ -80,7 +80,7 @@ class CopyLastEquation(Writer):
 class RetrieveEquation(Writer):
     """The earlier formula of the paper whose context is most like this one's (cosine of TF-IDF)."""
 
-    name: ClassVar[str] = "retrieve-equation"
+    name: ClassVar[str] = "retrieve_equation"
     reference: ClassVar[str] = "baseline without a model: nearest context"
     requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
@@ -100,7 +100,7 @@ class RetrieveEquation(Writer):
 class SkeletonTemplate(Writer):
     """The skeleton of the formula before, its letters replaced in order by those new in this context."""
 
-    name: ClassVar[str] = "skeleton-template"
+    name: ClassVar[str] = "skeleton_template"
     reference: ClassVar[str] = "baseline without a model: old skeleton, new symbols"
 
     def write(self, problem, seed):

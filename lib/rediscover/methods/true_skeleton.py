@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..expressions import Expression, parse, replace_leaves
-from ..problems.cde import CoupledODE
+from ..problems import InitialValueProblem
 from ..search import multiple_shooting
 from ..search.skeleton_fits import UNKNOWN, fit_integral, fit_released
 from . import Candidate, Method, Unsupported, generator
@@ -13,7 +13,7 @@ FITS = ("released", "integral", "shooting")
 STARTS = 10  # of the search for inner constants: one skeleton, so more than in a loop
 
 
-def skeleton(problem: CoupledODE) -> dict[str, str]:
+def skeleton(problem: InitialValueProblem) -> dict[str, str]:
     """The truth with `UNKNOWN` for every constant that has a name; bare numbers stay.
 
     Examples
@@ -44,14 +44,14 @@ class TrueSkeleton(Method):
     fit: str = "shooting"
     name: ClassVar[str] = "true_skeleton"
     reference: ClassVar[str] = "control: the truth's skeleton, constants fitted"
-    accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
+    accepts: ClassVar[tuple[type, ...]] = (InitialValueProblem,)
 
     def __post_init__(self):
         if self.fit not in FITS:
             raise ValueError(f"{self.name}: fit must be one of {', '.join(FITS)}, got {self.fit!r}")
 
     def solve(self, problem, *, budget=None, seed=0):
-        if not isinstance(problem, CoupledODE):
+        if not isinstance(problem, self.accepts):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         states, t, texts = problem.observed(seed), problem.times(), skeleton(problem)
         if self.fit == "released":

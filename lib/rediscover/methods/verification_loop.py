@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..problems.cde import CoupledODE
+from ..problems import InitialValueProblem
 from ..search import multiple_shooting
 from ..search import verification_loop as loop
 from . import Budget, Candidate, Method, Unsupported, generator
@@ -29,13 +29,13 @@ class LoopGrammar(Method):
     refine: bool = True
     name: ClassVar[str] = "loop_grammar"
     reference: ClassVar[str] = "the loop of SymbolBench with a random grammar as proposer"
-    accepts: ClassVar[tuple[type, ...]] = (CoupledODE,)
+    accepts: ClassVar[tuple[type, ...]] = (InitialValueProblem,)
 
     def proposer(self) -> loop.Proposer:
         return loop.Grammar(samples=self.samples)
 
     def solve(self, problem, *, budget=None, seed=0):
-        if not isinstance(problem, CoupledODE):
+        if not isinstance(problem, self.accepts):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         budget = Budget(**budget) if isinstance(budget, dict) else budget or Budget()
         verify = loop.SkeletonVerifier(problem, fit=self.fit, seed=seed)

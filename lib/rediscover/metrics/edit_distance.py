@@ -23,7 +23,7 @@ SECONDS = 10.0  # for one expression; the released code waits 120
 UNDEFINED = ("nan", "zoo")  # SymPy's; no expressions here, but to the released code they are constants
 
 
-class Comparison(NamedTuple):
+class EditDistance(NamedTuple):
     """How a normalised edit distance came about.
 
     Attributes
@@ -120,7 +120,7 @@ def ned_harmonised(prediction, truth, names: Sequence[str] | None = None, second
 
 def ned_details(
     prediction, truth, names: Sequence[str] | None = None, seconds: float = SECONDS, harmonised: bool = False
-) -> Comparison:
+) -> EditDistance:
     """`ned_published` or `ned_harmonised` with the status, the distance and the trees."""
     truth = as_expression(truth)
     if not harmonised and prediction in UNDEFINED:
@@ -128,21 +128,21 @@ def ned_details(
     try:
         prediction = as_expression(prediction, names)
     except ExpressionError:
-        return Comparison(1.0, "unparsable")
+        return EditDistance(1.0, "unparsable")
     prediction, truth = by_column([prediction, truth], names)
     convert = _harmonised_tree if harmonised else published_tree
     truth_status, truth_tree = convert(truth, seconds)
     status, tree = convert(prediction, seconds)
     status = status if truth_status == "ok" else truth_status
     if tree is None or truth_tree is None:
-        return Comparison(1.0, status, None, tree, truth_tree)
+        return EditDistance(1.0, status, None, tree, truth_tree)
     distance = tree_edit_distance(tree, truth_tree)
     n = size(truth_tree)
     if harmonised:
         value = 2 * distance / (size(tree) + n + distance)
     else:
         value = min(distance, n) / n
-    return Comparison(value, status, distance, tree, truth_tree)
+    return EditDistance(value, status, distance, tree, truth_tree)
 
 
 def as_expression(given, names=None) -> Expression:

@@ -5,13 +5,13 @@ sizes, `trees` the distance between any two trees.
 """
 
 from .complexity import COMPLEXITY_RULES, complexity
-from .edit_distance import Comparison, ned_details, ned_harmonised, ned_published
+from .edit_distance import EditDistance, ned_details, ned_harmonised, ned_published
 from .solution import Relation, equivalent, relation, solution_rate
 from .trees import edit_script, tree_edit_distance
 
 __all__ = [
     "COMPLEXITY_RULES",
-    "Comparison",
+    "EditDistance",
     "Relation",
     "complexity",
     "edit_script",

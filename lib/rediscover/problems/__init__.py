@@ -157,10 +157,6 @@ class Problem:
             for i in columns
         ]
 
-    def ranked(self, candidates: list, task: Task) -> list:
-        """A method's candidates for one table in the order in which the study takes them: here the method's own."""
-        return candidates
-
 
 class Regression(Problem):
     """Outputs as functions of inputs: explicit and parametric surfaces, physics laws."""
@@ -174,16 +170,49 @@ class LevelSet(Problem):
     kind = "level set"
 
 
-class Trajectories(Problem):
+class Evolving(Problem):
+    """Base of the kinds that have time; ``split`` says how a record of it is cut."""
+
+    def time_blocks(self, n: int) -> dict[str, slice]:
+        """Blocks of a record of n times, by `time_splits`: corrected if ``split`` says so, else the published ones."""
+        return time_splits(n, "corrected" if self.split == "corrected" else "published")
+
+
+class Trajectories(Evolving):
     """A system of ordinary differential equations: state name -> right-hand side."""
 
     kind = "trajectories"
 
 
-class Field(Problem):
-    """A partial differential equation: state name -> right-hand side in states and their derivatives."""
+class InitialValueProblem(Trajectories):
+    """A system that is shown along one whole trajectory from a known initial state, none of it held back.
+
+    Methods that fit a trajectory as such, not a table of rates, rest on these three.
+    """
+
+    def initial_state(self) -> np.ndarray:
+        """The state at the first time, shape (n_states,)."""
+        raise NotImplementedError
+
+    def times(self) -> np.ndarray:
+        """Increasing times, shape (n,)."""
+        raise NotImplementedError
+
+    def observed(self, seed: int = 0) -> np.ndarray:
+        """The states at `times` with their noise, shape (n, n_states)."""
+        raise NotImplementedError
+
+
+class Field(Evolving):
+    """A partial differential equation: state name -> right-hand side in states and their derivatives.
+
+    Attributes
+    ----------
+    max_order : highest order of a space derivative that an answer may hold
+    """
 
     kind = "field"
+    max_order: ClassVar[int] = 4
 
 
 class Transitions(Problem):
@@ -202,6 +231,28 @@ class Passage(Problem):
     """A formula described by text: ``{"latex": ...}``."""
 
     kind = "passage"
+
+
+def time_splits(n: int, split: str = "published") -> dict[str, slice]:
+    """Blocks of a record of n times: the published ones, or 60 / 20 / 20 % without overlap.
+
+    Examples
+    --------
+    >>> time_splits(150)["validation"], time_splits(150, "corrected")["validation"]
+    (slice(72, 96, None), slice(90, 120, None))
+    """
+    if split not in ("published", "corrected"):
+        raise ValueError(f"split must be 'published' or 'corrected', got {split!r}")
+    kept, test = int(0.8 * n), int(0.2 * n)
+    cut = int(0.2 * kept) if split == "published" else test
+    # As published, the validation block is cut from the end of the training block, not from behind it.
+    end = kept - cut if split == "published" else kept
+    return {
+        "train": slice(0, kept - cut),
+        "validation": slice(end - cut, end),
+        "refit": slice(0, kept),
+        "test": slice(n - test, n),
+    }
 
 
 def _study(name: str):

@@ -1,103 +1,28 @@
-"""SymbolBench's 156 coupled differential equations: the 63 systems of ODEBench and 93 entries from published
-models.
+"""SymbolBench's 156 coupled differential equations: 63 systems of ODEBench and 93 entries from published models.
 
 Ids are those of the benchmark: ``S001`` to ``S063`` and ``P...``; the subset is the number of states, "1" to
 "4". Every system is integrated here over 0..10, whatever its unit of time, as the benchmark does.
 """
 
 import functools
-import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 import yaml
 
-from ..expressions import Expression, Program, parse
-from . import Split, Trajectories, generator, odes
+from ..expressions import parse
+from ..expressions.integration import simulate
+from . import InitialValueProblem, Split, generator, odes
 
 T_END, POINTS = 10.0, 150
 DISPLACEMENT = 0.1  # standard deviation of the shift that makes the second initial state of the published models
 
 
-class Solver(NamedTuple):
-    """Settings of LSODA."""
-
-    rtol: float
-    atol: float
-    first_step: float
-    min_step: float
-
-
-FINAL = Solver(1e-5, 1e-7, 1e-6, 1e-10)  # the benchmark's truth, and its final evaluation
-LOOP = Solver(1e-6, 1e-6, 1e-6, 0.0)  # its verifier
-
-
-def simulate(
-    equations: Mapping[str, Expression], initial, t, *, solver: Solver = FINAL, evaluations: int = 10_000
-) -> np.ndarray:
-    """Integrate an autonomous system.
-
-    Parameters
-    ----------
-    equations : state -> right-hand side in the states
-    initial : array_like, shape (n_states,)
-    t : array_like, shape (n,)
-        Increasing times; the first is that of `initial`.
-    solver : Solver
-    evaluations : int
-        Right-hand sides that may be evaluated before the system counts as too stiff.
-
-    Returns
-    -------
-    ndarray, shape (n, n_states)
-        All NaN where the integration fails: a value that is not finite, a step that gets too small, too many
-        evaluations, an unknown variable. It is a result, not an error.
-    """
-    from scipy.integrate import LSODA
-
-    t, names = np.asarray(t, dtype=float), list(equations)
-    failed = np.full((len(t), len(names)), np.nan)
-    if any(name not in equations for right in equations.values() for name in right.names):
-        return failed
-    program = Program([right.tree for right in equations.values()])
-    left = evaluations
-
-    def rates(_, state):
-        nonlocal left
-        left -= 1
-        value = program.at(dict(zip(names, state.tolist(), strict=True)))
-        if left < 0 or not all(map(math.isfinite, value)):
-            raise ArithmeticError
-        return value
-
-    # The steps of solve_ivp, taken here, as it does not notice when LSODA stops advancing.
-    states, done = failed.copy(), 1
-    states[0] = initial
-    if len(t) == 1:
-        return states
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # LSODA warns of the failures that are returned here
-            steps = LSODA(rates, t[0], states[0], t[-1], **solver._asdict())
-            while steps.status == "running":
-                steps.step()
-                if steps.status == "failed" or steps.t <= steps.t_old:
-                    return failed
-                reached = np.searchsorted(t, steps.t, side="right")
-                if reached > done:
-                    states[done:reached] = steps.dense_output()(t[done:reached]).T
-                    done = reached
-    except (ArithmeticError, ValueError):
-        return failed
-    return states if done == len(t) and np.all(np.isfinite(states)) else failed
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CoupledODE(Trajectories):
+class CoupledODE(InitialValueProblem):
     """One system with two initial states: in distribution ('id') and out of it ('ood').
 
     Attributes
@@ -106,11 +31,11 @@ class CoupledODE(Trajectories):
     constants : name -> value.
     initial : the initial state.
     second : the other initial state of ODEBench, or () for a draw ``|initial + N(0, 0.1)|`` by seed. As in
-        the benchmark, the draw is large for small states, negligible for large ones and turns negative ones
-        around.
+        the benchmark, the draw is large for small states, negligible for large ones and changes the sign of
+        negative ones.
     states : (name, unit) of each state in its model.
     noise : standard deviation of Gaussian noise on the training states, relative to that of each state.
-    split : how methods that need validation rows cut the record, as in `odes.time_splits`.
+    split : how methods that need validation rows cut the record, as in `problems.time_splits`.
     """
 
     equations: Mapping[str, str] = field(default_factory=dict)
@@ -121,8 +46,7 @@ class CoupledODE(Trajectories):
     split: ClassVar[str] = "corrected"
 
     def initial_state(self, split: str = "id", seed: int = 0) -> np.ndarray:
-        """Where the trajectory 'id' or 'ood' begins; only the draws for published models depend on the
-        seed."""
+        """Where the trajectory 'id' or 'ood' begins; only the draws for published models depend on the seed."""
         if split not in ("id", "ood"):
             raise ValueError(f"{self.id}: split must be 'id' or 'ood', got {split!r}")
         if split == "id" or self.second:
@@ -152,8 +76,7 @@ class CoupledODE(Trajectories):
         return states + self.noise * states.std(axis=0) * xi
 
     def data(self, seed: int = 0) -> dict[str, Split]:
-        """States against their rates: finite differences of second order for training, exact ones for the
-        test (OOD)."""
+        """States against their rates: finite differences of second order to train on, exact ones to test (OOD)."""
         states, other = self.observed(seed), self.solution("ood", seed)
         rates = np.gradient(states, self.times(), axis=0, edge_order=2)
         exact = self.evaluate({name: other[:, i] for i, name in enumerate(self.inputs)})
@@ -189,19 +112,21 @@ def ids(subset: str | None = None) -> list[str]:
 
 
 def load(name: str) -> CoupledODE:
-    """One system. Flags, by which a study can leave entries out:
+    """One system; by its flags a study can leave it out.
 
-    ``duplicate`` : another entry has the same model; the note says which.
-    ``altered`` : the benchmark's own series come from another equation than the model's, which is the one
-        here.
-    ``degenerate`` : constant rates, or next to no motion over the time span.
-    ``chaotic`` : the solution depends on the solver's tolerance.
+    Returns
+    -------
+    CoupledODE
+        With the flags ``duplicate`` (another entry has the same model; the note says which), ``altered`` (the
+        benchmark's own series come from another equation than the model's, which is the one here), ``degenerate``
+        (constant rates, or next to no motion over the time span) and ``chaotic`` (the solution depends on the
+        solver's tolerance).
     """
     if name.startswith("S"):
         return _from_odebench(name)
     model = _models()[name]
-    inputs = tuple(f"x{i}" for i in range(len(model["equations"])))
     constants = {key: value for key, (value, *_) in model["constants"].items()}
+    truth = odes.right_hand_sides(model["equations"], constants)
     original = model["ids"][0]
     notes = {
         "duplicate": f"the same model as {original}" if name != original else "",
@@ -210,16 +135,13 @@ def load(name: str) -> CoupledODE:
     }
     return CoupledODE(
         id=f"cde/{name}",
-        truth={
-            state: str(parse(right).substitute(constants))
-            for state, right in zip(inputs, model["equations"], strict=True)
-        },
-        inputs=inputs,
-        subset=str(len(inputs)),
+        truth=truth,
+        inputs=tuple(truth),
+        subset=str(len(truth)),
         flags=tuple(flag for flag, note in notes.items() if note),
         note="; ".join(filter(None, notes.values())),
         source=f"{model['reference']} ({model['field']}), time in {model['time_unit']}",
-        equations=dict(zip(inputs, model["equations"], strict=True)),
+        equations=dict(zip(truth, model["equations"], strict=True)),
         constants=constants,
         initial=tuple(model["init"]),
         states=tuple((str(state), str(unit)) for state, unit in model["states"]),

@@ -6,7 +6,8 @@ problem's states are named x0, x1, ...; its table is the states (inputs) against
 """
 
 import functools
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -14,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from . import Split, Task, Trajectories
+from . import Split, Task, Trajectories, time_splits
 
-SNR = (40, 30, 20, 10)  # dB, in the order in which the published noise was drawn
+# dB, in the order in which the published noise was drawn
+SNR_DB = (40.0, 30.0, 20.0, 10.0)
 T_END = 10.0
 N_POINTS = 150
 
@@ -44,25 +46,22 @@ class ODE(Trajectories):
 
     Attributes
     ----------
-    snr : signal-to-noise ratio in dB of the multiplicative noise ``u (1 + xi)``, ``xi ~ N(0, s^2)``, or None
-        for clean data. Giving ``noise``, which is ``s = 10**(-snr/20)``, does the same.
+    snr_db : signal-to-noise ratio in dB of the multiplicative noise ``u (1 + xi)``, ``xi ~ N(0, s^2)``; infinite
+        for clean data. Giving ``noise``, which is ``s = 10**(-snr_db/20)``, does the same.
     initial_condition : 0 (the published one) or 1
     n_points : samples on [0, 10]
     split : 'published' (validation is the end of the training block, and 16 % are unused until the refit) or
         'corrected' (60 / 20 / 20 % of time)
-    choice : which of a generic method's candidates counts: 'own' (what the method itself puts first) or 'fitness'
-        (as published, see `by_fitness`)
     """
 
     equations: tuple[str, ...] = ()
     constants: Mapping[str, float] = field(default_factory=dict)
     initial: tuple[tuple[float, ...], ...] = ()
     univariate: bool = False
-    snr: int | None = None
+    snr_db: float = math.inf
     initial_condition: int = 0
     n_points: int = N_POINTS
     split: str = "published"
-    choice: str = "own"
 
     def __post_init__(self):
         super().__post_init__()
@@ -72,7 +71,6 @@ class ODE(Trajectories):
         if self.n_points < 10:
             raise ValueError(f"{self.id}: n_points must be at least 10, got {self.n_points!r}")
         time_splits(self.n_points, self.split)
-        check_choice(self)
 
     @property
     def number(self) -> int:
@@ -99,9 +97,9 @@ class ODE(Trajectories):
     def trajectory(self, seed: int = 0) -> Trajectory:
         """The solution with its noise; seed 0 is the published realisation."""
         clean = self.clean()
-        if self.snr is None:
+        if not self.noise:
             return clean
-        xi = noise_draw(self.number, self.snr, self.n_points, seed)
+        xi = noise_draw(self.number, self.snr_db, self.n_points, seed)
         return clean._replace(u=clean.u * (1 + self.noise * xi))
 
     def data(self, seed: int = 0) -> dict[str, Split]:
@@ -114,7 +112,7 @@ class ODE(Trajectories):
         slope = np.gradient(u, t[1] - t[0], axis=0, edge_order=2)
         return {
             name: Split(u[rows], (du if name == "test" else slope)[rows].squeeze(axis=1 if u.shape[1] == 1 else ()))
-            for name, rows in time_splits(len(t), self.split).items()
+            for name, rows in self.time_blocks(len(t)).items()
         }
 
     def tasks(self, seed: int = 0) -> list[Task]:
@@ -125,87 +123,39 @@ class ODE(Trajectories):
         targets = rows.y.reshape(len(rows.y), -1)
         return [Task(inputs=self.inputs, output=name, X=rows.X, y=targets[:, i]) for i, name in enumerate(self.outputs)]
 
-    def ranked(self, candidates: list, task: Task) -> list:
-        return by_fitness(candidates, task) if self.choice == "fitness" else candidates
 
+def noise_scale(snr_db: float) -> float:
+    """Standard deviation of the relative noise: s = 10**(-snr_db/20).
 
-def check_choice(problem) -> None:
-    if problem.choice not in ("own", "fitness"):
-        raise ValueError(f"{problem.id}: choice must be 'own' or 'fitness', got {problem.choice!r}")
-
-
-def by_fitness(candidates: list, task: Task) -> list:
-    """Candidates for one table, highest fitness first: MDBench's eq. (2), with the size that the method states.
-
-    As published, the error is that on the rows that were fitted; on validation rows where the table has some.
-    Candidates without a finite error come last.
+    Examples
+    --------
+    >>> noise_scale(40.0), noise_scale(20.0), noise_scale(math.inf)
+    (0.01, 0.1, 0.0)
     """
-    from ..expressions import parse
-    from ..metrics.dynamics import fitness
-    from ..metrics.regression import nmse_power
-
-    X, y = task.validation or (task.X, task.y)
-    columns = dict(zip(task.inputs, np.asarray(X, float).T, strict=True))
-
-    def worth(candidate):
-        predicted = np.broadcast_to(parse(candidate.solution[task.output])(columns), np.shape(y))
-        value = fitness(nmse_power(predicted, y), candidate.complexity)
-        return value if np.isfinite(value) else -np.inf
-
-    return sorted(candidates, key=worth, reverse=True)
-
-
-def noise_scale(snr: int | None) -> float:
-    """Standard deviation of the relative noise: s = 10**(-snr/20), 0 for None."""
-    if snr is None:
-        return 0.0
-    if isinstance(snr, bool | str) or not np.isfinite(snr):
-        raise ValueError(f"snr must be a number of decibels or None, got {snr!r}")
-    return float(10 ** (-snr / 20))
+    return float(10 ** (-snr_db / 20))
 
 
 def settle_noise(problem) -> None:
-    """Make ``snr`` and ``noise`` agree, whichever was given.
+    """Make ``snr_db`` and ``noise`` agree, whichever was given.
 
     Raises
     ------
     ValueError
         If they contradict each other, or no noise of this level was published.
     """
-    noise, snr = problem.noise, problem.snr
-    if snr is None and noise:
-        snr = next((level for level in SNR if np.isclose(noise_scale(level), noise, rtol=1e-6)), None)
-    if (noise or snr is not None) and snr not in SNR:
+    noise, snr_db = problem.noise, problem.snr_db
+    if snr_db == math.inf and noise:
+        snr_db = next((level for level in SNR_DB if np.isclose(noise_scale(level), noise, rtol=1e-6)), None)
+    if snr_db not in (*SNR_DB, math.inf):
         raise ValueError(
-            f"{problem.id}: published noise exists for {', '.join(map(str, SNR))} dB, that is for relative noise of "
-            f"{', '.join(f'{noise_scale(level):.3g}' for level in SNR)}; got noise {noise!r}, snr {problem.snr!r}"
+            f"{problem.id}: published noise exists for {', '.join(f'{level:g}' for level in SNR_DB)} dB, that is for "
+            f"relative noise of {', '.join(f'{noise_scale(level):.3g}' for level in SNR_DB)}; got noise {noise!r}, "
+            f"snr_db {problem.snr_db!r}"
         )
-    if noise and not np.isclose(noise, noise_scale(snr), rtol=1e-6):
-        raise ValueError(f"{problem.id}: snr {snr} and noise {noise!r} contradict each other: change one by the other")
-    object.__setattr__(problem, "snr", snr)
-    object.__setattr__(problem, "noise", noise_scale(snr))
-
-
-def time_splits(n: int, split: str = "published") -> dict[str, slice]:
-    """Blocks of a record of n times: the published ones, or 60 / 20 / 20 % without overlap.
-
-    Examples
-    --------
-    >>> time_splits(150)["validation"], time_splits(150, "corrected")["validation"]
-    (slice(72, 96, None), slice(90, 120, None))
-    """
-    if split not in ("published", "corrected"):
-        raise ValueError(f"split must be 'published' or 'corrected', got {split!r}")
-    kept, test = int(0.8 * n), int(0.2 * n)
-    cut = int(0.2 * kept) if split == "published" else test
-    # As published, the validation block is cut from the end of the training block, not from behind it.
-    end = kept - cut if split == "published" else kept
-    return {
-        "train": slice(0, kept - cut),
-        "validation": slice(end - cut, end),
-        "refit": slice(0, kept),
-        "test": slice(n - test, n),
-    }
+    if noise and not np.isclose(noise, noise_scale(snr_db), rtol=1e-6):
+        raise ValueError(f"{problem.id}: snr_db {snr_db:g} and noise {noise!r} contradict each other: change one")
+    object.__setattr__(problem, "snr_db", float(snr_db))
+    object.__setattr__(problem, "noise", noise_scale(snr_db))
 
 
 @functools.cache
@@ -249,7 +199,7 @@ def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory
     return Trajectory(solution.t, u, du)
 
 
-def noise_draw(number: int, snr: int, n_points: int, seed: int = 0) -> np.ndarray:
+def noise_draw(number: int, snr_db: float, n_points: int, seed: int = 0) -> np.ndarray:
     """Standard normal numbers of the published stream: one generator for all systems by number, then all
     levels.
 
@@ -259,36 +209,43 @@ def noise_draw(number: int, snr: int, n_points: int, seed: int = 0) -> np.ndarra
     """
     stream = np.random.RandomState(seed)  # the published generator
     for other, facts in _facts().items():
-        for level in SNR:
+        for level in SNR_DB:
             draw = stream.randn(n_points, len(facts["equations"]))
-            if (other, level) == (number, snr):
+            if (other, level) == (number, snr_db):
                 return draw
-    raise KeyError(f"no noise of {snr} dB for system {number}")
+    raise KeyError(f"no noise of {snr_db:g} dB for system {number}")
 
 
 def ids(subset: str | None = None) -> list[str]:
     return [str(n) for n, facts in _facts().items() if subset in (None, str(len(facts["equations"])))]
 
 
-@functools.cache
-def load(name: str) -> ODE:
+def right_hand_sides(equations: Sequence[str], constants: Mapping[str, float]) -> dict[str, str]:
+    """State (x0, x1, ...) -> its equation with the values of the constants.
+
+    Examples
+    --------
+    >>> right_hand_sides(["a*x0*x1", "-x1"], {"a": 0.5})
+    {'x0': '0.5*x0*x1', 'x1': '-x1'}
+    """
     from ..expressions import parse
 
+    return {f"x{i}": str(parse(text).substitute(constants)) for i, text in enumerate(equations)}
+
+
+@functools.cache
+def load(name: str) -> ODE:
     facts: dict[str, Any] = _facts()[int(name)]
-    states = tuple(f"x{i}" for i in range(len(facts["equations"])))
-    constants = facts["constants"]
+    truth = right_hand_sides(facts["equations"], facts["constants"])
     return ODE(
         id=f"odes/{name}",
-        truth={
-            state: str(parse(text).substitute(constants))
-            for state, text in zip(states, facts["equations"], strict=True)
-        },
-        inputs=states,
-        subset=str(len(states)),
+        truth=truth,
+        inputs=tuple(truth),
+        subset=str(len(truth)),
         note=facts.get("note", ""),
         source="MDBench 2025, Table A4; ODEBench (d'Ascoli et al. 2024)",
         equations=tuple(facts["equations"]),
-        constants=constants,
+        constants=facts["constants"],
         initial=tuple(map(tuple, facts["initial"])),
         univariate=facts["univariate"],
     )

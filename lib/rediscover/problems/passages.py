@@ -3,14 +3,13 @@ r"""Formulas described by text: a corpus cut out of papers, and the one that com
 A `Paper` is a list of entries (context, description, equations), in the schema that SciText2Eq released;
 `extract` makes one from Markdown or LaTeX by its rules. Each entry is a problem: write the formula, given all
 contexts up to it and the true formulas and descriptions before it. The bundled corpus
-(``data/passages.yaml``, 24 method sections) is made by the same rules; `released_papers` reads the authors'
-own, which must not be passed on.
+(``data/passages.yaml``, 24 method sections) is made by the same rules; `released_papers` reads the authors' own.
 """
 
 import functools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -19,18 +18,16 @@ import pandas as pd
 import pydantic
 import yaml
 
+from ..system.upstream_files import fetch
 from . import Passage
 
 BUNDLED = Path(__file__).parent / "data" / "passages.yaml"
 SEPARATOR = " || "
 FEWEST, MOST = 2, 15
 
-# ---- the schema
-
 
 class Entry(pydantic.BaseModel, frozen=True, populate_by_name=True):
-    """One block of equations: the text that leads to it, the sentence that explains it, the LaTeX of each
-    equation."""
+    """One block of equations: the text before it, the sentence that explains it, the LaTeX of each equation."""
 
     number: str = pydantic.Field(alias="equation id")
     context: str
@@ -61,40 +58,29 @@ def read_papers(path) -> list[Paper]:
     content = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(content, list):
         raise ValueError(f"{path}: expected a list of papers, got {type(content).__name__}")
-    return [_checked(paper, f"{path}, paper {i}") for i, paper in enumerate(content, 1)]
+    papers = []
+    for number, paper in enumerate(content, 1):
+        try:
+            papers.append(Paper.model_validate(paper))
+        except pydantic.ValidationError as error:
+            name = f" ({paper['id']})" if isinstance(paper, Mapping) and "id" in paper else ""
+            first = error.errors()[0]
+            field = ".".join(map(str, first["loc"]))
+            raise ValueError(f"{path}, paper {number}{name}: {field}: {first['msg']}") from None
+    return papers
 
-
-def _checked(paper, where: str) -> Paper:
-    try:
-        return Paper.model_validate(paper)
-    except pydantic.ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(map(str, first["loc"]))
-        name = f" ({paper['id']})" if isinstance(paper, Mapping) and "id" in paper else ""
-        raise ValueError(f"{where}{name}: {field}: {first['msg']}") from None
-
-
-def write_papers(papers: Iterable[Paper], path):
-    """Write papers as JSON in the released schema."""
-    content = [paper.model_dump(by_alias=True) for paper in papers]
-    Path(path).write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
-
-
-# ---- from text to entries
 
 _METHOD = re.compile(r"method|approach|model|preliminar|background|framework|proposed", re.IGNORECASE)
 _INTRODUCTION = re.compile(r"introduction", re.IGNORECASE)
 _END = re.compile(r"^(?:\d+\.?\s*)?(?:references|acknowledge?ments?|appendix)\b", re.IGNORECASE)
 _HEADING = re.compile(
-    r"^(?:#{1,6}\s+(?P<markdown>.+)|\\(?:sub)*section\*?\{(?P<latex>[^}]*)\}"
-    r"|(?P<numbered>\d+(?:\.\d+)*\.?\s+[A-Z][^.\n]{2,70})|(?P<bare>REFERENCES|References))\s*$",
-    re.MULTILINE,
+    r"(?m)^(?:#{1,6}\s+(?P<markdown>.+)|\\(?:sub)*section\*?\{(?P<latex>[^}]*)\}"
+    r"|(?P<numbered>\d+(?:\.\d+)*\.?\s+[A-Z][^.\n]{2,70})|(?P<bare>REFERENCES|References))\s*$"
 )
 _ENVIRONMENTS = r"equation|align|gather|eqnarray|multline|flalign|alignat"
 _DISPLAY = re.compile(
-    r"\\\[(?P<bracket>.*?)\\\]|\$\$(?P<dollar>.*?)\$\$"
-    rf"|\\begin\{{(?P<name>(?:{_ENVIRONMENTS})\*?)\}}(?P<body>.*?)\\end\{{(?P=name)\}}",
-    re.DOTALL,
+    r"(?s)\\\[(?P<bracket>.*?)\\\]|\$\$(?P<dollar>.*?)\$\$"
+    rf"|\\begin\{{(?P<name>(?:{_ENVIRONMENTS})\*?)\}}(?P<body>.*?)\\end\{{(?P=name)\}}"
 )
 _LABELS = re.compile(
     r"\\(?:tag|label)\*?\{(?:[^{}]|\{[^{}]*\})*\}|\\(?:nonumber|notag)\b"
@@ -113,11 +99,10 @@ class Unsuitable(ValueError):
 def extract(text: str, id: str, title: str = "") -> Paper:
     r"""Cut a paper's text into entries.
 
-    Display maths is ``\[...\]``, ``$$...$$`` and the environments of equation, align, gather and their kin.
-    It is taken from the first heading on a method (or model, background, ...), or else from the end of the
-    introduction, up to the references. Blocks with only white space between are one entry; an aligned block
-    whose rows all have a relation sign is as many equations as rows. Tags, labels and final punctuation go.
-    The sentence after a block that begins with "where" is its description and not part of the next context.
+    Display maths is ``\[...\]``, ``$$...$$`` and the environments of equation, align, gather and their kin, in
+    `method_section`. Blocks with only white space between are one entry; an aligned block whose rows all have a
+    relation sign is as many equations as rows. Tags, labels and final punctuation go. The sentence after a block that
+    begins with "where" is its description and not part of the next context.
 
     Parameters
     ----------
@@ -137,11 +122,10 @@ def extract(text: str, id: str, title: str = "") -> Paper:
     """
     section = method_section(text)
     entries, position = [], 0
-    for begin, end, equations in _blocks(section):
+    for number, (begin, end, equations) in enumerate(_blocks(section), 1):
         context = section[position:begin].strip()
         description, position = _description(section, end)
-        entry = {"number": str(len(entries) + 1), "context": context, "description": description}
-        entries.append(Entry(equations=equations, **entry))
+        entries.append(Entry(number=str(number), context=context, description=description, equations=equations))
     if not FEWEST <= len(entries) <= MOST:
         raise Unsuitable(f"{id}: {len(entries)} displayed equations in the method section, not {FEWEST} to {MOST}")
     return Paper(id=id, title=title, equations=tuple(entries))
@@ -164,26 +148,6 @@ def method_section(text: str) -> str:
     return text[begin:end]
 
 
-def build(files: Iterable) -> tuple[list[Paper], dict[str, str]]:
-    """Papers out of text files, and the reason for each file that makes none.
-
-    Parameters
-    ----------
-    files : paths of Markdown or LaTeX files; a file's stem becomes the paper's id
-
-    Returns
-    -------
-    (papers, rejected) : list of Paper; dict of id -> reason
-    """
-    papers, rejected = [], {}
-    for path in map(Path, files):
-        try:
-            papers.append(extract(path.read_text(encoding="utf-8"), path.stem))
-        except Unsuitable as reason:
-            rejected[path.stem] = str(reason)
-    return papers, rejected
-
-
 def _blocks(section: str) -> list[tuple[int, int, tuple[str, ...]]]:
     """Start, end and equations of each run of displays with nothing but white space between."""
     blocks: list = []
@@ -204,8 +168,7 @@ def _equations(body: str, *, aligned: bool) -> tuple[str, ...]:
     inner = re.fullmatch(r"\s*\\begin\{(aligned|split|gathered)\}(.*)\\end\{\1\}\s*(.*)", body, re.DOTALL)
     if inner:
         body, aligned = inner[2] + inner[3], True
-    rows = [_bare(row) for row in (_rows(body) if aligned else [body])]
-    rows = [row for row in rows if row]
+    rows = [bare for row in (_rows(body) if aligned else [body]) if (bare := _bare(row))]
     if not all(_RELATION.search(row) for row in rows):  # a row that only goes on
         rows = [" ".join(rows)]
     return tuple(rows)
@@ -244,9 +207,6 @@ def _description(section: str, position: int) -> tuple[str | None, int]:
     return section[match.end() :].strip(), len(section)
 
 
-# ---- entries as problems
-
-
 class Given(NamedTuple):
     """An entry as it stands before another: all that may be known of it. (A tuple, so that it can enter a key.)"""
 
@@ -254,10 +214,7 @@ class Given(NamedTuple):
     context: str
     description: str | None
     equations: tuple[str, ...]
-
-    @property
-    def latex(self) -> str:
-        return SEPARATOR.join(self.equations)
+    latex = Entry.latex
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -307,20 +264,20 @@ def passages_of(paper: Paper, source: str = "") -> list[TextPassage]:
 
 
 @functools.cache
+def _sources() -> dict[Paper, str]:
+    """The papers of the bundled corpus, and where their text is from."""
+    sections = yaml.safe_load(BUNDLED.read_text(encoding="utf-8"))
+    return {extract(section["text"], section["id"], section["title"]): section["source"] for section in sections}
+
+
 def bundled() -> tuple[Paper, ...]:
     """The papers of the bundled corpus."""
-    return tuple(extract(section["text"], section["id"], section["title"]) for section in _sections())
-
-
-@functools.cache
-def _sections() -> list[dict]:
-    return yaml.safe_load(BUNDLED.read_text(encoding="utf-8"))
+    return tuple(_sources())
 
 
 @functools.cache
 def _bundled_passages() -> dict[str, TextPassage]:
-    papers = zip(bundled(), _sections(), strict=True)
-    passages = [passage for paper, section in papers for passage in passages_of(paper, section["source"])]
+    passages = [passage for paper, source in _sources().items() for passage in passages_of(paper, source)]
     return {passage.id.removeprefix("passages/"): passage for passage in passages}
 
 
@@ -334,15 +291,13 @@ def load(name: str) -> TextPassage:
     return _bundled_passages()[name]
 
 
-# ---- what SciText2Eq released
-
 REPOSITORY = "imxiaoxiaohh/master_thesis_project"
-MODELS = {  # name in the paper's tables -> name in the names of its files, of outputs and of human scores
-    "GPT-4.1": ("gpt-4.1", "gpt-4.1"),
-    "DeepSeek-R1": ("deepseek-R1", "deepseek"),
-    "GPT-4o-mini": ("gpt-4o-mini", "gpt-4o-mini"),
-    "LLaMA3-70B": ("llama3.3-70B", "llama3.3"),
-    "Qwen3-235B": ("qwen3-235B", "qwen3"),
+MODELS = {  # name in the paper's tables -> in the names of its files: of outputs, of human scores, of raw answers
+    "GPT-4.1": ("gpt-4.1", "gpt-4.1", "gpt-4.1"),
+    "DeepSeek-R1": ("deepseek-R1", "deepseek", "deepseek"),
+    "GPT-4o-mini": ("gpt-4o-mini", "gpt-4o-mini", "gpt-4o-mini"),
+    "LLaMA3-70B": ("llama3.3-70B", "llama3.3", "llama3.3-70B"),
+    "Qwen3-235B": ("qwen3-235B", "qwen3", "qwen3-235B"),
 }
 KEYS = ["paper_id", "equation_id"]
 RUBRICS = {  # the paper's name -> the released files' name
@@ -356,14 +311,8 @@ VENUES = ("ACL", "NAACL", "NeurIPS", "ICLR", "ICML")
 
 
 def released_papers() -> list[Paper]:
-    """The 170 papers that SciText2Eq released (no licence: for checking only).
-
-    Raises
-    ------
-    rediscover.system.upstream_files.ReleasedError
-        If the file is neither in the mirror nor in the cache and cannot be downloaded.
-    """
-    return read_papers(_released("Dataset/academic_dataset_Final.json"))
+    """The 170 papers that SciText2Eq released (no licence: for checking only); `ReleasedError` if not to be had."""
+    return read_papers(fetch(REPOSITORY, "Dataset/academic_dataset_Final.json"))
 
 
 def venue(paper_id: str) -> str:
@@ -384,86 +333,68 @@ def released_outputs() -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame: model, paper_id, equation_id, truth, prediction (both cleaned), and as stored texbleu,
-    levenshtein,
-        seqsim, rouge_l, ted. Qwen3-235B lacks 32 entries without a formula.
+    DataFrame
+        Columns: model, paper_id, equation_id, truth, prediction (both cleaned), and as stored texbleu,
+        levenshtein_similarity, seqsim, rouge_l and ted, in [0, 1]. Qwen3-235B lacks 32 entries without a formula.
     """
-    tables = []
-    for model, (file, _) in MODELS.items():
-        formulas = _table(f"Evaluation/data/preprocessed_csv/{file}_results_evaluation_table_cleaned.csv")
-        stored = _table(f"Evaluation/data/result_csv/{file}_results_evaluation_table_metrics.csv")
-        tables.append(formulas.merge(stored, on=KEYS, validate="one_to_one").assign(model=model))
     names = {
         "ground_truth_eq": "truth",
         "generated_equation": "prediction",
-        "levenshtein_distance": "levenshtein",
+        "levenshtein_distance": "levenshtein_similarity",
         "sequence_similarity": "seqsim",
         "avg_tree_edit_distance": "ted",
     }
-    table = pd.concat(tables, ignore_index=True).rename(columns=names)
-    metrics = ["texbleu", "levenshtein", "seqsim", "rouge_l", "ted"]
+    metrics = ["texbleu", "levenshtein_similarity", "seqsim", "rouge_l", "ted"]
+    formulas = _of_models("Evaluation/data/preprocessed_csv/{0}_results_evaluation_table_cleaned.csv")
+    stored = _of_models("Evaluation/data/result_csv/{0}_results_evaluation_table_metrics.csv")
+    table = formulas.merge(stored, on=["model", *KEYS], validate="one_to_one").rename(columns=names)
     return table[["model", *KEYS, "truth", "prediction", *metrics]].astype(dict.fromkeys(metrics, float))
 
 
 def released_answers() -> pd.DataFrame:
-    """Released answers as the models wrote them, of the 100 entries per model that people rated.
-
-    Returns
-    -------
-    DataFrame: model, paper_id, equation_id, formula, description
-    """
+    """Answers as the models wrote them that people rated: model, paper_id, equation_id, formula, description."""
     columns = {"generated_equation": "formula", "generated_description": "description"}
-    tables = [  # only DeepSeek-R1's file is without the version in its name
-        _table(f"Evaluation/data/raw_csv/human_judge_{file.removesuffix('-R1')}.csv").assign(model=model)
-        for model, (file, _) in MODELS.items()
-    ]
-    return pd.concat(tables, ignore_index=True).rename(columns=columns)[["model", *KEYS, *columns.values()]]
+    table = _of_models("Evaluation/data/raw_csv/human_judge_{2}.csv").rename(columns=columns)
+    return table[["model", *KEYS, *columns.values()]]
 
 
 def released_scores(rater: str) -> pd.DataFrame:
-    """Released rubric scores, one row per model and entry, in the order of the files.
+    """Released rubric scores, 1 to 5, one row per model and entry, in the order of the files.
 
     Parameters
     ----------
-    rater : 'judge' (a language model, 1,043 entries per model) or 'human' (100 of them, one score aggregated
-        over five people)
+    rater : 'judge' (a language model, 1,043 entries per model) or 'human' (100 of them, put together from five people)
 
     Returns
     -------
-    DataFrame: model, paper_id, equation_id, and the five rubrics under the paper's names
+    DataFrame
+        Columns: model, paper_id, equation_id, and the five rubrics under the paper's names.
     """
-    patterns = {
-        "judge": lambda file, _: f"{file}_results_evaluation_table_llm_judge_results.csv",
-        "human": lambda _, file: f"human_judge/human_judge_{file}_results.csv",
+    files = {
+        "judge": "Evaluation/data/result_csv/{0}_results_evaluation_table_llm_judge_results.csv",
+        "human": "Evaluation/data/result_csv/human_judge/human_judge_{1}_results.csv",
     }
-    if rater not in patterns:
+    if rater not in files:
         raise ValueError(f"rater must be 'judge' or 'human', got {rater!r}")
-    tables = [
-        _table(f"Evaluation/data/result_csv/{patterns[rater](*files)}").assign(model=model)
-        for model, files in MODELS.items()
-    ]
-    columns = {f"{stored}_score": rubric for rubric, stored in RUBRICS.items()}
-    table = pd.concat(tables, ignore_index=True).rename(columns=columns)
+    table = _of_models(files[rater]).rename(columns={f"{stored}_score": rubric for rubric, stored in RUBRICS.items()})
     return table[["model", *KEYS, *RUBRICS]].astype(dict.fromkeys(RUBRICS, float))
 
 
-def judged_in_notebook_order(model: str, scores: pd.DataFrame | None = None) -> pd.DataFrame:
+def judged_in_notebook_order(model: str, scores: pd.DataFrame) -> pd.DataFrame:
     """A model's judge scores of the 100 rated entries in the order in which they were drawn (DeepSeek-R1's).
 
-    The authors' notebook set them beside the human scores row by row, although only DeepSeek-R1's human
-    scores are in this order: see `rediscover.metrics.agreement.pair_by_position`.
+    The authors' notebook sets them beside the human scores row by row, although only DeepSeek-R1's are in this order.
     """
-    scores = released_scores("judge") if scores is None else scores
     order = _table("Evaluation/data/result_csv/human_judge/human_judge_deepseek_results.csv")[KEYS]
     return order.merge(scores[scores.model == model], on=KEYS, how="left", validate="one_to_one")
 
 
-def _released(path: str) -> Path:
-    from ..system.upstream_files import fetch
-
-    return fetch(REPOSITORY, path)
+def _of_models(path: str) -> pd.DataFrame:
+    """The files of all models below each other; {0}, {1} and {2} stand for a model's names in them."""
+    tables = [_table(path.format(*names)).assign(model=model) for model, names in MODELS.items()]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _table(path: str) -> pd.DataFrame:
     # Formulas such as "NA" are text, not missing values.
-    return pd.read_csv(_released(path), dtype={"paper_id": str, "equation_id": int}, keep_default_na=False)
+    return pd.read_csv(fetch(REPOSITORY, path), dtype={"paper_id": str, "equation_id": int}, keep_default_na=False)

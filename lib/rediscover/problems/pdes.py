@@ -24,13 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
+from ..numerics.differences import STENCILS, derivative
 from ..system.code_version import code_version
 from . import Field, Split, Task, pde_solvers
-from .odes import SNR, by_fitness, check_choice, settle_noise, time_splits
+from .odes import SNR_DB, settle_noise
 
-MAX_ORDER = 4
 SEED = 42  # of the published noise
-STENCILS = ("shared", "direct", "repeated")
 
 
 class Samples(NamedTuple):
@@ -60,7 +59,7 @@ class PDE(Field):
     ----------
     states : all states; those without an entry in ``truth`` (pressure) have no evolution equation and are
         scored nevertheless.
-    snr, noise : as for `odes.ODE`
+    snr_db, noise : as for `odes.ODE`
     split : 'time' (first 80 % of time against the last 20 %, as the paper says and as its linear methods are
         scored), 'space' (first and last rows of the flattened array, that is of x, as its other methods are
         scored) or 'corrected' (60 / 20 / 20 % of time)
@@ -68,31 +67,28 @@ class PDE(Field):
         ('shared', as pysindy has it) or start at the row itself ('direct'), or by first differences n times
         ('repeated', as in the released code for generic methods)
     reduced : simulate on a coarser grid or mesh, where the entry has one; flagged
-    rows : at most so many training rows for generic methods, drawn at random; None for all
-    choice : as for `odes.ODE`
+    max_rows : at most so many training rows for tabular methods, drawn at random; None for all
     """
 
     states: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     title: str = ""
     residual: Mapping[str, float] = field(default_factory=dict)
-    snr: int | None = None
+    snr_db: float = math.inf
     split: str = "time"
     stencil: str = "shared"
     reduced: bool = False
-    rows: int | None = None
-    choice: str = "own"
+    max_rows: int | None = None
 
     def __post_init__(self):
         super().__post_init__()
         settle_noise(self)
-        check_choice(self)
         if self.split not in ("time", "space", "corrected"):
             raise ValueError(f"{self.id}: split must be 'time', 'space' or 'corrected', got {self.split!r}")
         if self.stencil not in STENCILS:
             raise ValueError(f"{self.id}: stencil must be one of {', '.join(STENCILS)}, got {self.stencil!r}")
-        if self.rows is not None and self.rows < 1:
-            raise ValueError(f"{self.id}: rows must be positive or None, got {self.rows!r}")
+        if self.max_rows is not None and self.max_rows < 1:
+            raise ValueError(f"{self.id}: max_rows must be positive or None, got {self.max_rows!r}")
         if self.reduced and "reduced" not in self.flags:
             if "reduced" not in _facts()[self.name]:
                 raise ValueError(f"{self.id} has no reduced grid: it takes seconds at the published one")
@@ -110,11 +106,11 @@ class PDE(Field):
     def vocabulary(self) -> tuple[str, ...]:
         """Names that an answer may hold: states, all derivatives up to the fourth, mixed ones too, coordinates."""
         axes = tuple(_facts()[self.name]["axes"])
-        orders = itertools.product(range(MAX_ORDER + 1), repeat=len(axes))
+        orders = itertools.product(range(Field.max_order + 1), repeat=len(axes))
         directions = [
             "".join(axis * order for axis, order in zip(axes, multi, strict=True))
             for multi in orders
-            if 0 < sum(multi) <= MAX_ORDER
+            if 0 < sum(multi) <= Field.max_order
         ]
         return (*self.states, *(f"{state}_{d}" for state in self.states for d in directions), *axes, "t")
 
@@ -143,9 +139,9 @@ class PDE(Field):
         axes, t = _grid(facts)
         record = simulate(self.name, self.reduced)
         du = pde_solvers.slope(record.u, facts["time"][1]) if record.du is None else record.du
-        if self.snr is None:
+        if not self.noise:
             return Samples(axes, t, record.u, du)
-        xi = noise_draw(self.name, self.snr, record.u.shape, seed)
+        xi = noise_draw(self.name, self.snr_db, record.u.shape, seed)
         return Samples(axes, t, record.u * (1 + self.noise * xi), du)
 
     def columns(self, names: Iterable[str], samples: Samples) -> dict[str, np.ndarray]:
@@ -187,7 +183,7 @@ class PDE(Field):
         samples = self.samples(seed)
         found = self.columns(self.inputs, samples)
         X = np.stack([found[name] for name in self.inputs], axis=-1)
-        noisy = samples.du if self.snr is None else pde_solvers.slope(samples.u, samples.t[1] - samples.t[0])
+        noisy = samples.du if not self.noise else pde_solvers.slope(samples.u, samples.t[1] - samples.t[0])
         return {
             name: Split(rows(X), _table(rows(samples.du if name == "test" else noisy)))
             for name, rows in self.blocks(samples.u.shape).items()
@@ -199,7 +195,7 @@ class PDE(Field):
             kept, test = int(0.8 * math.prod(shape[:-1])), int(0.2 * math.prod(shape[:-1]))
             cuts = {"train": slice(0, kept), "test": slice(-test, None)}
             return {name: lambda a, s=cut: a.reshape(-1, a.shape[-1])[s] for name, cut in cuts.items()}
-        cuts = time_splits(shape[-2], "published" if self.split == "time" else "corrected")
+        cuts = self.time_blocks(shape[-2])
         return {name: lambda a, s=cut: a[..., s, :].reshape(-1, a.shape[-1]) for name, cut in cuts.items()}
 
     def tasks(self, seed: int = 0) -> list[Task]:
@@ -208,8 +204,8 @@ class PDE(Field):
         train = splits["train" if self.split != "time" else "refit"]
         held_out = splits["validation"] if self.split == "corrected" else None
         rows = slice(None)
-        if self.rows is not None and self.rows < len(train.y):
-            rows = np.sort(np.random.default_rng(seed).choice(len(train.y), self.rows, replace=False))
+        if self.max_rows is not None and self.max_rows < len(train.y):
+            rows = np.sort(np.random.default_rng(seed).choice(len(train.y), self.max_rows, replace=False))
 
         def column(y, i):
             return y if y.ndim == 1 else y[:, i]
@@ -225,65 +221,9 @@ class PDE(Field):
             for i, state in enumerate(self.states)
         ]
 
-    def ranked(self, candidates: list, task: Task) -> list:
-        return by_fitness(candidates, task) if self.choice == "fitness" else candidates
-
 
 def _table(y: np.ndarray) -> np.ndarray:
     return y[:, 0] if y.shape[1] == 1 else y
-
-
-# Differences
-
-
-@functools.lru_cache(maxsize=128)
-def difference_matrix(n: int, step: float, order: int, stencil: str = "direct"):
-    """Differentiation on n uniform points, of second-order accuracy, as a sparse matrix.
-
-    Rows near an edge use ``order + 2`` points on one side: the outermost ones ('shared') or those from the
-    row itself on ('direct'). 'repeated' is the first derivative applied `order` times.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than ``order + 1`` points. On exactly so many every row uses all of them, to first
-        order.
-    """
-    from scipy import sparse
-
-    if stencil not in STENCILS:
-        raise ValueError(f"stencil must be one of {', '.join(STENCILS)}, got {stencil!r}")
-    if stencil == "repeated" and order > 1:
-        first = difference_matrix(n, step, 1, "direct")
-        return functools.reduce(lambda a, b: b @ a, [first] * order)
-    if n <= order:
-        raise ValueError(f"a derivative of order {order} needs {order + 1} points on its axis, there are {n}")
-    points = min(order + 2, n)
-    half = (order + 1) // 2
-    rows, columns, values = [], [], []
-    for i in range(n):
-        if half <= i < n - half:
-            used = np.arange(i - half, i + half + 1)
-        elif i < half:
-            used = np.arange(points) + (0 if stencil == "shared" else i)
-        else:
-            used = (n - 1 if stencil == "shared" else i) - np.arange(points)
-        if used.min() < 0 or used.max() >= n:  # on a short axis the one-sided stencil falls off the other end
-            used = np.arange(points) if i < n / 2 else n - 1 - np.arange(points)
-        powers = np.vander((used - i).astype(float), len(used), increasing=True).T
-        moment = np.zeros(len(used))
-        moment[order] = math.factorial(order)
-        rows += [i] * len(used)
-        columns += used.tolist()
-        values += np.linalg.solve(powers, moment).tolist()
-    return sparse.csr_array((np.array(values) / step**order, (rows, columns)), shape=(n, n))
-
-
-def derivative(u: np.ndarray, step: float, order: int, axis: int, stencil: str = "direct") -> np.ndarray:
-    """Derivative of an array along one axis; see `difference_matrix`."""
-    matrix = difference_matrix(u.shape[axis], step, order, stencil)
-    front = np.moveaxis(u, axis, 0)
-    return np.moveaxis((matrix @ front.reshape(len(front), -1)).reshape(front.shape), 0, axis)
 
 
 # Facts, simulation and noise
@@ -369,13 +309,13 @@ def _write(path: Path, record: pde_solvers.Simulation) -> None:
 
 
 @functools.lru_cache(maxsize=2)
-def noise_draw(name: str, snr: int, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
+def noise_draw(name: str, snr_db: float, shape: tuple[int, ...], seed: int = 0) -> np.ndarray:
     """Standard normal numbers of the published stream: one generator, all systems in order, all levels.
 
     A reduced grid draws its own numbers at the place where the stream reaches its system.
     """
     stream = np.random.RandomState()  # the published generator
-    stream.set_state(_before(list(itertools.product(_facts(), SNR)).index((name, snr)), seed))
+    stream.set_state(_before(list(itertools.product(_facts(), SNR_DB)).index((name, snr_db)), seed))
     return stream.randn(*shape)
 
 
@@ -386,7 +326,7 @@ def _before(draw: int, seed: int):
         return np.random.RandomState(SEED + seed).get_state()
     stream = np.random.RandomState()
     stream.set_state(_before(draw - 1, seed))
-    stream.randn(*_shape(list(_facts().values())[(draw - 1) // len(SNR)]))
+    stream.randn(*_shape(list(_facts().values())[(draw - 1) // len(SNR_DB)]))
     return stream.get_state()
 
 
@@ -416,7 +356,9 @@ def features(states: Iterable[str], axes: Mapping[str, int]) -> tuple[str, ...]:
     ('u0', 'u0_x', 'u0_y', 'u0_xx', 'u0_yy', 'u0_xxx', 'u0_z')
     """
     states = tuple(states)
-    plain = [(axis, order) for order in range(1, MAX_ORDER + 1) for axis in "xy" if axes.get(axis, 0) >= order + 2]
+    plain = [
+        (axis, order) for order in range(1, Field.max_order + 1) for axis in "xy" if axes.get(axis, 0) >= order + 2
+    ]
     plain += [("z", 1)] if "z" in axes else []
     return states + tuple(f"{state}_{axis * order}" for axis, order in plain for state in states)
 

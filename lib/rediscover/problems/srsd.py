@@ -21,6 +21,8 @@ SETS = ("easy", "medium", "hard")
 SPLITS = ("train", "validation", "test")
 RANGES = ("paper", "upstream")
 VARIANTS = ("srsd", "fsrd")
+# The rule of the released code: a law belongs to the first set whose operations and decades it stays below.
+BOUNDS = {"easy": (5, 4), "medium": (8, 20)}
 DUMMIES = 3  # at most
 REFILLS = 10  # further batches when rows are rejected
 
@@ -38,6 +40,27 @@ def ids(subset: str | None = None) -> list[str]:
     if subset is not None and subset not in SETS:
         raise KeyError(f"srsd has no subset {subset!r} (subsets: {', '.join(SETS)})")
     return [name for name, law in catalogue()["laws"].items() if subset in (None, law["set"])]
+
+
+def difficulty_set(operations: int, decades: float) -> str:
+    """The set that a law belongs to by the thresholds of the released code, `BOUNDS`.
+
+    Parameters
+    ----------
+    operations : int
+        In the law, by SymPy's ``count_ops``.
+    decades : float
+        Width of its sampling ranges, as `Law.domain_range` measures it.
+
+    Examples
+    --------
+    >>> difficulty_set(3, 2.0), difficulty_set(3, 4.0), difficulty_set(9, 2.0)
+    ('easy', 'medium', 'hard')
+    """
+    for name, (most_operations, most_decades) in BOUNDS.items():
+        if operations < most_operations and decades < most_decades:
+            return name
+    return "hard"
 
 
 def load(name: str) -> "Law":

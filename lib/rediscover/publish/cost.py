@@ -1,4 +1,4 @@
-"""What a profile costs: wall-clock time and peak memory of each study from scratch (``make cost``)."""
+"""What a profile costs: wall-clock time and peak memory of each notebook from scratch (``make cost``)."""
 
 import shutil
 import subprocess
@@ -8,7 +8,8 @@ import time
 import pandas as pd
 import psutil
 
-from ..params import models, root
+from ..params import models
+from ..system.paths import root
 
 SAMPLED = 0.2  # seconds between two looks at the memory
 
@@ -32,22 +33,22 @@ def measure(command: list[str]) -> tuple[float, float]:
 
 
 def main(profiles=("smoke", "quick")) -> None:
-    """Run every study of the profiles from scratch and write tables/cost.csv."""
+    """Run every notebook of the profiles from scratch and write tables/cost.csv."""
     rows = []
     for profile in profiles:
         shutil.rmtree(root() / "build" / profile, ignore_errors=True)
-        for study in sorted(models()):  # the ledger, which reads the others, comes last
+        for notebook in sorted(models()):  # the ledger, which reads the others, comes last
             command = [
                 "make",
                 "--no-print-directory",
                 "all",
                 f"PROFILE={profile}",
-                f"STUDY={study}",
+                f"STUDY={notebook}",
                 f"PY={sys.executable}",
             ]
             seconds, gigabytes = measure(command)
-            rows.append({"profile": profile, "study": study, "minutes": seconds / 60, "gigabytes": gigabytes})
-            print("{profile} {study}: {minutes:.1f} min, {gigabytes:.1f} GB".format(**rows[-1]), flush=True)
+            rows.append({"profile": profile, "notebook": notebook, "minutes": seconds / 60, "gigabytes": gigabytes})
+            print("{profile} {notebook}: {minutes:.1f} min, {gigabytes:.1f} GB".format(**rows[-1]), flush=True)
     pd.DataFrame(rows).to_csv(root() / "tables" / "cost.csv", index=False, float_format="%.2f")
 
 

@@ -54,7 +54,7 @@ def profiles(tables: Path) -> str:
             {
                 "profile": profile,
                 "minutes in all": f"{part['minutes'].sum():.1f}",
-                "longest study": f"{longest['study']}, {longest['minutes']:.1f} minutes",
+                "longest notebook": f"{longest['notebook']}, {longest['minutes']:.1f} minutes",
                 "peak memory, GB": f"{part['gigabytes'].max():.1f}",
             }
         )

@@ -1,7 +1,20 @@
 """Tables, figures, verdicts and where each of them came from."""
 
-from .ledger import claims, combine, compare
+from . import comparisons, papers, plots, tables
+from .ledger import claims, combine, compare, compare_table
 from .papers import catalogue, published
 from .tables import Output
 
-__all__ = ["Output", "catalogue", "claims", "combine", "compare", "published"]
+__all__ = [
+    "Output",
+    "catalogue",
+    "claims",
+    "combine",
+    "compare",
+    "compare_table",
+    "comparisons",
+    "papers",
+    "plots",
+    "published",
+    "tables",
+]

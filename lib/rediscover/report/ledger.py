@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from ..system.studies import studies
 from . import papers
 
 VERDICTS = ("reproduced", "differs", "not comparable", "not run")
@@ -79,6 +80,7 @@ def compare(
             entry["verdict"], entry["reason"] = absent.get(
                 key[0], absent.get("*", ("not run", "not part of this study"))
             )
+            entry["reason"] = entry["reason"] or "no runs in this profile"
         else:
             entry |= ours
             entry["measured"] = entry.pop("value")
@@ -86,6 +88,25 @@ def compare(
                 entry["verdict"] = verdict(record["value"], entry["low"], entry["high"])
         entries.append(entry)
     return pd.DataFrame(entries).reindex(columns=COLUMNS)
+
+
+def compare_table(
+    name: str,
+    measured: Mapping[tuple, Mapping],
+    absent: Mapping[str, tuple[str, str]],
+    rows: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """`compare` for a file of published values by the rules that study.yaml states for it.
+
+    Parameters
+    ----------
+    name : of the file, such as ``surfacebench_table1``
+    measured, absent : as for `compare`
+    rows : the published table where it was changed before, by default as it is on file
+    """
+    about = papers.tables().loc[name]
+    rows = papers.published(name) if rows is None else rows
+    return compare(about["paper"], about["table"], rows, measured, absent=absent, **about["ledger"])
 
 
 def verdict(value: str, low: float, high: float) -> str:
@@ -124,7 +145,7 @@ def claims(key: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     Parameters
     ----------
     key : of the study, such as ``surfaces``
-    results : claim id -> (verdict, finding)
+    results : claim id -> (verdict, finding); claims that study.yaml lists under ``needs`` are untestable here without
 
     Raises
     ------
@@ -134,6 +155,8 @@ def claims(key: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
         If a verdict is none of `CLAIM_VERDICTS`.
     """
     table = papers.claims(key)
+    needs = studies()[key].get("needs", {})
+    results = {claim: ("untestable here", f"needs {what}") for claim, what in needs.items()} | dict(results)
     problem = set(table.index) ^ set(results)
     if problem:
         raise KeyError(f"claims of {key} and results do not match: {', '.join(sorted(problem))}")

@@ -36,12 +36,18 @@ def published(name: str) -> pd.DataFrame:
 
 
 def tables() -> pd.DataFrame:
-    """The published tables in the order of the papers: file -> paper, table, notebook, cells (formats), describes.
+    """The published tables in the order of the papers: file -> paper, table, notebook, cells (formats), describes,
+    ledger (rules).
 
-    ``cells`` and ``describes`` are None where study.yaml says nothing of them.
+    The last three are None where study.yaml says nothing of them.
     """
     rows = {
-        name: {"paper": study["paper"], "notebook": study["notebooks"][0], "cells": None, "describes": None} | about
+        name: {
+            "paper": study["paper"],
+            "notebook": study["notebooks"][0],
+            **dict.fromkeys(("cells", "describes", "ledger")),
+        }
+        | about
         for study in studies().values()
         for name, about in study["tables"].items()
     }

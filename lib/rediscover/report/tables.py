@@ -127,7 +127,7 @@ class Output:
         self.stated = True
         versions = {name: importlib.metadata.version(name) for name in PACKAGES}
         record = {
-            "study": self.params.notebook,
+            "notebook": self.params.notebook,
             "profile": self.params.profile,
             "parameters": self.params.model_dump(exclude={"explored"}),
             "command": f"make all STUDY={self.params.notebook} PROFILE={self.params.profile}",

@@ -13,12 +13,10 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from ..system.studies import studies as known_studies
+from ..system.studies import studies
 from . import papers
 from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, combine
-from .plots import style
 
-COLOURS = dict(zip(VERDICTS, ("#009e73", "#d55e00", "#999999", "#dddddd"), strict=True))
 _ABOUT = ("unit", "status", "sd", "basis", "where_in_paper", "dataset_printed", "n_problems")  # not what a cell is
 
 
@@ -47,7 +45,7 @@ def section(claim: str, notebook: str) -> str:
     >>> section("SR-14", "20_srsd_edit_distance"), section("SR-01", "20_srsd_edit_distance")
     ('How hard is a law?', 'Verdicts')
     """
-    headings = next((s["sections"][notebook] for s in known_studies().values() if notebook in s["sections"]), {})
+    headings = next((s["sections"][notebook] for s in studies().values() if notebook in s["sections"]), {})
     named = [heading for heading, ids in headings.items() if claim in ids and ids != "rest"]
     return next(iter(named + [heading for heading, ids in headings.items() if ids == "rest"]), "")
 
@@ -57,7 +55,7 @@ def cells() -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with the columns of a ledger, and study and method; ``source`` is file and line.
+    DataFrame with the columns of a ledger, and notebook and method; ``source`` is file and line.
     """
     parts = []
     for name, about in papers.tables().iterrows():
@@ -75,9 +73,9 @@ def cells() -> pd.DataFrame:
             part["method"] = rows[subject] if subject in ("method", "model") else ""
             if number:
                 part = part[part["published"] != ""]
-            parts.append(part.assign(**about[["paper", "table", "describes"]], study=about["notebook"]))
+            parts.append(part.assign(**about[["paper", "table", "describes", "notebook"]]))
     whole = pd.concat(parts).rename_axis("source").reset_index()
-    return whole.assign(**_unnamed(whole)).drop(columns="describes").reindex(columns=["study", "method", *COLUMNS])
+    return whole.assign(**_unnamed(whole)).drop(columns="describes").reindex(columns=["notebook", "method", *COLUMNS])
 
 
 def _unnamed(whole: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -92,13 +90,13 @@ def _unnamed(whole: pd.DataFrame) -> dict[str, np.ndarray]:
     return {"verdict": verdicts, "reason": np.select([describes, lost], reasons, "")}
 
 
-def ledger(folder: Path, studies: list[str]) -> pd.DataFrame:
+def ledger(folder: Path, notebooks: list[str]) -> pd.DataFrame:
     """Every published cell with its verdict: that of a study, or why there is none.
 
     Parameters
     ----------
     folder : where the studies' ``*_ledger.csv`` are.
-    studies : names of the notebooks that exist; the cells of others are ``not run``.
+    notebooks : names of the notebooks that exist; the cells of others are ``not run``.
 
     Raises
     ------
@@ -125,8 +123,8 @@ def ledger(folder: Path, studies: list[str]) -> pd.DataFrame:
         raise ValueError(f"no such number in the published tables: {found.index.difference(whole.index)[0]!r}")
     missing = (whole["verdict"] == "not run") & ~whole.index.isin(found.index)
     whole.loc[missing, "reason"] = [
-        f"{study} does not treat this cell" if study in studies else f"the study {study} is not part of this version"
-        for study in whole.loc[missing, "study"]
+        f"{name} does not treat this cell" if name in notebooks else f"the notebook {name} is not part of this version"
+        for name in whole.loc[missing, "notebook"]
     ]
     shared = [column for column in COLUMNS if column not in ("paper", "table", "published")]
     whole[shared] = whole[shared].astype(object)
@@ -134,7 +132,7 @@ def ledger(folder: Path, studies: list[str]) -> pd.DataFrame:
     return combine([whole.reset_index(drop=True).fillna("")])
 
 
-def claims(folder: Path, studies: list[str]) -> pd.DataFrame:
+def claims(folder: Path, notebooks: list[str]) -> pd.DataFrame:
     """Every claim of the five papers with its verdict, the finding behind it, and notebook and section that show it."""
     whole = papers.claims()[["paper", "claim", "direction_or_number", "where_in_paper"]]
     whole = whole.rename(columns={"direction_or_number": "published"})
@@ -153,7 +151,7 @@ def claims(folder: Path, studies: list[str]) -> pd.DataFrame:
     waiting = papers.tables().groupby("paper")["notebook"].unique()
     for id in whole.index[whole["verdict"].isna()]:
         names = [name for name in waiting[whole.loc[id, "paper"]]]
-        absent = [name for name in names if name not in studies]
+        absent = [name for name in names if name not in notebooks]
         why = f"{', '.join(absent)} not part of this version" if absent else f"not treated in {', '.join(names)}"
         whole.loc[id, ["verdict", "finding", "notebook"]] = "untestable here", why, ""
     whole["section"] = [section(id, notebook) for id, notebook in whole["notebook"].items()]
@@ -172,7 +170,7 @@ def _settled(entries: pd.DataFrame, key: str, open_verdict: str) -> pd.DataFrame
 def origins(folder: Path) -> dict[str, str]:
     """File name -> notebook that wrote it, from the provenance files in `folder`."""
     records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.provenance.json"))]
-    return {Path(file).name: record["study"] for record in records for file in record["files"]}
+    return {Path(file).name: record["notebook"] for record in records for file in record["files"]}
 
 
 def counts(whole: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -189,37 +187,9 @@ def claim_counts(whole: pd.DataFrame) -> pd.DataFrame:
     return table.loc[whole["paper"].unique()].rename_axis(columns=None)
 
 
-def reasons(whole: pd.DataFrame, most: int) -> pd.DataFrame:
-    """The commonest reasons of each verdict other than reproduced, by paper, and how many cells they explain."""
-    part = whole[whole["verdict"] != "reproduced"]
-    frame = part.groupby(["paper", "verdict", "reason"], sort=False).size().rename("cells").reset_index()
-    return frame.sort_values("cells", ascending=False, kind="stable").head(most).set_index(["paper", "verdict"])
-
-
 def tolerances(whole: pd.DataFrame) -> pd.DataFrame:
     """What counted as the same, for how many cells it was asked, and why it is the right rule."""
     asked = whole[whole["verdict"].isin(("reproduced", "differs"))]
     frame = asked.groupby(["paper", "tolerance"], sort=False)["verdict"].value_counts().unstack(fill_value=0)
     frame = frame.reindex(columns=VERDICTS[:2], fill_value=0).rename_axis(columns=None)
     return frame.assign(because=[justification(rule) for rule in frame.index.get_level_values("tolerance")])
-
-
-def chart(whole: pd.DataFrame):
-    """Verdicts as a stacked bar for each paper, shares of its cells, with the number of cells behind the name."""
-    import matplotlib.pyplot as plt
-
-    table = counts(whole, ["paper"])
-    shares = table[list(VERDICTS)].div(table["cells"], axis=0)
-    with style():
-        figure, ax = plt.subplots(figsize=(7, 0.45 * len(table) + 1))
-        left = np.zeros(len(table))
-        names = [f"{paper} ({n} cells)" for paper, n in table["cells"].items()]
-        for name in VERDICTS:
-            ax.barh(names, shares[name], left=left, color=COLOURS[name], label=name, height=0.7)
-            left += shares[name].to_numpy()
-        ax.set(xlim=(0, 1), xlabel="share of published cells")
-        ax.xaxis.set_major_formatter("{x:.0%}")
-        ax.invert_yaxis()
-        ax.grid(visible=False)
-        figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=len(VERDICTS))
-    return figure

@@ -1,5 +1,4 @@
-"""The verification loop: propose, verify, keep the best in a pool, show the pool to the proposer, propose
-again.
+"""The verification loop: propose, verify, keep the best in a pool, show it to the proposer, propose again.
 
 The loop does not know who proposes. A proposer is any function from a `Context` to a list of answers; a
 language model is one more function of that kind. Two proposers for skeletons of differential equations are
@@ -13,11 +12,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
+from ..expressions.integration import Solver, simulate
 from ..metrics.trajectories import r2_trajectories
-from ..problems.cde import LOOP, simulate
 from .skeleton_fits import UNKNOWN, fit_integral, fit_released
 
-POOL = 100  # answers that are kept (SymbolBench, released code)
+# SymbolBench's released code: how many answers are kept, and how its verifier integrates them.
+POOL = 100
+SOLVER = Solver(rtol=1e-6, atol=1e-6, min_step=0.0)
 
 
 @dataclass(frozen=True)
@@ -159,8 +160,7 @@ def select(pool: Iterable[Verified]) -> Verified | None:
     return max(pool, key=lambda answer: answer.score, default=None)
 
 
-# ------------------------------------------------------------------------------------ skeletons of
-# differential equations
+# ---- skeletons of differential equations
 
 FITS = {"released": fit_released, "integral": fit_integral}
 
@@ -170,9 +170,9 @@ class SkeletonVerifier:
 
     Parameters
     ----------
-    problem : CoupledODE
+    problem : InitialValueProblem
     fit : 'released' or 'integral'
-        How constants are found, see `skeletons`.
+        How constants are found, see `skeleton_fits`.
     seed : int
         Chooses the training data.
     evaluations : int
@@ -197,7 +197,7 @@ class SkeletonVerifier:
         """Skeletons with constants that were found elsewhere."""
         equations = {state: parse(text) for state, text in solution.items()}
         initial = self.problem.initial_state()
-        states = simulate(equations, initial, self.t, solver=LOOP, evaluations=self.evaluations)
+        states = simulate(equations, initial, self.t, solver=SOLVER, evaluations=self.evaluations)
         operations = sum(parse(text).sympy().count_ops() for text in skeletons.values())
         return Verified(skeletons, solution, r2_trajectories(states, self.observed), operations)
 
@@ -267,8 +267,7 @@ class Genetic:
         return answers
 
     def child(self, a: str, b: str, states, rng) -> str:
-        """Equation `a` as it is (half of the time), or with a term dropped, added, or replaced by one of
-        `b`."""
+        """Equation `a` as it is (half of the time), or with a term dropped, added, or replaced by one of `b`."""
         terms, others = _terms(parse(a).tree), _terms(parse(b).tree)
         change = rng.integers(6)
         if change == 3 and len(terms) > 1:

@@ -137,10 +137,7 @@ def read_function(
 
 
 def read_module(
-    text: str,
-    *,
-    columns: Mapping[str, Sequence[str]] | None = None,
-    known: Mapping[str, Number] | None = None,
+    text: str, *, columns: Mapping[str, Sequence[str]] | None = None, known: Mapping[str, Number] | None = None
 ) -> Reading:
     """Read a PyTorch module: a class with constants in ``__init__`` and the formula in ``forward``.
 
@@ -176,14 +173,10 @@ def read_module(
             methods, forward = (found, found["forward"]) if "forward" in found else (methods, forward)
     if forward is None:
         raise ProgramError(0, "it has no class with a method forward")
-    arguments = [
-        each.arg for each in (forward.args.posonlyargs + forward.args.args + forward.args.kwonlyargs)[1:]
-    ]
+    arguments = [each.arg for each in (forward.args.posonlyargs + forward.args.args + forward.args.kwonlyargs)[1:]]
     given = {each: each for each in arguments} | dict(columns or {})
     if set(given) - set(arguments):
-        raise ProgramError(
-            forward.lineno, f"forward has no argument {sorted(set(given) - set(arguments))[0]!r}"
-        )
+        raise ProgramError(forward.lineno, f"forward has no argument {sorted(set(given) - set(arguments))[0]!r}")
     inputs = _inputs(given, forward)
     slot = _slots(inputs)
     interpreter = Interpreter(known or {}, slot)

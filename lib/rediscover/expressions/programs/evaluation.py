@@ -102,9 +102,7 @@ class Evaluation:
         if node.decorator_list:
             raise ProgramError(node.lineno, "a decorator")
         if self.block(node.body, frame) != RETURN:
-            raise ProgramError(
-                node.lineno, f"{node.name} does not return" + " on every branch" * bool(frame.returns)
-            )
+            raise ProgramError(node.lineno, f"{node.name} does not return" + " on every branch" * bool(frame.returns))
         *earlier, (_, result) = frame.returns
         for test, value in reversed(earlier):
             result = merged(test, value, result)
@@ -276,9 +274,7 @@ class Evaluation:
                 self.comprehend(rest, frame, add)
 
     def read_Slice(self, node, frame):
-        bounds = [
-            None if each is None else self.value(each, frame) for each in (node.lower, node.upper, node.step)
-        ]
+        bounds = [None if each is None else self.value(each, frame) for each in (node.lower, node.upper, node.step)]
         if not all(bound is None or type(bound) is int for bound in bounds):
             raise ValueError("a bound of a slice is not known")
         return slice(*bounds)
@@ -335,8 +331,7 @@ class Evaluation:
         if None in named:
             raise ValueError("arguments in a dictionary")
         self.spend(
-            len(arguments)
-            + sum(count(each) for each in (*arguments, *named.values()) if isinstance(each, tuple))
+            len(arguments) + sum(count(each) for each in (*arguments, *named.values()) if isinstance(each, tuple))
         )
         if isinstance(function, Method):
             arguments = [function.value, *arguments]

@@ -6,33 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from .arrays import is_rows, is_test, rows_of
 from .evaluation import Evaluation
-from .frames import (
-    BREAK,
-    CONTEXTS,
-    CONTINUE,
-    MODULES,
-    RETURN,
-    SILENT,
-    Frame,
-    Function,
-    Itself,
-    Library,
-    Unknown,
-    count,
-)
-from .values import (
-    LENGTH,
-    Formula,
-    List,
-    Value,
-    Vector,
-    chosen,
-    condition,
-    formula,
-    inverted,
-    merged,
-    operate,
-)
+from .frames import BREAK, CONTEXTS, CONTINUE, MODULES, RETURN, SILENT, Frame, Function, Itself, Library, Unknown, count
+from .values import LENGTH, Formula, List, Value, Vector, chosen, condition, formula, inverted, merged, operate
 
 
 class Interpreter(Evaluation):
@@ -119,9 +94,7 @@ class Interpreter(Evaluation):
     def read_AugAssign(self, node, frame):
         old = self.value(node.target, frame)
         new = self.operation(node.op, old, self.value(node.value, frame))
-        if isinstance(node.target, ast.Name) and (
-            is_rows(old) or (isinstance(old, tuple) and type(old) is not tuple)
-        ):
+        if isinstance(node.target, ast.Name) and (is_rows(old) or (isinstance(old, tuple) and type(old) is not tuple)):
             self.rebind(old, new, frame)
         else:
             self.assign(node.target, new, frame)
@@ -138,9 +111,7 @@ class Interpreter(Evaluation):
         elif isinstance(target, ast.Subscript):
             old = self.value(target.value, frame)
             self.rebind(old, self.with_item(old, self.index(target.slice, frame), value), frame)
-        elif isinstance(target, ast.Attribute) and isinstance(
-            owner := self.value(target.value, frame), Itself
-        ):
+        elif isinstance(target, ast.Attribute) and isinstance(owner := self.value(target.value, frame), Itself):
             owner[target.attr] = value
             self.name_parameters(f"self.{target.attr}")
         else:

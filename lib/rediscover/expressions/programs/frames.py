@@ -111,11 +111,7 @@ def column(table: Table, index: Value) -> Value:
 def rows(value: Formula, index: Value) -> Formula:
     """A column with all its rows, or with those where a test holds."""
     whole = index if isinstance(index, tuple) else (index,)
-    if all(
-        each is None or each is Ellipsis or each == slice(None)
-        for each in whole
-        if not isinstance(each, Formula)
-    ):
+    if all(each is None or each is Ellipsis or each == slice(None) for each in whole if not isinstance(each, Formula)):
         tests = [each for each in whole if isinstance(each, Formula)]
         if not tests:
             return value

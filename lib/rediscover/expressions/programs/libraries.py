@@ -48,9 +48,7 @@ class BuiltIn(Named):
     """The name of one of Python's own."""
 
 
-def pointwise(
-    name: str, *values: Value, out: Value = None, where: Value = True, dtype: Value = None
-) -> Value:
+def pointwise(name: str, *values: Value, out: Value = None, where: Value = True, dtype: Value = None) -> Value:
     """A function that numpy applies to each element; ``out`` holds what stands where ``where`` is false."""
     if name == "log" and len(values) != 1:
         raise ValueError("log takes one argument")
@@ -143,9 +141,7 @@ def has_attribute(value, name) -> bool:
     if not isinstance(name, str):
         raise ValueError("the name of an attribute is no text")
     if is_rows(value) or isinstance(value, Vector | Table):
-        return (
-            name in "__len__ __getitem__ __iter__ shape size ndim dtype T copy astype tolist reshape".split()
-        )
+        return name in "__len__ __getitem__ __iter__ shape size ndim dtype T copy astype tolist reshape".split()
     if isinstance(value, Formula):
         return name in "shape size ndim dtype".split()
     return name in "__len__ __getitem__ __iter__".split() and isinstance(value, tuple)
@@ -231,18 +227,8 @@ BUILTINS = {
 METHODS = """clip clamp copy astype reshape view ravel flatten squeeze unsqueeze sum mean prod dot min max
     abs sqrt square exp log sin cos tan tanh sigmoid pow sign floor ceil transpose float contiguous clone
     detach to relu all any unbind split chunk""".split()
-ATTRIBUTES = {
-    "shape": arrays.shape,
-    "size": arrays.size,
-    "ndim": ARRAY["ndim"],
-    "T": arrays.transposed,
-}
-ATTRIBUTES |= {
-    "dtype": lambda value: None,
-    "device": lambda value: None,
-    "real": arrays.view,
-    "data": arrays.view,
-}
+ATTRIBUTES = {"shape": arrays.shape, "size": arrays.size, "ndim": ARRAY["ndim"], "T": arrays.transposed}
+ATTRIBUTES |= {"dtype": lambda value: None, "device": lambda value: None, "real": arrays.view, "data": arrays.view}
 
 
 def is_known(name: str) -> bool:

@@ -107,8 +107,7 @@ def broadcast(function: Callable, *values: Value) -> Value:
                 return kind([function(*map(formula, values))])
             length = lengths.pop()
             return kind(
-                broadcast(function, *each)
-                for each in zip(*(elements(value, length) for value in values), strict=True)
+                broadcast(function, *each) for each in zip(*(elements(value, length) for value in values), strict=True)
             )
     return function(*values)
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ...expressions import ExpressionError, parse
+from ...expressions.integration import simulate
 from ...metrics.trajectories import proximity_dependent, r2_trajectories
-from ...problems.cde import simulate
 
 
 def score(problem, solution, seed: int = 0) -> dict[str, float]:

@@ -219,7 +219,7 @@ def _scale(y) -> float:
 
 
 def _distances(pairs, inputs):
-    too_large = edit_distance.Comparison(1.0, "too large")
+    too_large = edit_distance.EditDistance(1.0, "too large")
     published = [
         edit_distance.ned_details(f, g, inputs, SECONDS) if f.size <= LARGEST else too_large for f, g, _ in pairs
     ]

@@ -1,27 +1,32 @@
-"""Parameters of the two studies of differential equations."""
+"""Parameters of the two notebooks on differential equations."""
 
-from typing import Annotated, ClassVar, Literal
+import math
+from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, field_serializer
 
 from ...params import Count, MethodNames, Parameters, ProblemIds, unique
 
-Decibels = Annotated[list[Annotated[int, Field(ge=0)] | Literal["clean"]], Field(min_length=1), AfterValidator(unique)]
+Decibels = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1), AfterValidator(unique)]
 
 
 class Dynamics(Parameters):
-    """What the two studies of differential equations share.
+    """What the two notebooks share.
 
     Attributes
     ----------
-    systems : problem ids; an empty list means all of the study.
-    levels : signal-to-noise ratios in dB, or ``clean``.
+    systems : problem ids; an empty list means all of the kind.
+    snr_db : signal-to-noise ratios in dB, infinite (``.inf`` in YAML) for clean data.
     settings : method name -> settings that differ from the method's own (its paper grid).
     """
 
     systems: ProblemIds
-    levels: Decibels
+    snr_db: Decibels
     settings: dict[str, dict[str, object]]
+
+    @field_serializer("snr_db")
+    def _as_json(self, levels: list[float]) -> list[float | str]:
+        return ["inf" if math.isinf(level) else level for level in levels]  # JSON has no infinity
 
 
 class ODEs(Dynamics):
@@ -35,14 +40,14 @@ class PDEs(Dynamics):
 
     Attributes
     ----------
-    reduced : ids of further systems, to be simulated on their coarser grid if they have one.
-    narrow : settings of the linear methods there.
-    generic : methods that work on tables; published on a test split in space.
-    rows : training rows that these work on.
+    coarse_grid : ids of further systems, simulated on their coarser grid if they have one.
+    linear_settings : settings of the linear methods there.
+    tabular_methods : methods that work on tables; published on a test split in space.
+    max_rows : training rows that these work on.
     """
 
     notebook: ClassVar[str] = "41_mdbench_pdes"
-    reduced: ProblemIds
-    narrow: dict[str, object]
-    generic: MethodNames
-    rows: Count
+    coarse_grid: ProblemIds
+    linear_settings: dict[str, object]
+    tabular_methods: MethodNames
+    max_rows: Count

@@ -1,9 +1,9 @@
 """Scores of a formula for a passage, as SciText2Eq publishes them and harmonised.
 
-As published: texbleu (by the surrogate, see `metrics.latex.texbleu`), levenshtein_similarity, seqsim,
-rouge_l, their mean lexicality, ted, and syntax = 1 - ted. Harmonised: texbleu without the brevity penalty,
-rouge_l_words without GPT-2's tokens, ted_parsed beside parse_failures, structure_distance, operator_jaccard.
-An empty formula is scored like any other; the released pipeline leaves it out.
+As published: texbleu (by the surrogate, see `metrics.latex.texbleu`), levenshtein_similarity, seqsim, rouge_l, their
+mean lexicality, ted, and syntax = 1 - ted. Harmonised: texbleu without the brevity penalty, rouge_l_words without
+GPT-2's tokens, ted_parsed beside parse_failures, structure_distance, operator_jaccard. An empty formula is scored like
+any other; the released pipeline leaves it out.
 """
 
 import functools
@@ -26,33 +26,27 @@ def score(problem, solution, seed=0) -> dict[str, float]:
     ----------
     problem : TextPassage
     solution : ``{"latex": ...}``, as written; it is cleaned here
-    seed : int
-        Without effect: a passage has no random data.
+    seed : without effect, a passage has no random data
 
     Returns
     -------
-    dict of metric -> value. texbleu, texbleu_no_penalty, rouge_l and lexicality are NaN where GPT-2's list of
-    merges cannot be had; ted_parsed is NaN where SymPy parses nothing.
+    dict of metric -> value
+        texbleu, texbleu_no_penalty, rouge_l and lexicality are NaN where GPT-2's list of merges cannot be had;
+        ted_parsed is NaN where SymPy parses nothing.
     """
-    return table([solution["latex"]], [problem.truth["latex"]]).iloc[0].to_dict()
+    return scores_of([latex.clean(solution["latex"])], [latex.clean(problem.truth["latex"])]).iloc[0].to_dict()
 
 
-def table(predictions, truths, **options) -> pd.DataFrame:
-    """All scores of many answers, one row per pair, as `score` gives them.
+def scores_of(predictions, truths) -> pd.DataFrame:
+    """All scores of many cleaned formulas, one row per pair, as `score` gives them.
 
     Parameters
     ----------
-    predictions, truths : sequences of LaTeX, equally long; cleaned here (cleaned ones stay as they are,
-    nearly always) options : of `metrics.latex.score_pairs`
+    predictions, truths : sequences of LaTeX, equally long, cleaned by `metrics.latex.clean`
     """
-    return scores_of(list(map(latex.clean, predictions)), list(map(latex.clean, truths)), **options)
-
-
-def scores_of(predictions, truths, **options) -> pd.DataFrame:
-    """`table` for formulas that are already cleaned."""
     free = (latex.levenshtein_similarity, latex.seqsim, latex.rouge_l_words, latex.ted)
     needing = (latex.texbleu, latex.rouge_l) if tokenizer_reason() is None else ()
-    frame = latex.score_pairs(predictions, truths, metrics=(*needing, *free, *latex.HARMONISED), **options)
+    frame = latex.score_pairs(predictions, truths, metrics=(*needing, *free, *latex.HARMONISED))
     pairs = zip(predictions, truths, strict=True)
     if needing:
         frame["texbleu_no_penalty"] = [latex.texbleu(a, b, brevity=False) for a, b in pairs]
@@ -77,21 +71,22 @@ def external() -> str:
     return "no tokenizer" if upstream_files.unavailable(latex.TOKENIZER) else "gpt2"
 
 
-def table3(scores: pd.DataFrame, columns=TABLE3) -> pd.DataFrame:
+def table3(scores: pd.DataFrame) -> pd.DataFrame:
     """Means per model in percent, and over the models with their standard deviation: Table 3.
 
-    The printed deviation is the population one of the printed means, rounded to two decimals and then to one:
-    only so does ROUGE-L's come out as 2.0 (the unrounded means have 1.94).
+    The printed deviation is the population one of the printed means, rounded to two decimals and then to one: only so
+    does ROUGE-L's come out as 2.0 (the unrounded means have 1.94).
 
     Parameters
     ----------
-    scores : DataFrame with a column ``model`` and the metrics
+    scores : DataFrame with the columns model and `TABLE3`, a row for each formula
 
     Returns
     -------
-    DataFrame indexed by model, then ``Overall`` and ``sd``; one column per metric
+    DataFrame
+        Index: the models, then Overall and sd. Columns: `TABLE3`.
     """
-    models = 100 * scores.groupby("model", sort=False)[list(columns)].mean()
+    models = 100 * scores.groupby("model", sort=False)[list(TABLE3)].mean()
     return pd.concat(
         [models, models.mean().to_frame("Overall").T, models.round(1).std(ddof=0).round(2).to_frame("sd").T]
     )

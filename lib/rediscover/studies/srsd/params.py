@@ -14,7 +14,7 @@ class Laws(Parameters):
     ranges : sampling ranges of the ``paper`` or of the released code (``upstream``).
     max_rows : training rows that a genetic search works on.
     ablation_methods : methods of the comparisons over noise and over original and new ranges.
-    noise_levels : of the noise comparison, on the Easy laws.
+    relative_noise : levels of noise on the Easy laws, as shares of the target's root mean square.
     """
 
     notebook: ClassVar[str] = "20_srsd_edit_distance"
@@ -22,4 +22,4 @@ class Laws(Parameters):
     ranges: Literal["paper", "upstream"]
     max_rows: Count
     ablation_methods: MethodNames
-    noise_levels: Levels
+    relative_noise: Levels

@@ -1,16 +1,15 @@
-"""Scores of SRSD: fit on test data, choice of models on validation data, closeness of the expression.
+"""Scores of SRSD: fit on test and validation data, closeness of the expression.
 
-As published: `r2`, `r2_accuracy` (Table 2), `ned_published` (Table 4). The solution rate (Table 3) has no
-released code; `solution_rate` is SRBench's definition without its rounding to three decimals. Harmonised:
-`ned_harmonised`. `relative_squared_error` on validation data, eq. (4), chooses among several models.
+As published: `r2`, `r2_accuracy` (Table 2), `ned_published` (Table 4), `relative_squared_error` (eq. (4), on
+validation data). Table 3 has no released code; `solution_rate` is SRBench's definition without its rounding.
+Harmonised: `ned_harmonised`.
 
-``ned_published_simplified`` and ``ned_harmonised_simplified`` are 0 where simplification hit its limit (the
-published distance is then 1, the harmonised one that of the expression as it stands).
-``solution_indistinguishable`` is 1 where the prediction is another law that the sampled range cannot tell
-from the truth; the solution rate does not count it.
+``ned_*_simplified`` is 0 where simplification hit its limit; the published distance is then 1, the harmonised
+one that of the expression as it stands. ``solution_indistinguishable`` is 1 for another law that the sampled
+range cannot tell from the truth; the solution rate does not count it.
 
-A prediction that cannot be read, or uses a variable that the problem does not have, gets the worst value of
-each score and no complexity. One that is NaN or complex on a row has no finite error and is no solution.
+An expression that cannot be read, or with an unknown variable, gets the worst values and no complexity. One
+that is NaN or complex on a row has no finite error and is no solution.
 """
 
 import math
@@ -55,7 +54,7 @@ def score(problem, solution, seed: int = 0, *, seconds: float = edit_distance.SE
     """
     (output,) = problem.outputs
     try:
-        answer = parse(solution.get(output, ""), problem.inputs)
+        expression = parse(solution.get(output, ""), problem.inputs)
     except ExpressionError:
         return dict(UNREADABLE)
 
@@ -64,19 +63,18 @@ def score(problem, solution, seed: int = 0, *, seconds: float = edit_distance.SE
 
     splits = problem.data(seed)
     test, validation = splits["test"], splits["validation"]
-    predicted = answer(columns(test.X))
+    prediction, checked = expression(columns(test.X)), expression(columns(validation.X))
     truth = problem.truth[output]
     scores = {
-        "r2": regression.r2(predicted, test.y),
-        "r2_accuracy": regression.r2_accuracy(predicted, test.y),
-        "relative_squared_error": regression.relative_squared_error(answer(columns(validation.X)), validation.y),
+        "r2": regression.r2(prediction, test.y),
+        "r2_accuracy": regression.r2_accuracy(prediction, test.y),
+        "relative_squared_error": regression.relative_squared_error(checked, validation.y),
     }
     for kind in ("published", "harmonised"):
-        details = symbolic.ned_details(answer, truth, problem.inputs, seconds, harmonised=kind == "harmonised")
-        scores[f"ned_{kind}"] = details.value
-        scores[f"ned_{kind}_simplified"] = float(details.status == "ok")
+        details = symbolic.ned_details(expression, truth, problem.inputs, seconds, kind == "harmonised")
+        scores |= {f"ned_{kind}": details.value, f"ned_{kind}_simplified": float(details.status == "ok")}
     fresh = problem.draw(ROWS, generator(seed, problem.id, "confirmation"))
-    relation = symbolic.relation(answer, truth, columns(fresh.X), seconds)
+    relation = symbolic.relation(expression, truth, columns(fresh.X), seconds)
     scores["solution_rate"] = float(relation.solved)
     scores["solution_indistinguishable"] = float(relation.kind == "indistinguishable")
-    return scores | {f"complexity_{rule}": float(symbolic.complexity(answer, rule)) for rule in COMPLEXITIES}
+    return scores | {f"complexity_{rule}": float(symbolic.complexity(expression, rule)) for rule in COMPLEXITIES}

@@ -13,7 +13,7 @@ class Surfaces(Parameters):
     surfaces : ids of the surfaces of the main comparison; an empty list means all 183.
     sampler : ``uniform`` (as released) or ``curvature`` (as the paper says).
     max_rows : training rows that a genetic search works on.
-    noise_surfaces, noise_levels, noise_seeds : the noise ablation.
+    noise_surfaces, relative_noise, noise_seeds : the noise ablation.
     """
 
     notebook: ClassVar[str] = "10_surface_benchmark"
@@ -21,5 +21,5 @@ class Surfaces(Parameters):
     sampler: Literal["uniform", "curvature"]
     max_rows: Count
     noise_surfaces: ProblemIds
-    noise_levels: Levels
+    relative_noise: Levels
     noise_seeds: Seeds

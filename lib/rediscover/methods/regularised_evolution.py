@@ -1,0 +1,110 @@
+"""Multi-population regularised evolution, our own, after the engine of PySR."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..search import evolution
+from ..search.choice import choose, scores_of
+from ..search.constants import size_of
+from ..search.programs import to_text
+from . import Candidate
+from .tables import Tabular
+
+ROUNDS = 10  # that a budget allows at least
+
+
+@dataclass(frozen=True)
+class RegularisedEvolution(evolution.Settings, Tabular):
+    """The Pareto front of a search by the algorithm of SymbolicRegression.jl 1.11, PySR's choice first.
+
+    Not the package: double precision, exact derivatives, Levenberg-Marquardt for BFGS, and losses relative to
+    the target's mean square, so that units do not matter to it (``cost_scale="package"`` brings the package's
+    rule back). Settings are those of `rediscover.search.evolution.Settings`, PySR 1.5's own but for the unary
+    operators, of which PySR's default has none. The budget counts every evaluation of an expression on data,
+    those with derivatives and on batches too. A budget too small for 10 rounds makes fewer populations, then
+    shorter phases.
+
+    Attributes
+    ----------
+    model_selection : 'best', 'accuracy' or 'score', as in PySR; losses that rounding alone explains are equal.
+
+    grid : SurfaceBench (released script: 30 iterations); MDBench, Table A3 and released code; SymbolBench,
+        released script. All chosen by those authors. MDBench then chooses by its own fitness.
+
+    References
+    ----------
+    M. Cranmer, Interpretable Machine Learning for Science with PySR and SymbolicRegression.jl,
+    arXiv:2305.01582
+    """
+
+    unary_operators: str = "sin,cos,tan,exp,log"
+    model_selection: str = "best"
+    name: ClassVar[str] = "regularised_evolution"
+    reference: ClassVar[str] = "after Cranmer, SymbolicRegression.jl 1.11 (2023), arXiv:2305.01582"
+    requires: ClassVar[tuple[str, ...]] = ("numba",)
+    grid: ClassVar[dict] = {
+        "surfacebench": {"niterations": [30], "nested_constraints": [{"tan": {"tan": 1}}]},
+        "mdbench": {
+            "niterations": [100],
+            "populations": [20],
+            "population_size": [100],
+            "ncycles_per_iteration": [1000],
+            "maxsize": [40],
+            "maxdepth": [20],
+            "unary_operators": ["sin,exp,log,sqrt"],
+            "constraints": [{"/": [-1, 9], "sin": 9, "exp": 9, "log": 9, "sqrt": 9}],
+            "nested_constraints": [
+                {
+                    "sin": {"sin": 0, "exp": 1, "log": 1, "sqrt": 1},
+                    "exp": {"exp": 0, "log": 0},
+                    "log": {"exp": 0, "log": 0},
+                    "sqrt": {"sqrt": 0},
+                }
+            ],
+            "batch_size": [128],
+            "weight_optimize": [0.001],
+            "adaptive_parsimony_scaling": [1000.0],
+        },
+        "symbolbench": {
+            "niterations": [50],
+            "binary_operators": ["+,-,*,^,/"],
+            "unary_operators": ["cos,exp,sin,neg,log,sqrt"],
+        },
+    }
+
+    def __post_init__(self):
+        super().__post_init__()
+        choose(np.ones(1), np.zeros(1), self.model_selection)
+        try:
+            self.check()
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
+
+    def search(self, task, *, budget, rng):
+        evaluations = int(budget.evaluations)
+        found = evolution.search(
+            task.X, task.y, self.within(evaluations), evaluations=evaluations, seed=int(rng.integers(2**31))
+        )
+        if not len(found.losses):
+            raise ValueError(f"{task.output}: no expression was defined on all rows; the budget is too small")
+        losses, sizes, scale = found.losses, found.front.sizes, size_of(task.y)
+        texts = to_text(found.front, task.inputs)
+        best = choose(losses, scores_of(losses, sizes), self.model_selection)
+        notes = {"steps": found.steps, "rounds": found.rounds}
+        return [
+            Candidate(
+                {task.output: texts[i]}, float(losses[i] * scale * scale), int(sizes[i]), found.evaluations, notes
+            )
+            for i in sorted(range(len(texts)), key=lambda i: (i != best, losses[i]))
+        ]
+
+    def within(self, evaluations: int) -> "RegularisedEvolution":
+        """The same with as many populations, then as long phases, as leave time for `ROUNDS` rounds."""
+        steps = -(-self.population_size // self.tournament_selection_n)
+        phases = evaluations // (ROUNDS * steps * self.ncycles_per_iteration)
+        populations = max(1, min(self.populations, phases))
+        cycles = max(1, min(self.ncycles_per_iteration, evaluations // (ROUNDS * steps * populations)))
+        return dataclasses.replace(self, populations=populations, ncycles_per_iteration=cycles)

@@ -1,0 +1,221 @@
+"""The whole search on one regression table: its stages, their shares of the budget, and the front that they give."""
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import grammar
+from .enumeration import Features, enumerate_features
+from .formula import Found, combination, evaluate, found, is_exact, polished, spread
+from .library import library
+from .meeting import meet, quantile_rows, undone
+from .physics import factors, power_law, product, sums
+from .piecewise import piecewise
+from .polynomials import beside, polynomial, quotient
+from .pursuit import TERMS, Terms, pursue, usable
+
+ROWS = 1_500  # rows that finds are checked on; a rest is only checked at the end
+PURSUIT_ROWS = 400
+LIBRARY, SIMPLE = 60_000, 2_000
+FULL = 150_000_000  # evaluations at which the pool has its full size and hardly a stage is cut off
+CONFIRMED = 1e-8  # as grammar.EXACT, on further rows
+SMALL_LIBRARY = 8_000
+PIECE_POOL = 60_000  # features for each piece of a piecewise formula
+SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04}
+
+
+@dataclass
+class Search:
+    """One table, what was found for it, and how many evaluations are left.
+
+    An evaluation is one comparison with the target: of a feature, of a combination that is looked up, or of a
+    model with other inner constants. Refitting the few finds on all rows is not counted.
+    """
+
+    columns: dict[str, np.ndarray]
+    y: np.ndarray
+    names: tuple[str, ...]
+    evaluations: int
+    check: tuple[dict[str, np.ndarray], np.ndarray] | None = None
+    finds: list[Found] = field(default_factory=list)
+    used: int = 0
+
+    @property
+    def left(self) -> int:
+        return self.evaluations - self.used
+
+    @property
+    def exact(self) -> list[Found]:
+        return [find for find in self.finds if find.exact]
+
+    @property
+    def X(self) -> np.ndarray:
+        return np.column_stack([self.columns[name] for name in self.names])
+
+    def share(self, stage: str) -> int:
+        """Evaluations that a stage may use."""
+        return int(max(0, min(self.left, self.evaluations * SHARES[stage])))
+
+    def take(self, result: tuple[list[Found], int]) -> bool:
+        """Keep finds and count; whether one is exact."""
+        finds, used = result
+        finds = [self.confirmed(find) for find in finds if np.isfinite(find.error)]
+        self.finds += finds
+        self.used += used
+        return any(find.exact for find in finds)
+
+    def confirmed(self, find: Found) -> Found:
+        """The find, no longer exact if it fails on rows that it was not found on."""
+        if not find.exact or self.check is None:
+            return find
+        columns, y = self.check
+        holds = is_exact(np.broadcast_to(find.expression(columns), y.shape), y, CONFIRMED)
+        return find if holds else dataclasses.replace(find, exact=False)
+
+
+def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int, held_out=None) -> Search:
+    """Expressions for a target, by all stages until one finds an exact one.
+
+    Parameters
+    ----------
+    X : ndarray, shape (n_rows, n_inputs)
+    y : ndarray, shape (n_rows,)
+        Both finite; y varies.
+    names : sequence of str
+    evaluations : int
+        See `Search`.
+    held_out : (X, y), optional
+        Further rows on which an exact find must hold as well. The search itself is on `ROWS` quantiles of y.
+    """
+    kept = quantile_rows(y, ROWS)
+    columns = dict(zip(names, np.ascontiguousarray(X[kept].T), strict=True))
+    rest = [(X, y)] if held_out is None else [(X, y), held_out]
+    check = (dict(zip(names, np.vstack([x for x, _ in rest]).T, strict=True)), np.concatenate([v for _, v in rest]))
+    search = Search(columns, y[kept], tuple(names), int(evaluations), check)
+    with np.errstate(all="ignore"):  # features that overflow are left out where they are made
+        for _ in stages(search):
+            if search.exact or search.left <= 0:
+                break
+    return search
+
+
+def stages(search: Search) -> Iterator[None]:
+    """The stages in order of cost; the caller stops when it has enough."""
+    columns, y, names = search.columns, search.y, search.names
+    size = int(min(grammar.POOL_SIZE, search.evaluations * SHARES["pool"]))
+    yield from cheap_stages(search, size, degrees=())
+    rows = quantile_rows(y, grammar.POOL_ROWS)
+    pool = enumerate_features(search.X[rows], size)
+    if not len(pool):
+        return
+    yield from _beside(search, pool, rows, degrees=(0, 1))
+    yield from pursuits(search, pool, size=SMALL_LIBRARY, most_terms=3)
+    yield from _beside(search, pool, rows, degrees=(2, 3))
+    some = quantile_rows(y, PURSUIT_ROWS)
+    search.take(sums(columns, y, names, some, search.share("physics")))
+    yield
+    search.take(factors(columns, y, names, some, search.share("physics")))
+    yield
+    search.take(quotient(columns, y, names, some))
+    yield
+    search.take(meet(pool, rows, columns, y, names, search.share("meeting")))
+    yield
+    yield from pursuits(search, pool, size=LIBRARY, most_terms=TERMS)
+    del pool
+    part = int(min(PIECE_POOL, size))
+    search.take(piecewise(columns, y, names, one_formula(names, part), search.left))
+    yield
+
+
+def cheap_stages(search: Search, size: int, degrees) -> Iterator[None]:
+    """A monomial, polynomials behind an undone function, and one feature beside a polynomial."""
+    columns, y, names = search.columns, search.y, search.names
+    search.take((power_law(columns, y, names), 1))
+    yield
+    for item in undone(y, offsets=(0.0,)):
+        search.take(polynomial(item, columns, y, names))
+        yield
+    if degrees:
+        rows = quantile_rows(y, grammar.POOL_ROWS)
+        yield from _beside(search, enumerate_features(search.X[rows], size), rows, degrees)
+
+
+def _beside(search: Search, pool: Features, rows, degrees) -> Iterator[None]:
+    columns, y, names = search.columns, search.y, search.names
+    for degree in degrees:
+        for item in undone(y, offsets=(0.0,)):
+            n = len(pool) if item.name in ("id", "inverse", "log") else len(pool) // 5
+            search.take(beside(pool, rows, item, degree, columns, y, names, min(n, search.left)))
+            yield
+
+
+def pursuits(search: Search, pool: Features, size: int, most_terms: int) -> Iterator[None]:
+    """Sums of terms for the target, its inverse, exponential and logarithm; products of powers of terms."""
+    columns, y, names = search.columns, search.y, search.names
+    rows = quantile_rows(y, PURSUIT_ROWS)
+    few = {name: column[rows] for name, column in columns.items()}
+    X = search.X[rows]
+    size = int(min(size, search.evaluations * SHARES["pursuit"] / 50))
+    features = library(pool, X, y[rows], SIMPLE, size)
+    values = features.at(X)
+    weights = np.ones(len(rows))
+    base = weights[None, :]
+    normal, kept = usable(values, base)
+    terms = Terms(normal, lambda i: features.tree(kept[i], names), base, few, weights)
+    for item in undone(y, offsets=(0.0,)):
+        if item.name in ("id", "inverse", "log", "exp"):
+            models, used = pursue(terms, item.values[rows], search.share("pursuit"), most_terms)
+            search.used += used
+            for model in models:
+                search.take((_sums(model, item, columns, y), 0))
+            yield
+    if not (y == 0).any():
+        yield from _products(search, features, values, rows, few)
+
+
+def _sums(model, item, columns, y) -> list[Found]:
+    """A model as an expression with its coefficients fitted on all rows."""
+    rows = np.vstack([evaluate(model.trees, columns), np.ones(len(y))])
+    size = np.linalg.norm(rows, axis=1)
+    if not np.isfinite(size).all() or not (size > 0).all():
+        return []
+    c = np.linalg.lstsq((rows / size[:, None]).T, item.values, rcond=None)[0] / size
+    find = found(item.back(combination(c[:-1], model.trees, c[-1])), columns, y, "pursuit")
+    if find is None:
+        return []
+    near = find.error < 1e-6 * spread(y) ** 2
+    return [polished(find, columns, y) if near else find]
+
+
+def logarithm(tree):
+    return ("log", ("abs", tree))
+
+
+def _products(search, features, values, rows, few) -> Iterator[None]:
+    """Products of powers of features: the same pursuit for logarithms."""
+    columns, y, names = search.columns, search.y, search.names
+    weights = np.ones(len(rows))
+    base = weights[None, :]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(np.abs(values))
+    normal, kept = usable(logs, base)
+    terms = Terms(normal, lambda i: features.tree(kept[i], names), base, few, weights, logarithm)
+    models, used = pursue(terms, np.log(np.abs(y[rows])), search.share("pursuit"))
+    finds = [product(model.trees, columns, y) for model in models]
+    search.take(([find for find in finds if find is not None], used))
+    yield
+
+
+def one_formula(names, size: int):
+    """A search for one formula on a part of the rows, as the pieces of `piecewise` need it."""
+
+    def search(columns, y, evaluations):
+        part = Search(columns, y, names, evaluations)
+        for _ in cheap_stages(part, size, degrees=(0, 1, 2)):
+            if part.exact or part.left <= 0:
+                break
+        return part.finds, part.used
+
+    return search

@@ -1,0 +1,81 @@
+"""SymbolBench's printed Tables 2, 5 (and 9, the same) and 6, cell by cell; the rules are in study.yaml."""
+
+import numpy as np
+import pandas as pd
+
+from ...report.ledger import combine, compare
+from ...report.papers import catalogue, published
+from ...system.studies import studies
+from .analysis import contributions, correlations
+
+TABLE6 = tuple(f"cde/S{number:03d}" for number in range(1, 30))  # of ODEBench, as in the released script
+
+
+def table6(scored: pd.DataFrame) -> pd.DataFrame:
+    """gplearn's row of Table 6 by seed: failures count 0 in SR2 and leave the means of the other two.
+
+    Parameters
+    ----------
+    scored : DataFrame
+        From `runs.scoring.table`, with proximity_dependent and operations.
+
+    Returns
+    -------
+    DataFrame
+        Index: seed. Columns, by the published split and metric: SR2 (percent) in and out of distribution, and, without
+        a split, symbolic_proximity and complexity.
+    """
+    sr2 = contributions(scored).pivot_table(index="seed", columns="split", values="sr2")
+    valid = scored[np.isfinite(scored["r2_trajectories_id"])].groupby("seed")
+    cells = {
+        ("id", "sr2"): sr2["id"],
+        ("ood", "sr2"): sr2["ood"],
+        ("", "symbolic_proximity"): valid["proximity_dependent"].mean(),
+        ("", "complexity"): valid["operations"].mean(),
+    }
+    return pd.DataFrame(cells).rename_axis(columns=["split", "metric"])
+
+
+def ledger(scored6: pd.DataFrame | None = None) -> pd.DataFrame:
+    """A row for each printed number; measured are the correlations and gplearn's row of Table 6.
+
+    Parameters
+    ----------
+    scored6 : scores of gplearn as released on `TABLE6`, several seeds; None where it was not run.
+
+    Returns
+    -------
+    DataFrame
+        With `report.ledger.COLUMNS`.
+    """
+    table2 = _compared("symbolbench_table2", {})
+    lost = table2["published"] == ""
+    table2.loc[lost, ["verdict", "reason"]] = ("not comparable", "the paper prints nothing here, or its text lost it")
+    rounding = studies()["cde"]["tables"]["symbolbench_table5_9"]["rounding"]
+    measured = {
+        key: {"value": r, "low": r - rounding, "high": r + rounding, "reason": f"over {columns:.0f} printed columns"}
+        for key, (columns, r) in correlations()[["columns", "r"]].iterrows()
+    }
+    table5 = _compared("symbolbench_table5_9", measured)
+    return combine([table2, table5, _compared("symbolbench_table6", {} if scored6 is None else _gplearn(scored6))])
+
+
+def _compared(name: str, measured: dict) -> pd.DataFrame:
+    """`compare` by the rules of study.yaml."""
+    about = studies()["cde"]["tables"][name]
+    absent = {line.label: ("not run", line.reason) for line in catalogue("symbolbench").itertuples() if line.reason}
+    absent |= {"GPLearn": ("not run", "not in this profile"), "*": ("not run", "needs a language model")}
+    return compare("SymbolBench", about["table"], published(name), measured, absent=absent, **about["ledger"])
+
+
+def _gplearn(scored: pd.DataFrame) -> dict[tuple, dict]:
+    """Cells of Table 6: mean and range over seeds; on fewer systems than the paper's they are not comparable."""
+    systems = scored["problem"].nunique()
+    measured = {}
+    for key, values in table6(scored).items():
+        entry = {"value": values.mean(), "low": values.min(), "high": values.max()}
+        entry["reason"] = f"mean and range over {len(values)} seeds, {systems} systems"
+        if systems < len(TABLE6):
+            entry |= {"verdict": "not comparable", "reason": f"{systems} of {len(TABLE6)} systems"}
+        measured["GPLearn", *key] = entry
+    return measured

@@ -1,0 +1,114 @@
+"""The study's ledger: every published number beside ours; what counts as the same is data, in ``study.yaml``."""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from ...report.ledger import COLUMNS, compare, verdict
+from ...report.papers import published
+from ...system.studies import studies
+
+STUDY = studies()["passages"]
+TEXT = STUDY["text"]
+
+
+def ledger(measured: Mapping[str, Mapping], reason: str) -> pd.DataFrame:
+    """The ledger of all tables in ``study.yaml``.
+
+    Parameters
+    ----------
+    measured : part -> what `cells` or `text` give; parts that are missing are not run
+    reason : why they are
+    """
+    absent = {name: ("not comparable", rule["absent"]) for name, rule in TEXT.items() if "absent" in rule}
+    parts = []
+    for name, rule in STUDY["ledger"].items():
+        rows = published(rule["file"])
+        if "value" in rule:
+            rows = rows[rows[rule["value"]] != ""].assign(value=lambda table, rule=rule: table[rule["value"]])
+        fixed = {key: rule[key] for key in ("table", "keys", "row", "column", "definition", "tolerance")}
+        absent["*"] = ("not run", reason)
+        parts.append(compare(STUDY["paper"], rows=rows, measured=measured.get(name, {}), absent=absent, **fixed))
+    return pd.concat(parts, ignore_index=True)[COLUMNS]
+
+
+def cells(part: str, values: pd.DataFrame | pd.Series) -> dict[tuple, dict]:
+    """What `ledger` takes for a part: each value with what counts as the same.
+
+    Parameters
+    ----------
+    values : index (and columns) are the part's keys, under our names or the paper's
+    """
+    rule = STUDY["ledger"][part]
+    names, slack = rule.get("names", {}), rule.get("slack", {})
+    found = {}
+    for key, value in (values.stack() if isinstance(values, pd.DataFrame) else values).items():
+        key = tuple(names.get(word, word) for word in key)
+        some = _slack(slack.get(key[-1], slack.get("*", 0.0)), value)
+        found[key] = {"value": value, "low": value - some, "high": value + some}
+    return found
+
+
+def text(values: Mapping[str, object], notes: Mapping[str, str]) -> dict[tuple, dict]:
+    """What `ledger` takes for the numbers of the text.
+
+    Parameters
+    ----------
+    values : name of the statistic in ``study.yaml`` -> number, several numbers, or the name of a group
+    notes : the same name -> what its definition or reason says besides
+    """
+    printed = published(STUDY["ledger"]["text"]["file"]).drop_duplicates("quantity").set_index("quantity")["value"]
+    found = {}
+    for quantity, rule in TEXT.items():
+        if "absent" not in rule:
+            name = rule["statistic"]
+            about = {key: rule[key].format(note=notes.get(name)) for key in ("definition", "reason") if key in rule}
+            tolerance = {"tolerance": rule["tolerance"]} if "tolerance" in rule else {}
+            found[quantity,] = number(printed[quantity], values[name], rule) | about | tolerance
+    return found
+
+
+def number(printed: str, value, rule: Mapping) -> dict:
+    """A number of the text beside ours: value, low, high and verdict.
+
+    Parameters
+    ----------
+    printed : the paper's words
+    value : a number, or several for the rules ``range`` (smallest and largest) and ``middle`` (their middle half)
+    rule : compare (equal, below, range, middle or group), slack, and for groups the expected one
+
+    Examples
+    --------
+    >>> number("below 60%", 59.8, {"compare": "below"})["verdict"]
+    'reproduced'
+    """
+    kind, slack = rule.get("compare", "equal"), rule.get("slack", 0)
+    if kind == "group":
+        same = value == rule["expected"]
+        return {"value": value, "low": np.nan, "high": np.nan, "verdict": "reproduced" if same else "differs"}
+    ends = re.findall(r"\d+(?:\.\d+)?", printed)[: 2 if kind == "range" else 1]
+    if kind == "below":
+        same = value < float(ends[0])
+        return {"value": value, "low": value, "high": value, "verdict": "reproduced" if same else "differs"}
+    if kind == "range":
+        low, high = np.min(np.asarray(value)), np.max(np.asarray(value))
+        reached = [(end - _slack(slack, end), end + _slack(slack, end)) for end in (low, high)]
+        value = f"{low:.2f} to {high:.2f}"
+    else:
+        some = _slack(slack, value) if kind == "equal" else 0
+        low, value, high = (
+            value.quantile([0.25, 0.5, 0.75]) if kind == "middle" else (value - some, value, value + some)
+        )
+        reached = [(low, high)]
+    same = all(verdict(end, *bounds) == "reproduced" for end, bounds in zip(ends, reached, strict=True))
+    return {"value": value, "low": low, "high": high, "verdict": "reproduced" if same else "differs"}
+
+
+def _slack(rule: float | str, value: float) -> float:
+    """A width, or for ``sample`` two standard errors of a percentage in a sample as large as the published one."""
+    if rule != "sample":
+        return rule
+    printed = published(STUDY["ledger"]["text"]["file"]).set_index("quantity")["value"]
+    return 2 * np.sqrt(value * (100 - value) / float(printed["generated equations sampled per model"]))

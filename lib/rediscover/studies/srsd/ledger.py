@@ -1,0 +1,80 @@
+"""The published Tables 2, 3, 4 and S13 to S17 of SRSD beside ours, by the rules in study.yaml."""
+
+import numpy as np
+import pandas as pd
+
+from ...report.comparisons import labels
+from ...report.ledger import combine, compare
+from ...report.papers import published
+from ...report.summaries import interval
+from ...system.studies import studies
+
+BOUNDS = ("value", "low", "high")
+
+
+def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
+    """Every published cell with our number and a verdict.
+
+    Parameters
+    ----------
+    scored, noise_scored : DataFrame
+        Scores of the grid and of that over noise levels.
+    paired, skeletons, raters : DataFrame
+        As for `claims.sr_07`, `sr_11` and `sr_01`; also laws, equation_id, and p, p_least, p_most.
+
+    Returns
+    -------
+    DataFrame with the columns of `report.ledger.COLUMNS`
+    """
+    distances = skeletons.set_index(["method", "equation_id"])["ned_published"].items()
+    exact = {key: dict.fromkeys(BOUNDS, value) for key, value in distances}
+    p_values = raters[["p", "p_least", "p_most"]].set_axis(list(BOUNDS), axis=1)
+    measured = {
+        "srsd_table2": _means(scored, "subset", "r2_accuracy", 100),
+        "srsd_table3": _means(scored, "subset", "solution_rate", 100),
+        "srsd_table4": _means(scored, "subset", "ned_published"),
+        "srsd_table_s15": _means(noise_scored, "noise", "ned_published"),
+        "srsd_table_s16": _rates(paired),
+        "srsd_table_s13": exact,
+        "srsd_table_s14": exact,
+        "srsd_table_s17": {(metric, "p_value"): row.to_dict() for metric, row in p_values.iterrows()},
+    }
+    reasons = labels("srsd")["reason"].replace("", "no runs in this profile")
+    tables = []
+    for name, numbers in measured.items():
+        about = studies()["srsd"]["tables"][name]
+        rule = {"absent": {label: ("not run", reason) for label, reason in reasons.items()}} | about["ledger"]
+        tables.append(compare("SRSD", about["table"], _rows(name), numbers, **rule))
+    return combine(tables)
+
+
+def _rows(name):
+    """The cells of a published table that are printed, its noise levels also as numbers."""
+    rows = published(name).rename(columns={"ned": "value"})
+    if "noise_level" in rows:
+        rows["relative_noise"] = rows["noise_level"].astype(float)
+    return rows[rows["value"] != ""]
+
+
+def _means(scored, by, score, factor=1):
+    """Means of a score with intervals, by published label of the method and `by`."""
+    measured = {}
+    for label, name in labels("srsd")["method"].items():
+        for key, group in scored[scored["method"] == name].groupby(by):
+            mean = interval(group[score])
+            reason = f"mean over {mean['n_finite']} of {mean['n']} laws; budget and settings differ"
+            measured[label, key] = {bound: factor * mean[bound] for bound in BOUNDS} | {"reason": reason}
+    return measured
+
+
+def _rates(paired):
+    """Solution rates in percent with intervals, by published label of the method and data set."""
+    measured, names = {}, labels("srsd")["method"]
+    for label, name in names[names.isin(paired.index)].items():
+        n = int(paired.loc[name, "laws"])
+        for dataset, column in (("FSRD", "original"), ("SRSD", "new")):
+            solved = round(paired.loc[name, column] * n)
+            share = interval(np.repeat([1.0, 0.0], [solved, n - solved]))
+            reason = f"{solved} of {n} laws; budget and settings differ"
+            measured[label, dataset] = {bound: 100 * share[bound] for bound in BOUNDS} | {"reason": reason}
+    return measured

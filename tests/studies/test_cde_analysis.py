@@ -1,0 +1,125 @@
+"""The analysis, ledger and claims of the study of coupled equations, on cases worked by hand."""
+
+from rediscover import report
+from rediscover.report import papers
+from rediscover.report.summaries import summary
+from rediscover.studies.cde import analysis, claims, ledger
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+def scored(id_, ood, method="least_squares", states="1", **columns):
+    """A table of scores, one system a row."""
+    frame = {"method": method, "subset": states, "seed": 0, "r2_trajectories_id": id_, "r2_trajectories_ood": ood}
+    return pd.DataFrame(frame | {"problem": [f"cde/{states}{i}" for i in range(len(id_))]} | columns)
+
+
+class TestContributions:
+    frame = scored([1.0, 0.5, np.nan, -np.inf], [0.95, -2.0, 0.1, np.nan])
+
+    def test_failures_count_as_zero(self):
+        means = analysis.contributions(self.frame).groupby("split")[analysis.METRICS].mean()
+        assert means.loc["id"].tolist() == [37.5, 25.0]
+        assert means.loc["ood"].tolist() == pytest.approx([105 / 4, 25.0])
+
+    def test_failures_can_leave_as_released(self):
+        parts = analysis.contributions(self.frame)
+        assert parts.groupby("split")["failed"].sum().to_dict() == {"id": 2, "ood": 1}
+        left = parts.assign(**parts[analysis.METRICS].mask(parts["failed"]))
+        cells = summary(left, ["states", "split"], ["sr2"]).set_index("split")
+        assert cells.loc["id", ["value", "n"]].tolist() == [75.0, 2]
+        assert cells.loc["ood", "value"] == pytest.approx(35.0)
+
+    def test_columns_are_typed(self):
+        parts = analysis.contributions(self.frame)
+        assert parts["states"].dtype == int and parts["failed"].dtype == bool and len(parts) == 8
+
+
+def test_correlations_come_back_with_context_only():
+    found = analysis.correlations()
+    assert found.loc["with_context", "r"].round(3).tolist() == [0.094, 0.727, 0.163, -0.178]
+    assert found["columns"].unstack("dim").T.agg(["min", "max"]).loc["max"].to_dict() == {
+        "with_context": 12,
+        "without_context": 5,
+    }
+    cells = ledger.ledger().query("table == 'Tables 5 and 9'").groupby("row")["verdict"].unique()
+    assert list(cells["with_context"]) == ["reproduced"] and list(cells["without_context"]) == ["differs"]
+
+
+class TestLedger:
+    def test_holds_every_printed_cell(self):
+        whole = ledger.ledger()
+        for name, file in (("Table 2", "2"), ("Tables 5 and 9", "5_9"), ("Table 6", "6")):
+            assert (whole["table"] == name).sum() == len(report.published(f"symbolbench_table{file}"))
+        assert (whole["reason"] != "").all()
+        assert set(whole.query("table == 'Table 2' and published == ''")["verdict"]) == {"not comparable"}
+
+    def test_table_6_is_reproduced_within_the_range_over_seeds(self, monkeypatch):
+        extra = {"proximity_dependent": [6.0, 99.0], "operations": [1.0, 99.0]}
+        seeds = [scored([value, np.nan], [0.3, 0.0], **extra).assign(seed=s) for s, value in enumerate((0.5, 0.6))]
+        frame = pd.concat(seeds)
+        rows = ledger.table6(frame)
+        assert rows["id", "sr2"].tolist() == [25.0, 30.0]
+        # a failed run leaves the mean
+        assert rows["", "symbolic_proximity"].tolist() == [6.0, 6.0]
+        monkeypatch.setattr(ledger, "TABLE6", ("a", "b"))
+        cells = ledger.ledger(frame).query("table == 'Table 6' and row == 'GPLearn'").set_index("column")
+        # 27.6 lies in 25 to 30
+        assert cells["verdict"].tolist() == ["reproduced", "differs", "differs", "differs"]
+        monkeypatch.setattr(ledger, "TABLE6", ("a", "b", "c"))
+        cells = ledger.ledger(frame).query("table == 'Table 6' and row == 'GPLearn'")
+        assert set(cells["verdict"]) == {"not comparable"}
+
+
+class TestClaims:
+    def test_every_claim_is_judged_or_needs_what_is_not_here(self):
+        judged = {f"SY-{name[3:]}" for name in vars(claims) if name.startswith("sy_")} | {"SY-08", "SY-09"}
+        assert set(papers.claims("cde").index) == judged | set(claims.UNTESTABLE)
+        assert all(finding.startswith("needs ") for finding in claims.UNTESTABLE.values())
+
+    def test_the_best_printed_model_against_the_best_method(self):
+        top = pd.DataFrame(
+            {"method": "a", "value": [90.0, 80.0], "low": [80.0, 70.0], "high": [95.0, 90.0]}
+            | {"printed": [99.0, 90.9], "printed_baseline": [96.9, 80.4]},
+            index=[1, 2],
+        )
+        verdict, finding = claims.sy_01(top, True)
+        assert (
+            verdict == "holds" and "2: 90.9 against 80.0 [70.0, 90.0] (a); ahead of its interval in 2 of 2" in finding
+        )
+        assert claims.sy_01(top.assign(high=[100.0, 90.0]), True)[0] == "mixed"
+        assert claims.sy_01(top, False) == ("untestable here", finding)
+
+    def test_a_change_counts_beyond_chance_only(self):
+        change = pd.DataFrame({"first": 1, "last": 4, "low": [-9.0, -2.0, 1.0], "high": [-1.0, 3.0, 5.0]})
+        verdict, finding = claims.sy_05(change, True)
+        assert verdict == "mixed" and "from 1 to 4 states" in finding
+        assert "in 1 of 3 rows of method and split, and rises so in 1" in finding
+        assert claims.sy_05(change[:1], True)[0] == "holds" and claims.sy_05(change[1:], True)[0] == "fails"
+
+    def test_equal_scores_are_not_lower(self):
+        sr2 = pd.DataFrame({"id": [90.0, 80.0], "ood": [50.0, 80.0]})
+        verdict, finding = claims.sy_06(sr2, True)
+        assert verdict == "mixed" and "in 1 of 2 cells" in finding
+        assert claims.sy_06(sr2[:1], True)[0] == "holds" and claims.sy_06(sr2, False)[0] == "untestable here"
+
+    def test_settings_are_compared_as_printed(self):
+        rises = pd.DataFrame({"higher": [4, 1], "pairs": [4, 3]}, index=["id", "ood"])
+        verdict, finding = claims.higher_after(rises, "naive", "context")
+        assert verdict == "untestable here"
+        assert finding.endswith("SR2 ood rises from naive to context in 1 of 3 pairs")
+
+    def test_correlations_are_weak_below_a_half(self):
+        verdict, finding = claims.sy_10(analysis.correlations())
+        assert verdict == "mixed" and "with context |r| < 0.5 in 3 of 4" in finding and "within 0.004" in finding
+        assert claims.sy_10(analysis.correlations().assign(r=0.1))[0] == "holds"
+
+    def test_refinement_needs_all_three_signs(self):
+        index = pd.MultiIndex.from_product([["a", "b"], ["with", "without"]], names=["model", "reasoning"])
+        points = pd.DataFrame({"SR2": [0.9, 0.8, 0.7, 0.6]}, index=index)
+        found = {"runs": 2, "gain": 0.1, "improved": 0.6, "more_complex": 0.7}
+        assert claims.sy_11(found, points)[0] == "holds"
+        assert claims.sy_11(found | {"improved": 0.5}, points)[0] == "mixed"
+        assert "for 2 of 2 models" in claims.sy_11(found, points)[1]

@@ -1,0 +1,352 @@
+"""The analysis, the claims and the ledger of MDBench, from small hand-made scores."""
+
+import math
+
+from rediscover import report
+from rediscover.params import read
+from rediscover.report.comparisons import PAIRED_TEST, paired_tests
+from rediscover.studies.mdbench import analysis, claims, figures, ledger
+from rediscover.studies.mdbench.params import PDEs
+from rediscover.system.paths import root
+from rediscover.system.studies import studies
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+def scored(rows):
+    """Scores as of `analysis.score`, from the columns that differ."""
+    base = {
+        "problem": "odes/4",
+        "method": "sindy",
+        "snr_db": math.inf,
+        "nmse_power": 1e-2,
+        "complexity_mdbench": 3.0,
+        "complexity_own": 4.0,
+        "identified": 0.0,
+        "seed": 0,
+    }
+    return pd.DataFrame([base | row for row in rows])
+
+
+# Cells
+
+
+def test_cells_are_equal_if_power_and_complexity_are():
+    """Published for SINDy: I4 1e-2 with 3 nodes, I1 a check mark, I5 1e-1 with 5, I17 1e0 with 1 node."""
+    rows = [
+        {},
+        {"problem": "odes/1", "identified": 1.0},
+        {"problem": "odes/5", "nmse_power": 0.2, "complexity_mdbench": 6.0},
+        {"problem": "odes/17", "nmse_power": 0.9, "complexity_mdbench": 1.0},
+        {"problem": "odes/4", "snr_db": 20.0, "nmse_power": 5.0},
+    ]
+    cells = analysis.compare_cells(scored(rows), ["mdbench_table_a5"]).set_index("dataset")
+    assert cells["equal"].to_dict() == {"I4-D1": True, "I1-D1": True, "I5-D1": False, "I17-D1": True}
+    numbers = ["exponent_printed", "complexity_printed", "exponent_rediscover", "complexity_rediscover"]
+    assert cells.loc["I5-D1", numbers].tolist() == [-1, 5, -1, 6]
+    assert cells.loc["I1-D1", ["status_printed", "status_rediscover"]].tolist() == ["found", "found"]
+    assert cells[numbers].dtypes.eq("Int64").all() and cells["equal"].dtype == bool
+
+
+def test_genetic_programming_is_counted_by_its_own_size():
+    """Published for Operon: I4 1e-1 with 7 nodes, by the tree that it prints."""
+    row = {"method": "operon", "nmse_power": 0.1, "complexity_mdbench": 5.0, "complexity_own": 7.0}
+    (cell,) = analysis.compare_cells(scored([row]), ["mdbench_table_a5"]).itertuples()
+    assert cell.equal and (cell.exponent_rediscover, cell.complexity_rediscover) == (-1, 7)
+
+
+def test_failures_are_equal_and_differ_from_numbers():
+    """ESINDy failed on a system of Table A6 in the paper; SINDy has a number on I4."""
+    tables = ["mdbench_table_a5", "mdbench_table_a6"]
+    printed = pd.concat(map(analysis.printed_cells, tables))
+    failed = printed[(printed["method"] == "ESINDy") & (printed["status"] == "failed")].iloc[0]
+    number = int(failed["dataset"].partition("-")[0][1:])
+    rows = [{"method": "esindy", "problem": f"odes/{number}", "nmse_power": math.inf}, {"nmse_power": math.inf}]
+    cells = analysis.compare_cells(scored(rows), tables).set_index("method")
+    assert cells["equal"].to_dict() == {"SINDy": False, "ESINDy": True}
+
+
+@pytest.mark.parametrize(
+    ("table", "counts"),
+    [
+        ("mdbench_table3", {"value": 57, "found": 29, "failed": 26}),
+        ("mdbench_table_a5", {"value": 222, "found": 40, "failed": 18}),
+        ("mdbench_table_a6", {"value": 205, "found": 7, "failed": 12}),
+    ],
+)
+def test_every_printed_cell_is_typed(table, counts):
+    cells = analysis.printed_cells(table)
+    assert cells["status"].value_counts().to_dict() == counts
+    assert (cells["exponent"].notna() == (cells["status"] == "value")).all()
+    assert (cells["complexity"].notna() == (cells["status"] == "value")).all()
+
+
+def test_marks_recovered_and_new_ones_are_counted():
+    cells = pd.DataFrame(
+        {
+            "method": ["A", "A", "A"],
+            "status_printed": ["found", "found", "value"],
+            "status_rediscover": ["found", "failed", "found"],
+            "equal": [True, False, False],
+        }
+    )
+    counted = analysis.count_equal(cells).loc["A"].to_dict()
+    assert counted == {"cells": 3, "equal": 1, "printed_marks": 2, "recovered_marks": 1, "new_marks": 1}
+
+
+def test_labels_are_the_published_names():
+    assert analysis.label("odes/63") == "I63-D4" and analysis.label("pdes/ns_channel") == "NS (Channel)"
+
+
+def test_missing_methods_say_why():
+    text = analysis.missing(scored([{}, {"method": "operon"}]), ["SINDy", "ESINDy", "EQL"])
+    assert text == "ESINDy: not in this profile; EQL: needs PyTorch (extra neural)"
+    assert analysis.missing(scored([{}]), ["SINDy"]) == ""
+
+
+def test_every_method_of_a_published_figure_or_test_has_a_label():
+    study = studies()["mdbench"]
+    known = set(report.catalogue("mdbench")["label"])
+    assert all(known >= set(panel) for panel in study["figures"].values())
+    assert all({test["a"], test["b"]} <= known for test in study["tests"].values())
+    assert set(study["tests"]) == set(report.published("mdbench_tests")["comparison"])
+
+
+# Tests
+
+
+def test_a_signed_rank_test_states_its_pairs():
+    rows = [
+        {"problem": f"odes/{i}", "method": name, "nmse_power": value}
+        for i in range(1, 7)
+        for name, value in (("sindy", 1.0 * i), ("operon", 2.0 * i))
+    ]
+    rows += [{"problem": "odes/7", "method": "sindy"}, {"problem": "odes/7", "method": "operon", "nmse_power": np.inf}]
+    row = analysis.signed_rank(scored(rows), "sindy", "operon", "nmse_power", [math.inf])
+    assert (row["n_pairs"], row["w_plus"], row["w_minus"]) == (6, 0, 21)
+    assert row["p"] == pytest.approx(1 / 64) and row["alternative"] == "less"
+    assert list(paired_tests([row])) == list(PAIRED_TEST)
+
+
+def test_equal_pairs_are_dropped_and_counted():
+    rows = [{"method": name, "problem": f"odes/{i}"} for i in (1, 2) for name in ("sindy", "operon")]
+    row = analysis.signed_rank(scored(rows), "sindy", "operon", "nmse_power", [math.inf])
+    assert row["n_pairs"] == row["n_zeros"] == 2 and row["p"] == 1
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_the_same_answer_found_by_two_ways_is_an_equal_pair(log):
+    """Rounding would else be ranked: 3 pairs that go as claimed by 1e-14, against one that does not."""
+    rows = [
+        {"problem": f"odes/{i}", "method": name, "nmse_power": value}
+        for i, other in ((1, 0.3 + 1e-14), (2, 0.3 + 1e-14), (3, 0.3 + 1e-14), (4, 0.2))
+        for name, value in (("sindy", 0.3), ("sindy_cross", other))
+    ]
+    row = analysis.signed_rank(scored(rows), "sindy", "sindy_cross", "nmse_power", [math.inf], log=log)
+    assert (row["n_pairs"], row["n_zeros"], row["w_minus"], row["w_plus"]) == (4, 3, 0, 1)
+    assert row["measure"] == ("log10 nmse_power" if log else "nmse_power")
+
+
+def test_no_common_cell_is_no_test():
+    assert analysis.signed_rank(scored([{}]), "sindy", "operon", "nmse_power", [math.inf]) is None
+
+
+def test_pair_counts_that_a_published_statistic_allows():
+    """All 30 ranks on one side make 465: W = 455 needs 30 pairs at least, and no smaller sum of theirs can reach it."""
+    assert analysis.implied_pairs(455.0, 1e-4, 42) == {"one_sided_min": 30, "one_sided_max": 31}
+    assert list(analysis.implied_pairs(12795.0, 1e-10, 315).values()) == [160, 181, 300, 315]
+    assert analysis.implied_pairs(500.0, 1e-4, 31) == {}
+
+
+# Claims
+
+
+def kinds(**rows):
+    """A statistic by kind of method: index: name; values: linear, genetic."""
+    return pd.DataFrame(rows, index=["linear", "genetic"]).T
+
+
+def test_the_lowest_error_is_claimed_for_another_kind_on_odes():
+    order = pd.MultiIndex.from_product([["PDEs", "ODEs"], ["clean", "noisy"]])
+    medians = pd.DataFrame({"linear": [1.0, 1.0, 9.0, 9.0], "genetic": [2.0, 2.0, 2.0, 2.0]}, order)
+    verdict, finding = claims.md_01(medians)
+    assert verdict == "holds" and "PDEs clean: 1 against 2" in finding and "ODEs noisy: 9 against 2" in finding
+    assert claims.md_01(medians.assign(genetic=0.5))[0] == "mixed"
+    assert claims.md_01(medians[["genetic", "linear"]].set_axis(["linear", "genetic"], axis=1))[0] == "fails"
+
+
+def test_robustness_compares_medians_of_ratios():
+    assert claims.md_02(kinds(ODEs=[1.0, 2.0], PDEs=[3.0, 2.5])) == (
+        "mixed",
+        "median log10 of the error with noise over the clean one, linear against genetic programming: "
+        "ODEs +1.00 against +2.00; PDEs +3.00 against +2.50",
+    )
+
+
+PUBLISHED = pd.Series(
+    {"one_sided_min": 31.0, "one_sided_max": 32.0, "two_sided_min": np.nan, "maximum": 42, "missing": ""}
+)
+PUBLISHED["two_sided_max"] = np.nan
+
+
+@pytest.mark.parametrize(
+    ("p", "rank_biserial", "verdict"), [(0.01, -0.5, "holds"), (0.2, -0.5, "mixed"), (0.9, 0.5, "fails")]
+)
+def test_a_signed_rank_claim_follows_p_and_direction(p, rank_biserial, verdict):
+    test = pd.Series(
+        {"n_pairs": 4, "n_zeros": 1, "w_minus": 6.0, "w_plus": 0.0, "p": p, "rank_biserial": rank_biserial}
+    )
+    found, finding = claims.signed_rank(PUBLISHED, test)
+    assert found == verdict and finding.startswith("4 pairs, 1 equal: W 6 as claimed, 0 against, one-sided p ")
+    assert finding.endswith("the published W allows 31-32 pairs")
+
+
+def test_a_signed_rank_claim_without_its_methods_says_what_the_published_numbers_allow():
+    published = pd.concat([PUBLISHED.drop("missing"), pd.Series({"missing": "EQL: absent"})])
+    found, finding = claims.signed_rank(published, None)
+    assert found == "untestable here"
+    assert finding == "EQL: absent; pairs that the published W and p allow: one-sided 31-32, two-sided none, of 42"
+    assert claims.signed_rank(PUBLISHED, None) == ("untestable here", "no pair of finite errors in this profile")
+
+
+def test_complexity_is_to_shrink_for_linear_methods_and_grow_for_others():
+    change = kinds(a=[-1.0, 2.0], b=[-3.0, -0.5]).set_axis(pd.MultiIndex.from_tuples([("ODEs", 10.0), ("PDEs", 10.0)]))
+    verdict, finding = claims.md_09(change)
+    assert verdict == "mixed" and "ODEs, 10 dB: linear -1.0 nodes, genetic +2.0" in finding
+
+
+def test_sensitivity_compares_means_at_40_db():
+    ratios = pd.DataFrame({"mean": [3.0, 1.0], "std": [0.0, 0.5], "size": [9, 6]}, ["PDEs", "ODEs"])
+    verdict, finding = claims.md_10(ratios)
+    assert verdict == "holds" and "PDEs 3.00 ± 0.00 (6.91 in base e), 9 pairs" in finding
+    assert claims.md_10(ratios.iloc[::-1].set_axis(["PDEs", "ODEs"]))[0] == "fails"
+    assert claims.md_10(ratios.iloc[:1])[0] == "untestable here"
+
+
+def test_identified_systems_by_number_of_variables():
+    found = pd.DataFrame({"sum": [6.0, 0.0], "size": [10, 4]}, ["one", "several"])
+    assert claims.md_12(found) == ("holds", "one variable 6 of 10 cells, several variables 0 of 4 cells")
+    assert claims.md_12(found.assign(size=[10, 0]))[0] == "untestable here"
+    others = claims.md_11(pd.DataFrame({"sum": [2.0], "size": [63]}, ["operon"]), "EQL: absent")
+    assert others == ("untestable here", "others identify operon 2 of 63; EQL: absent")
+    assert claims.md_08("ODEFormer: absent") == ("untestable here", "ODEFormer: absent")
+
+
+def test_errors_with_another_library_are_said_to_be():
+    errors = pd.DataFrame({"1D": [1e-3, 1e-3], "2D": [1e-2, 1e-4], "3D": [np.nan, 1.0]}, ["pdefind", "operon"])
+    verdict, finding = claims.md_13(errors, ["pdefind"])
+    assert verdict == "mixed" and finding.startswith("error grows for 1 of 2 methods: pdefind 1D 0.001, 2D 0.01; ")
+    assert finding.endswith("other libraries in 2D and 3D than in 1D: pdefind")
+    assert claims.md_13(errors[:1], [])[0] == "holds" and claims.md_13(errors[:0], [])[0] == "untestable here"
+
+
+def test_time_on_heat_is_compared_where_both_kinds_have_it():
+    ratios = pd.DataFrame({"2D": [1.0, 40.0], "3D": [2.0, np.nan]}, ["genetic", "linear"])
+    verdict, finding = claims.md_14(ratios)
+    assert verdict == "holds" and "2D linear 40x, genetic 1x; Operon" in finding
+    assert claims.md_14(ratios[:1])[0] == "untestable here"
+
+
+def test_low_errors_can_hide_wrong_equations():
+    clean = scored([{"problem": "pdes/laser", "nmse_power": 2.5}, {"problem": "pdes/nls", "nmse_power": 1e-3}])
+    channel = pd.Series({"law": 0.02, "truth": 0.01})
+    verdict, finding = claims.md_15(clean[:1], clean, channel)
+    assert verdict == "holds" and finding.startswith("1 of 2 cells have NMSE up to 0.01 without the equations")
+    assert claims.md_15(clean[:1], clean, channel[::-1].set_axis(["law", "truth"]))[0] == "mixed"
+    assert claims.md_15(clean[:0], clean, channel)[0] == "untestable here"
+
+
+# The ledger
+
+
+def test_every_published_cell_has_a_verdict():
+    cells = analysis.compare_cells(scored([{}]), ["mdbench_table_a5"])
+    entries = ledger.of_cells(cells, ["mdbench_table_a5"])
+    assert len(entries) == 280 and entries["verdict"].notna().all()
+    (entry,) = entries[entries["verdict"] == "reproduced"].itertuples()
+    assert (entry.row, entry.column, entry.published, entry.measured) == ("I4-D1", "SINDy", "1e-2 (3)", "1e-2 (3)")
+
+
+def test_cells_from_a_coarser_grid_are_not_comparable():
+    row = {"problem": "pdes/burgers", "method": "pdefind", "identified": 1.0}
+    cells = analysis.compare_cells(scored([row]), ["mdbench_table3"])
+    entries = ledger.of_cells(cells, ["mdbench_table3"], coarse=["Burgers"])
+    assert entries["verdict"].value_counts().to_dict() == {"not run": 111, "not comparable": 1}
+
+
+def test_a_published_test_is_in_the_ledger_by_w_and_p():
+    names = list(studies()["mdbench"]["tests"])
+    implied = pd.DataFrame({"p_below": 1e-4, "missing": "a reason"}, names)
+    test = pd.DataFrame({"n_pairs": [6], "n_zeros": [0], "w_minus": [21.0], "p": [1 / 64]}, ["WSINDy vs Operon"])
+    entries = ledger.of_tests(implied, test).set_index("row")
+    assert entries.loc["WSINDy vs Operon", "measured"].tolist() == [21, 1 / 64]
+    assert (entries.loc["WSINDy vs Operon", "verdict"] == "differs").all()  # 1/64 is not below the published 1e-4
+    assert (entries["verdict"] == "not run").sum() == 8
+    below = ledger.of_tests(implied, test.assign(p=1e-5)).set_index("row")
+    assert (below.loc["WSINDy vs Operon", "verdict"] == "reproduced").all()
+
+
+def test_seconds_of_another_machine_are_not_comparable():
+    entries = ledger.of_runtimes()
+    assert len(entries) == 112 + 16 and set(entries["verdict"]) == {"not comparable"}
+
+
+# Figures
+
+
+def test_what_is_off_the_scale_stands_at_the_wall():
+    rows = [{"problem": f"odes/{i}", "nmse_power": error} for i, error in ((1, 1e18), (2, 1e-14))]
+    lines = figures.strips(scored(rows)).axes[0].lines
+    assert lines[0].get_ydata().tolist() == [figures.WALL, 1e-14]
+
+
+def test_strips_have_two_panels_per_method_and_a_point_per_finite_score():
+    rows = [
+        {"problem": f"odes/{i}", "method": name, "nmse_power": error}
+        for i, error in ((1, 0.1), (2, np.inf), (3, 2.0))
+        for name in ("sindy", "operon", "oracle")
+    ]
+    axes = figures.strips(scored(rows)).axes
+    assert [ax.get_ylabel() for ax in axes[::2]] == ["operon", "sindy"]
+    assert axes[0].lines[0].get_xdata().tolist() == [1, 3] and len(axes[1].lines[0].get_xdata()) == 3
+
+
+def test_coarser_grids_are_marked():
+    rows = [{"problem": id, "coarse_grid": star} for id, star in (("pdes/advection", False), ("pdes/heat_3d", True))]
+    axes = figures.strips(scored(rows)).axes
+    assert [text.get_text() for text in axes[-1].get_xticklabels()] == ["Advection", "Heat (Solar) 3D *"]
+
+
+def test_boxes_have_one_box_per_method_and_level_of_noise():
+    rows = [{"method": m, "snr_db": s} for m in ("sindy", "operon", "zero") for s in (math.inf, 20.0)]
+    axes = figures.boxes(scored(rows)).axes
+    assert [len(ax.patches) for ax in axes] == [4, 4]
+    assert [text.get_text() for text in axes[0].get_yticklabels()] == ["operon", "sindy"]
+
+
+# Parameters, and what 41 takes from 40
+
+
+def parameters(**changed):
+    return read(root() / "params" / "41_mdbench_pdes.yaml", "smoke", **changed)
+
+
+def test_clean_data_is_a_level_without_noise():
+    assert parameters().snr_db == [math.inf, 40] and isinstance(parameters(), PDEs)
+    assert parameters().model_dump()["snr_db"] == ["inf", 40]  # JSON has no infinity
+    with pytest.raises(ValueError, match="snr_db"):
+        parameters(snr_db=["clean"])
+
+
+def test_the_scores_on_odes_are_read_or_asked_for(tmp_path, monkeypatch):
+    p = parameters(max_rows=10)
+    monkeypatch.setattr("rediscover.params.root", lambda: tmp_path)
+    with pytest.raises(FileNotFoundError, match="run make all STUDY=40_mdbench_odes PROFILE=smoke first"):
+        analysis.scores_of_odes(p)
+    folder = tmp_path / "build" / "smoke" / "tables"
+    folder.mkdir(parents=True)
+    scored([{"subset": "1"}, {"subset": "2", "snr_db": 20.0}]).to_csv(folder / "mdbench_odes_scores.csv", index=False)
+    table = analysis.scores_of_odes(p)
+    assert table["snr_db"].tolist() == [math.inf, 20] and table["subset"].tolist() == ["1", "2"]

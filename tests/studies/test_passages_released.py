@@ -1,0 +1,114 @@
+"""What SciText2Eq released, read and counted: needs the files, which have no licence and are not bundled."""
+
+from pathlib import Path
+
+from rediscover.problems import passages
+from rediscover.report import published
+from rediscover.report import statistics as agreement
+from rediscover.studies.passages import analysis, ledger
+from rediscover.studies.passages import scores as scores
+
+import pandas as pd
+import pytest
+import yaml
+
+# ---- what was released
+
+
+def test_released_counts_are_those_of_table_1(mirror):
+    papers = passages.released_papers()
+    counts = pd.DataFrame(
+        {
+            "venue": [passages.venue(p.id) for p in papers],
+            "entries": [len(p.equations) for p in papers],
+            "strings": [sum(len(e.equations) for e in p.equations) for p in papers],
+        }
+    )
+    assert (len(counts), counts.entries.sum(), counts.strings.sum()) == (170, 1043, 1209)
+    table = published("scitext2eq_table1").set_index(["venue", "quantity"])["value"].astype(float)
+    for venue, group in counts.groupby("venue"):
+        assert table[venue, "n_papers"] == len(group)
+        # ICML's 8.047 is printed as 8.1, rounded twice.
+        assert round(round(group.strings.mean(), 2) + 1e-9, 1) == table[venue, "avg_equations_per_paper"]
+    assert round(counts.entries.mean(), 1) == table["Total", "avg_equations_per_paper"]  # entries here, strings there
+    for column, groups in (("strings", [65, 68, 37]), ("entries", [84, 65, 21])):
+        assert pd.cut(counts[column], [1, 5, 10, 99]).value_counts(sort=False).tolist() == groups
+
+
+def test_table_3_to_the_printed_digit(mirror):
+    stored = passages.released_outputs()
+    names = {"levenshtein": "levenshtein_similarity"}
+    stored["lexicality"] = stored[list(scores.LEXICAL)].mean(axis=1)
+    stored["syntax"] = 1 - stored["ted"]
+    measured = scores.table3(stored)
+    table = published("scitext2eq_table3")
+    assert len(table) == 42
+    for row in table.itertuples():
+        metric = names.get(row.metric, row.metric)
+        assert round(measured.loc[row.model, metric], 1) == float(row.value), (row.model, metric)
+        if row.model == "Overall":
+            assert round(measured.loc["sd", metric], 1) == float(row.sd), metric
+
+
+def test_our_scores_give_table_3_too(mirror):
+    outputs = passages.released_outputs()[::25]
+    ours = scores.scores_of(outputs.prediction.tolist(), outputs.truth.tolist())
+    for metric, stored in (("rouge_l", "rouge_l"), ("ted", "ted"), ("seqsim", "seqsim")):
+        assert (ours[metric].to_numpy() == outputs[stored].to_numpy()).all()
+    assert abs(ours.texbleu.mean() - outputs.texbleu.mean()) < 0.003
+
+
+PAIRED = yaml.safe_load((Path(__file__).parents[1] / "data" / "scitext2eq_agreement.yaml").read_text())
+
+
+@pytest.mark.parametrize("model", PAIRED)
+def test_agreement_by_position_and_on_keys(mirror, model):
+    human = passages.released_scores("human").query("model == @model").drop(columns="model")
+    drawn = passages.judged_in_notebook_order(model, passages.released_scores("judge")).drop(columns="model")
+    by_position = agreement.pair_by_position(drawn, human, passages.KEYS)
+    on_keys = agreement.pair_by_key(drawn, human, passages.KEYS)
+    assert len(on_keys) == 100 and by_position.same.all() == (model == "DeepSeek-R1")
+    found = agreement.spearman(by_position.Equivalence_a, by_position.Equivalence_b)
+    assert round(found, 3) == PAIRED[model]["position"]
+    for rubric, expected in PAIRED[model]["keys"].items():
+        assert round(agreement.spearman(on_keys[f"{rubric}_a"], on_keys[f"{rubric}_b"]), 3) == expected
+        # The same by another road: pandas' own rank correlation.
+        for pairs in (by_position, on_keys):
+            a, b = pairs[f"{rubric}_a"], pairs[f"{rubric}_b"]
+            assert agreement.spearman(a, b) == pytest.approx(a.corr(b, method="spearman"), abs=1e-9)
+            assert agreement.kendall_tau(a, b) == pytest.approx(a.corr(b, method="kendall"), abs=1e-9)
+
+
+def test_stored_means_of_judge_and_people(mirror):
+    judged = passages.released_scores("judge").groupby("model")[list(passages.RUBRICS)].mean().round(2)
+    assert len(passages.released_scores("judge")) == 5 * 1043
+    assert judged.loc["GPT-4.1"].tolist() == [4.86, 4.45, 3.46, 4.94, 2.95]
+    human = passages.released_scores("human").groupby("model")[list(passages.RUBRICS)].mean().round(2)
+    assert human.loc["DeepSeek-R1"].tolist() == [4.98, 4.96, 4.42, 4.92, 3.75]
+    with pytest.raises(ValueError, match="'judge' or 'human'"):
+        passages.released_scores("people")
+
+
+@pytest.fixture(scope="module")
+def aligned(mirror):
+    """Agreement of judge and people for each pairing, model and rubric."""
+    data, source = analysis.released_data()
+    assert source == analysis.FOUND
+    cells = analysis.rated(data).groupby(["pairing", "model", "rubric"])[["judge", "people"]]
+    return cells.apply(lambda pairs: agreement.agreement(pairs["judge"], pairs["people"]))
+
+
+def test_the_positional_coefficients_come_back_to_six_decimals(aligned):
+    table = published("scitext2eq_agreement")
+    assert len(table) == 2 * 25
+    for row in table.itertuples():
+        assert f"{aligned.loc[('position', row.model, row.rubric), row.statistic]:.6f}" == row.value
+    measured = {"pairing": ledger.cells("pairing", aligned.loc["position"][["spearman", "kendall"]].stack())}
+    verdicts = ledger.ledger(measured, "").groupby("table")["verdict"].unique()
+    assert verdicts["Figure 6, released notebook"].tolist() == ["reproduced"]
+
+
+def test_joined_on_keys_the_judge_agrees_with_people(aligned):
+    rho = aligned["spearman"].xs("Equivalence", level="rubric")
+    assert rho["keys"].between(0.5, 0.65).all()
+    assert (rho["position"].drop("DeepSeek-R1") < 0.05).all()

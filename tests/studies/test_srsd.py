@@ -1,0 +1,328 @@
+"""Choice of candidates, statistics, verdicts and ledger of the SRSD study, on cases worked by hand."""
+
+import json
+
+import rediscover as rd
+from rediscover import report
+from rediscover.expressions import parse
+from rediscover.metrics import symbolic
+from rediscover.problems.srsd import SETS
+from rediscover.report.comparisons import best_printed
+from rediscover.runs import scoring, selection
+from rediscover.studies.srsd import analysis, claims, ledger, scores
+
+import numpy as np
+import pandas as pd
+import pytest
+
+
+@pytest.fixture(scope="module")
+def weight():
+    return rd.problem("srsd/I.14.3", sizes=(50, 30, 30))  # U = m*g*z
+
+
+# ------------------------------------------------------------------------------------ choice of candidates
+
+
+def run(law, *texts):
+    candidates = [{"solution": {law.outputs[0]: text}} for text in texts]
+    first = json.dumps(candidates[0]["solution"]) if texts else ""
+    return {"problem": law.id, "seed": 0, "solution": first, "candidates": json.dumps(candidates)}
+
+
+@pytest.mark.parametrize(
+    ("texts", "index"),
+    [
+        (["m*z", "9.8*m*z", "9.8*m*z", "9.80665*m"], 1),  # the nearest; the first of two equal ones
+        (["1e-30", "1e6*m*z"], 1),  # a constant is passed over, however bad the rest
+        (["1.0", "2.0"], 0),  # unless there is nothing else
+        (["log(-m)", "m"], 1),  # undefined
+        (["m"], 0),
+        ([], -1),
+    ],
+)
+def test_candidates_are_chosen_by_relative_error(weight, texts, index):
+    got = selection.by_validation(pd.DataFrame([run(weight, *texts)]), [weight]).iloc[0]
+    assert got["candidate_index"] == index
+    assert got["solution"] == (json.dumps({"U": texts[index]}) if texts else "")
+
+
+def test_the_choice_does_not_follow_the_plain_error():
+    # the product of two log-uniform inputs: large rows own the plain error, all rows count alike in eq. (4)
+    law = rd.problem("srsd/I.12.1", sizes=(50, 400, 30))
+    plain, relative = "mu*N_n + 0.01", "1.2*mu*N_n"
+    X, y = law.data()["validation"]
+    values = {"mu": X[:, 0], "N_n": X[:, 1]}
+    error = {text: np.mean((parse(text)(values) - y) ** 2) for text in (plain, relative)}
+    assert error[plain] < error[relative]
+    got = selection.by_validation(pd.DataFrame([run(law, plain, relative)]), [law])
+    assert got["candidate_index"].item() == 1
+
+
+def test_a_run_of_a_problem_that_is_not_given_is_an_error(weight):
+    with pytest.raises(KeyError, match=r"srsd/I\.14\.3"):
+        selection.by_validation(pd.DataFrame([run(weight, "m")]), [])
+
+
+# -------------------------------------------------------------------------------------------- statistics
+
+
+def test_rank_agreement_is_negative_where_the_better_fit_is_nearer():
+    frame = pd.DataFrame(
+        {
+            "method": ["power_law", "gplearn", "operon"] * 2,
+            "problem": ["a"] * 3 + ["b"] * 3,
+            "r2": [1.0, 0.9, -np.inf, 1.0, 1.0, 1.0],
+            "ned_published": [0.0, 0.4, 0.9, 0.1, 0.2, 0.3],
+        }
+    )
+    got = analysis.rank_agreement(frame)
+    assert got.loc[("law", "a"), "rho"] == -1.0 and np.isnan(got.loc[("law", "b"), "rho"])
+    assert got.loc["law", "n"].tolist() == [3, 3] and got.loc["method", "n"].tolist() == [2, 2, 2]
+    assert got.loc[("method", "operon"), "rho"] == pytest.approx(-1.0)  # its better fit, of b, is the nearer one
+
+
+def test_exact_fits_are_not_ranked_by_their_rounding():
+    answers = {"method": ["power_law", "gplearn", "operon"], "problem": "a", "ned_published": [0.0, 0.5, 0.9]}
+    exact = pd.DataFrame({**answers, "r2": [1 - 3e-16, 1 - 2e-13, 1.0]})
+    assert np.isnan(analysis.rank_agreement(exact).loc[("law", "a"), "rho"])
+    assert analysis.rank_agreement(exact.assign(r2=[1.0, 0.9, -np.inf])).loc[("law", "a"), "rho"] == -1
+
+
+def original(*names):
+    return [rd.problem(f"srsd/{name}", variant="fsrd") for name in names]
+
+
+def test_twins_are_laws_with_the_same_function_and_ranges():
+    laws = original("I.12.1", "I.12.5", "I.25.13", "I.14.4", "II.8.31")  # xy, xy, x/y, kx^2/2, eE^2/2
+    got = analysis.duplicates(laws)
+    assert got["twins"].tolist() == [1, 1, 0, 1, 1]
+    assert got.index.tolist() == [law.id for law in laws] and got.loc["srsd/I.25.13", "scaled"] == 0
+
+
+def test_a_constant_factor_makes_no_twin_but_a_scaled_one():
+    got = analysis.duplicates(original("I.12.1", "I.39.10"))  # xy, 3xy/2
+    assert got["twins"].tolist() == [0, 0] and got["scaled"].tolist() == [1, 1]
+
+
+def skeletons():
+    """Distances of the printed skeletons of Tables S13 and S14."""
+    rows = []
+    for table in ("s13", "s14"):
+        for cell in report.published(f"srsd_table_{table}").query("ned != ''").itertuples():
+            law = rd.problem(f"srsd/{cell.equation_id}")
+            text = analysis.from_skeleton(cell.skeleton, law.inputs)
+            distance = symbolic.ned_published(text, *law.truth.values(), law.inputs)
+            rows.append((cell.equation_id, cell.method, cell.ned, distance))
+    return pd.DataFrame(rows, columns=["equation_id", "method", "printed", "ned_published"])
+
+
+def test_printed_skeletons_have_the_printed_distances():
+    text = analysis.from_skeleton("tan(x_2/sqrt{x_2^{c_1}}+c_2)", ["q", "r"])
+    assert text == "tan(r/sqrt(r**(1.3))+1.7)"
+    got = skeletons()
+    assert len(got) == 8 and np.allclose(got["printed"].astype(float), got["ned_published"], atol=5e-4)
+
+
+def test_edit_scripts_of_one_law(weight):
+    details = symbolic.ned_details("m*z", weight.truth["U"], weight.inputs)
+    script = symbolic.edit_script(details.prediction, details.truth)
+    assert details.value == 0.25 and [edit.operation for edit in script].count("insert") == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "direction", "best"),
+    [
+        ("table2", "higher", [("DSR", 60.0), ("DSR", 42.5), ("DSR", 30.0)]),
+        ("table4", "lower", [("ST", 0.435), ("ST", 0.556), ("ST", 0.704)]),
+    ],
+)
+def test_the_best_published_methods(table, direction, best):
+    got = best_printed(report.published(f"srsd_{table}"), ["set"], direction)
+    assert list(zip(got["method"], got["value"], strict=True)) == best and got["set"].tolist() == list(SETS)
+
+
+# ---------------------------------------------------------------------------------------------- verdicts
+
+
+def raters():
+    numbers = {"n_implied": [551.0, 552.0], "p_laws": [0.0432, 0.983], "low_laws": -0.7, "high_laws": 0.4}
+    p = {"p": [1.64e-24, 0.913], "p_least": [1.5e-24, 0.912], "p_most": [1.9e-24, 0.914]}
+    return pd.DataFrame(numbers | p, index=["normalized_edit_distance", "r2_score"])
+
+
+def baseline():
+    tables = pd.MultiIndex.from_product([["Table 2", "Table 3", "Table 4"], ["easy"]])
+    return pd.DataFrame({"rediscover": 0.7, "printed": [0.6, 0.4, 0.3], "method": ["DSR", "DSR", "ST"]}, tables)
+
+
+def test_what_cannot_be_tested_says_why():
+    verdict, finding = claims.sr_01(raters())
+    assert verdict == "untestable here" and "at n = 551 and 552" in finding and "p is 0.043 for" in finding
+    verdict, finding = claims.sr_02(baseline())
+    assert verdict == "untestable here" and finding.startswith("DSR was not run: ")
+    assert finding.endswith("against the best published: easy 0.700 against 0.600 (DSR)")
+    assert "easy 0.700 against 0.400 (DSR)" in claims.sr_03(baseline())[1]
+    assert claims.sr_04(baseline())[1].startswith("ST was not run: ")
+
+
+@pytest.mark.parametrize(
+    ("distance", "accuracy", "verdict"),
+    [
+        ([0.1, 0.2, 0.2], [0.9, 0.5, 0.5], "holds"),  # further away and fewer right
+        ([0.1, 0.2, 0.1], [0.9, 0.5, 0.1], "mixed"),
+        ([0.3, 0.3, 0.3], [0.0, 0.0, 0.0], "fails"),  # nothing rises
+    ],
+)
+def test_difficulty_rises_if_every_step_does(distance, accuracy, verdict):
+    columns = pd.MultiIndex.from_product([["ned_published", "r2_accuracy"], SETS])
+    means = pd.DataFrame([[*distance, *accuracy]], ["gplearn"], columns)
+    got, finding = claims.sr_05(means)
+    assert got == verdict and ("ned_published 1 of 1" in finding) == (verdict == "holds")
+
+
+@pytest.mark.parametrize(("agreeing", "verdict"), [(0, "holds"), (10, "mixed"), (20, "fails")])
+def test_the_verdict_on_ranks_follows_the_interval_of_their_correlation(agreeing, verdict):
+    rho = pd.Series([-1.0] * agreeing + [1.0] * (20 - agreeing))
+    printed = pd.Series({"easy": -0.09, "medium": 0.41})
+    got, finding = claims.sr_06(rho, printed)
+    assert got == verdict and f"over 20 laws, weaker than -0.5 on {1 - agreeing / 20:.0%} of them" in finding
+    assert claims.sr_06(rho[:0], printed) == (
+        "untestable here",
+        "published Tables 2 and 4 over six methods: easy -0.09, medium +0.41",
+    )
+
+
+def paired(*changes):
+    frame = {"laws": 10, "original": 0.5, "new": [0.5 + change for change in changes], "p": 0.04}
+    return pd.DataFrame(frame, index=["gplearn", "operon"])
+
+
+@pytest.mark.parametrize(("changes", "verdict"), [((-0.1, -0.2), "holds"), ((-0.1, 0.2), "mixed"), ((0, 0.1), "fails")])
+def test_new_ranges_are_harder_where_fewer_laws_are_solved(changes, verdict):
+    got, finding = claims.sr_07(paired(*changes))
+    fewer = sum(change < 0 for change in changes)
+    assert got == verdict and f"by {fewer} ({fewer} with p < 0.05) of 2 methods" in finding
+
+
+@pytest.mark.parametrize(("low", "verdict"), [([0.1, 0.2], "holds"), ([0.1, 0.0], "mixed"), ([0.0, -0.2], "fails")])
+def test_noise_makes_worse_what_rises_beyond_its_interval(low, verdict):
+    rises = pd.DataFrame({"value": [0.3, 0.2], "low": low, "high": 0.5}, index=["gplearn", "operon"])
+    got, finding = claims.sr_08(rises, 0.0, 0.1)
+    assert got == verdict and "noise 0.1 minus that at 0 [95 %]: gplearn +0.300 [" in finding
+
+
+@pytest.mark.parametrize(("scaled", "verdict"), [(1, "holds"), (3, "mixed"), (0, "fails")])
+def test_a_quarter_of_the_problems_have_twins(scaled, verdict):
+    twins = pd.DataFrame({"twins": 0, "scaled": [2] * scaled + [0] * (4 - scaled)})
+    got, finding = claims.sr_10(twins)
+    assert got == verdict and finding.startswith(f"{scaled / 4:.1%} of 4 original problems have 1 to ")
+
+
+def sizes(**changed):
+    sets = ["easy"] * 30 + ["medium"] * 40 + ["hard"] * 50
+    frame = pd.DataFrame({"set": sets, "paper": 10_000, "upstream": 10_000})
+    for column, rows in changed.items():
+        frame.loc[0, column] = rows
+    return frame
+
+
+def test_the_size_of_the_benchmark_is_what_can_be_drawn():
+    verdict, finding = claims.sr_13(sizes(paper=0))
+    assert verdict == "holds" and finding.startswith("30 / 40 / 50 laws") and "for 119 of them" in finding
+    assert claims.sr_13(sizes(upstream=9_999))[0] == claims.sr_13(sizes(set="hard"))[0] == "mixed"
+
+
+@pytest.mark.parametrize(
+    ("operations", "decades", "verdict"), [(0.1, 0.1, "holds"), (0.1, -0.1, "mixed"), (-0.1, -0.1, "fails")]
+)
+def test_distance_grows_with_what_has_a_positive_slope(operations, decades, verdict):
+    fit = {"operations": operations, "p_operations": 0.01, "decades": decades, "p_decades": 0.01, "r_squared": 0.2}
+    slopes = pd.DataFrame([fit], index=["gplearn"])
+    got, finding = claims.sr_14(slopes, {"paper": 5, "code": 0}, 120)
+    assert got == verdict and finding.endswith("of 120 laws eq. (1) misplaces 5, the code's rule 0")
+    assert claims.sr_14(slopes.assign(p_operations=0.2, p_decades=0.2), {"paper": 5, "code": 0}, 120)[0] == "fails"
+    assert claims.sr_14(slopes[:0], {"paper": 0, "code": 0}, 2)[0] == "untestable here"
+
+
+# ------------------------------------------------------------------------------------- ledger and claims
+
+
+def scored():
+    """Scores of gplearn on ten laws of each set: three fit and are solved, distances 0.8."""
+    sets = pd.DataFrame({"subset": np.repeat(SETS, 10), "method": "gplearn", "noise": 0.0})
+    right = np.tile([1.0] * 3 + [0.0] * 7, 3)
+    return sets.assign(r2_accuracy=right, solution_rate=right, ned_published=0.8)
+
+
+def test_every_cell_gets_a_verdict():
+    grid = scored()
+    noise_scored = pd.concat([grid[:10].assign(noise=level) for level in (0.0, 0.1)])
+    printed = skeletons()
+    got = ledger.cells(grid, noise_scored, paired(-0.1, -0.2)[:1], printed, raters())
+    assert got.groupby("table", sort=False).size().to_dict() == {
+        "Table 2": 18,
+        "Table 3": 18,
+        "Table 4": 18,
+        "Table S15": 24,
+        "Table S16": 10,
+        "Table S13": 3,
+        "Table S14": 5,
+        "Table S17": 4,
+    }
+    assert got["reason"].isna().sum() == 10  # the skeletons and two p values need none
+    exact = got[got["table"].isin(["Table S13", "Table S14"])]
+    assert (exact["verdict"] == "reproduced").all()
+    rows = got.set_index(["table", "row", "column"])
+    easy = rows.loc[("Table 2", "gplearn", "easy")]
+    assert (easy["measured"], easy["verdict"]) == (pytest.approx(30.0), "reproduced")  # 6.67: the interval is wide
+    assert rows.loc[("Table 4", "gplearn", "easy"), "verdict"] == "differs"  # 0.8 without spread is not 0.859
+    assert rows.loc[("Table S15", "gplearn", "noise 1e-1"), "measured"] == pytest.approx(0.8)
+    assert rows.loc[("Table S15", "gplearn", "noise 1e-2"), "reason"] == "no runs in this profile"
+    assert rows.loc[("Table S16", "gplearn", "SRSD"), "reason"] == "4 of 10 laws; budget and settings differ"
+    assert rows.loc[("Table 2", "DSR", "easy"), "verdict"] == "not run"
+    assert rows.loc[("Table S17", "r2_score", "pearson_r"), "verdict"] == "not comparable"
+    assert rows.loc[("Table S17", "normalized_edit_distance", "p_value"), "verdict"] == "reproduced"
+
+
+def test_every_claim_gets_a_line():
+    means = pd.DataFrame([[0.1, 0.2, 0.3]], ["gplearn"], pd.MultiIndex.from_product([["ned_published"], SETS]))
+    rises = pd.DataFrame({"value": 0.3, "low": 0.1, "high": 0.5}, index=["gplearn"])
+    twins = pd.DataFrame({"twins": [0, 0, 0, 0], "scaled": [1, 0, 0, 0]})
+    fits = pd.DataFrame(columns=["operations", "p_operations", "decades", "p_decades", "r_squared"])
+    by_law = dict(iter(skeletons().groupby("equation_id")))
+    statistics = [
+        (raters(),),
+        *[(baseline(),)] * 3,
+        (means,),
+        (pd.Series([1.0]), pd.Series({"easy": 0.0})),
+        (paired(0.0, 0.0),),
+        (rises, 0.0, 0.1),
+        (),
+        (twins,),
+        (by_law["I.12.4"],),
+        (by_law["I.14.3"],),
+        (sizes(),),
+        (fits, {"paper": 5, "code": 0}, 120),
+    ]
+    results = {
+        f"SR-{i:02}": getattr(claims, f"sr_{i:02}")(*statistic) for i, statistic in enumerate(statistics, start=1)
+    }
+    table = report.claims("srsd", results)
+    assert len(table) == 14 and (table.loc[["SR-05", "SR-10", "SR-11", "SR-12", "SR-13"], "verdict"] == "holds").all()
+    assert table.loc["SR-07", "verdict"] == "fails"  # the same on both sides: nobody solves fewer
+    assert table.loc["SR-11", "finding"].startswith("3 of 3 printed distances recomputed: AI Feynman 1.000")
+
+
+def test_failed_runs_count_as_missed_laws(weight, monkeypatch):
+    # in this process: a worker takes seconds to start
+    def outcomes(function, records, problems, **_):
+        return [{"status": "ok", "result": scores.score(weight, json.loads(text))} for text in records["solution"]]
+
+    monkeypatch.setattr(scoring, "on_answers", outcomes)
+    about = {"study": "srsd", "problem": weight.id, "subset": "easy", "settings": "{}", "noise": 0.0, "seed": 0}
+    ok = about | {"method": "oracle", "status": "ok", "solution": json.dumps(dict(weight.truth))}
+    records = pd.DataFrame([ok, about | {"method": "mean", "status": "timeout", "solution": ""}])
+    row = scoring.table(records, [weight]).loc[1]
+    assert row["ned_published"] == 1.0 and row["ned_published_simplified"] == 0.0 and row["r2"] == -np.inf
+    assert row["solution_rate"] == row["solution_indistinguishable"] == 0.0 and np.isnan(row["complexity_tree"])

@@ -1,0 +1,158 @@
+"""DSR, NGGP and uDSR as methods."""
+
+import math
+
+from rediscover import methods
+from rediscover.expressions import parse
+from rediscover.methods import Budget, Unsupported
+from rediscover.problems import Split, Task
+
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(3)
+X = RNG.uniform(0.5, 2.0, (40, 2))
+A, B = X.T
+NAMES = ("dsr", "nggp", "udsr")
+ARITHMETIC = "add,sub,mul,div,sin,exp"
+
+
+def fit(name, y, evaluations=2000, seed=0, inputs=X, validation=None, columns=("a", "b"), **settings):
+    task = Task(columns[: inputs.shape[1]], "z", inputs, y, validation)
+    budget = Budget(evaluations=evaluations)
+    return methods.method(name, **settings).fit(task, budget=budget, rng=np.random.default_rng(seed))
+
+
+def predicted(candidate, columns=("a", "b")):
+    return np.broadcast_to(parse(candidate.solution["z"])(dict(zip(columns, X.T, strict=True))), len(X))
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestEach:
+    def test_front_is_ordered_and_says_its_errors(self, name):
+        y = A * B + np.sin(B)
+        front = fit(name, y, 1500, batch_size=200)
+        assert [c.loss for c in front] == sorted(c.loss for c in front)
+        assert [c.complexity for c in front] == sorted((c.complexity for c in front), reverse=True)
+        for candidate in front:
+            error = np.sqrt(np.mean((y - predicted(candidate)) ** 2)) / np.std(y)
+            assert candidate.loss == pytest.approx(error, rel=1e-6, abs=1e-12)
+            assert candidate.notes["tokens"] >= 4
+
+    @pytest.mark.parametrize("evaluations", [1, 999, 1130])
+    def test_budget(self, name, evaluations):
+        front = fit(name, np.tan(50 * A), evaluations, batch_size=100, function_set=ARITHMETIC)
+        assert all(c.evaluations == evaluations for c in front)
+
+    def test_same_seed_same_answer(self, name):
+        first, second, other = (fit(name, A / B + 1.7, 400, s, batch_size=100) for s in (2, 2, 3))
+        assert first == second != other
+
+    def test_stops_when_exact(self, name):
+        front = fit(name, A + B * B, 20_000, function_set=ARITHMETIC)
+        assert front[0].evaluations < 20_000 and front[0].loss < 1e-6
+
+    def test_rows(self, name):
+        front = fit(name, A * B, 100, max_rows=7)
+        assert front[0].notes["rows_used"] == 7
+
+    @pytest.mark.parametrize(
+        "settings, reason",
+        [
+            ({"function_set": "add,sinh"}, "unknown function 'sinh'"),
+            ({"function_set": "sin,exp"}, "two arguments"),
+            ({"min_length": 99}, "min_length < max_length"),
+            ({"quantile": 0.0}, "quantile"),
+            ({"batch_size": 0}, "batch"),
+            ({"gtol": 0.0}, "gtol"),
+            ({"max_rows": 0}, "max_rows"),
+        ],
+    )
+    def test_bad_settings_are_refused_by_name(self, name, settings, reason):
+        with pytest.raises(ValueError, match=f"^{name}: .*{reason}"):
+            methods.method(name, **settings)
+
+    def test_too_many_inputs(self, name):
+        columns = tuple(f"v{j}" for j in range(125))
+        with pytest.raises(Unsupported, match=f"^{name}.* 125 inputs"):
+            fit(name, A, inputs=RNG.uniform(size=(40, 125)), columns=columns)
+
+
+@pytest.mark.parametrize("name", ["dsr", "nggp"])
+def test_polynomials_are_of_another_method(name):
+    with pytest.raises(ValueError, match=f"{name}: poly belongs to udsr"):
+        methods.method(name, function_set="add,poly")
+
+
+class TestNggp:
+    def test_readings_differ_in_what_they_learn_from(self):
+        training = {r: methods.method("nggp", reading=r)._training() for r in ("merged", "named", "paper")}
+        merged, named, paper = training.values()
+        assert merged.breeding and merged.queue == 10 and not merged.policy_gradient
+        assert named.breeding is None and named.queue == 0 and named.policy_gradient
+        assert paper.breeding and paper.queue == 0 and paper.policy_gradient
+        assert (merged.breeding.generations, merged.breeding.elites, merged.queue_weight) == (20, 50, 200)
+
+    def test_named_is_dsr_with_the_same_settings(self):
+        named = methods.method("nggp", reading="named").settings
+        settings = {k: v for k, v in named.items() if k in methods.method("dsr").settings}
+        assert fit("nggp", A * B + 1, 300, reading="named") == fit("dsr", A * B + 1, 300, **settings)
+
+    def test_breeding_is_counted(self):
+        front = fit("nggp", np.tan(50 * A), 650, batch_size=100, generations=3, function_set=ARITHMETIC)
+        assert front[0].evaluations == 650  # 100 + 3 x 100, then 100 and one generation, then 50
+
+    def test_unknown_reading(self):
+        with pytest.raises(ValueError, match="nggp: unknown reading 'other'"):
+            methods.method("nggp", reading="other")
+
+
+class TestUdsr:
+    def test_polynomials_are_found_at_once(self):
+        y = B / np.sqrt(A**2 + 2 * B**2 + 0.5)
+        front = fit("udsr", y, 15_000, function_set="add,sub,mul,div,sin,cos,exp,sqrt,poly", soft_length=None)
+        assert front[0].loss < 1e-6
+        assert predicted(front[0]) == pytest.approx(y)
+
+    def test_as_released_drops_what_holds_a_fitted_polynomial(self):
+        y = A**3 - 0.7 * A * B + 1.3
+        mended, released = (fit("udsr", y, 1500, as_released=flag) for flag in (False, True))
+        assert mended[0].loss < 1e-10
+        assert released != mended and all(candidate in mended for candidate in released)
+        lost = [candidate for candidate in mended if candidate not in released]
+        assert mended[0] in lost
+        assert all(candidate.loss > 1e-3 for candidate in released)
+
+    def test_as_released_keeps_a_polynomial_without_variables(self):
+        method = methods.method("udsr", as_released=True)
+        library = method._library(("a", "b"))
+        sequence = library.sequence("mul,a,exp,poly")
+        coefficients = np.zeros(math.comb(5, 3))
+        coefficients[0] = 2.5
+        assert method._kept(library, sequence, coefficients)
+        coefficients[4] = 1e-3
+        assert not method._kept(library, sequence, coefficients)
+        assert method._kept(library, library.sequence("add,a,sin,b"), np.empty(0))
+        assert methods.method("udsr")._kept(library, sequence, coefficients)
+
+    def test_too_many_terms(self):
+        wide = RNG.uniform(size=(30, 12))
+        names = tuple(f"v{j}" for j in range(12))
+        with pytest.raises(Unsupported, match="455 terms"):
+            fit("udsr", wide[:, 0] + wide[:, 1] ** 2, inputs=wide, columns=names)
+        front = fit("udsr", wide[:, 0] + wide[:, 1] ** 2, 1100, inputs=wide, columns=names, degree=2)
+        assert front[0].loss < 1e-6
+
+    def test_bad_degree(self):
+        with pytest.raises(ValueError, match="udsr: degree"):
+            methods.method("udsr", degree=-1)
+
+
+def test_validation_rows_decide_the_order():
+    y = A * B + 0.5 * RNG.normal(size=40)
+    V = RNG.uniform(0.5, 2.0, (50, 2))
+    front = fit("dsr", y, 1000, validation=Split(V, V[:, 0] * V[:, 1]))
+    values = [parse(c.solution["z"])({"a": V[:, 0], "b": V[:, 1]}) for c in front]
+    errors = [np.mean((value - V[:, 0] * V[:, 1]) ** 2) for value in values]
+    errors = [error if np.isfinite(error) else np.inf for error in errors]
+    assert errors == sorted(errors)
