@@ -163,7 +163,7 @@ def labels(paper: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: the label printed. Columns: method (its name here, empty if there is none), reason (why it does not run).
+        Index: the label printed. Columns: method (its name here, empty if there is none), reason (why there is no number).
 
     Examples
     --------
@@ -171,7 +171,8 @@ def labels(paper: str) -> pd.DataFrame:
     'sindy'
     """
     table = catalogue(paper).drop_duplicates("label").set_index("label")
-    return table[["ours", "reason"]].rename(columns={"ours": "method"})
+    reason = table["reason"].replace("", "no runs in this profile")
+    return table.assign(reason=reason)[["ours", "reason"]].rename(columns={"ours": "method"})
 
 
 def build_methods(names: Iterable[str], *, max_rows: int | None = None, settings: Mapping | None = None) -> list:
