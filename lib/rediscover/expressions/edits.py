@@ -182,7 +182,7 @@ def _fences(reply: str, mark: str) -> list[str]:
     return bodies
 
 
-def _check_length(reply: str):
+def _check_length(reply: str) -> None:
     if not isinstance(reply, str):
         raise TypeError(f"a reply is text, got {type(reply).__name__}")
     if len(reply) > CHARACTERS:

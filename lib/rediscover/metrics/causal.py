@@ -11,7 +11,7 @@ The harmonised rule, *directed*, asks for parent and child and leaves out self e
 for every variable whether or not its equation does. A measure whose denominator is empty is 0, as released.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -206,7 +206,7 @@ def shd_transposed(prediction: set[Edge], truth: set[Edge]) -> int:
     return shd({(child, parent, lag) for parent, child, lag in prediction}, truth)
 
 
-def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]):
+def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """For every child with parents: its values, and the matrix of its lagged parents, both from the largest
     lag on.
 

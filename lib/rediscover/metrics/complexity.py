@@ -35,7 +35,11 @@ COMPLEXITY_RULES: dict[str, Callable[[Expression], int]] = {
 }
 
 
-def complexity(expression, rule: str = "tree", names: Sequence[str] | None = None) -> int:
+def complexity(
+    expression: Expression | str | Iterable[Expression | str] | Mapping[str, Expression | str],
+    rule: str = "tree",
+    names: Sequence[str] | None = None,
+) -> int:
     """Size of an expression, or of several added up, by the rule of one of the papers.
 
     Parameters

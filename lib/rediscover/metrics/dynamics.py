@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -123,7 +124,7 @@ def partial(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> f
 
 
 @metric("lower")
-def complexity_mdbench(prediction, truth=None) -> float:
+def complexity_mdbench(prediction: Mapping[str, Any], truth: object = None) -> float:
     """Nodes of all right-hand sides as MDBench counts them: ``symbolic.complexity`` by its rule 'mdbench'.
 
     Examples
@@ -137,7 +138,7 @@ def complexity_mdbench(prediction, truth=None) -> float:
 
 
 @metric("lower")
-def complexity_tree(prediction, truth=None) -> float:
+def complexity_tree(prediction: Mapping[str, Any], truth: object = None) -> float:
     """Constants, variables and operators of all right-hand sides as they stand: one rule for all methods.
 
     Examples
@@ -151,7 +152,7 @@ def complexity_tree(prediction, truth=None) -> float:
 
 
 @metric("higher", upper=2.0)
-def fitness(nmse, complexity, weight: float = 1.0, scale: float = 200.0):
+def fitness(nmse: float, complexity: float, weight: float = 1.0, scale: float = 200.0) -> float:
     r"""What MDBench maximises to choose among settings and along fronts, eq. (2).
 
     .. math:: s = \frac{1}{1 + \mathrm{NMSE}} + \lambda e^{-l/L}

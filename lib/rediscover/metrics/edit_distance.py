@@ -10,7 +10,7 @@ import importlib.metadata
 import inspect
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.algebra import to_sympy
@@ -42,7 +42,9 @@ class EditDistance(NamedTuple):
 
 
 @metric("lower", upper=1.0)
-def ned_published(prediction, truth, names: Sequence[str] | None = None, seconds: float = SECONDS) -> float:
+def ned_published(
+    prediction: Expression | str, truth: Expression | str, names: Sequence[str] | None = None, seconds: float = SECONDS
+) -> float:
     r"""Normalised edit distance as the released code of SRSD computes it.
 
     .. math:: \min(1, d(f_\mathrm{pred}, f_\mathrm{true}) / |f_\mathrm{true}|)
@@ -80,7 +82,9 @@ def ned_published(prediction, truth, names: Sequence[str] | None = None, seconds
 
 
 @metric("lower", upper=1.0)
-def ned_harmonised(prediction, truth, names: Sequence[str] | None = None, seconds: float = SECONDS) -> float:
+def ned_harmonised(
+    prediction: Expression | str, truth: Expression | str, names: Sequence[str] | None = None, seconds: float = SECONDS
+) -> float:
     r"""Normalised edit distance that does not depend on how signs, roots, products and sums are written.
 
     .. math:: 2 d / (|f_\mathrm{pred}| + |f_\mathrm{true}| + d)
@@ -119,7 +123,11 @@ def ned_harmonised(prediction, truth, names: Sequence[str] | None = None, second
 
 
 def ned_details(
-    prediction, truth, names: Sequence[str] | None = None, seconds: float = SECONDS, harmonised: bool = False
+    prediction: Expression | str,
+    truth: Expression | str,
+    names: Sequence[str] | None = None,
+    seconds: float = SECONDS,
+    harmonised: bool = False,
 ) -> EditDistance:
     """`ned_published` or `ned_harmonised` with the status, the distance and the trees."""
     truth = as_expression(truth)
@@ -145,7 +153,7 @@ def ned_details(
     return EditDistance(value, status, distance, tree, truth_tree)
 
 
-def as_expression(given, names=None) -> Expression:
+def as_expression(given: Expression | str, names: Sequence[str] | None = None) -> Expression:
     if isinstance(given, Expression):
         given = str(given)
     return parse(given, names)
@@ -213,7 +221,7 @@ def convert_published(text: str) -> tuple:
     return sympy_tree(sympy.sympify(str(expression)))
 
 
-def sympy_tree(expression) -> tuple:
+def sympy_tree(expression: Any) -> tuple:
     from sympy.utilities.misc import func_name
 
     if expression.is_number:
@@ -241,7 +249,7 @@ def convert_as_it_stands(text: str) -> tuple:
     return _canonical(real(text))
 
 
-def real(text: str):
+def real(text: str) -> Any:
     import sympy
 
     expression = parse(text).sympy()
@@ -249,7 +257,7 @@ def real(text: str):
     return expression.xreplace({**real, sympy.pi: sympy.pi.evalf()}).evalf()
 
 
-def exact(expression, numbers: dict, inside: bool = False):
+def exact(expression: Any, numbers: dict, inside: bool = False) -> Any:
     """Decimal numbers as fractions, which SymPy factors exactly.
 
     In exponents and functions only small ones, as SymPy takes x**(p/q), exp(p*x/q) and sin(p*x/q) for
@@ -276,7 +284,7 @@ ODD = {"sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh", "sign"}
 NUMBER = ("C",)
 
 
-def _canonical(expression) -> tuple:
+def _canonical(expression: Any) -> tuple:
     import sympy
 
     if expression.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
@@ -289,7 +297,7 @@ def _wrapped(signed: tuple[int, tuple]) -> tuple:
     return tree if sign > 0 else ("-", tree)
 
 
-def _signed(expression) -> tuple[int, tuple]:
+def _signed(expression: Any) -> tuple[int, tuple]:
     """Sign and canonical tree of what it is the sign of."""
     if expression.is_number:
         return 1, NUMBER
@@ -323,7 +331,7 @@ def _order(tree: tuple) -> tuple:
     return re.findall(r"\('(x\d+)',\)", text), text.replace("('-', ", "("), text
 
 
-def _factors(expression, power) -> tuple[int, bool, dict]:
+def _factors(expression: Any, power: Any) -> tuple[int, bool, dict]:
     """Of a power of an expression: sign, whether it has a constant factor, exponents by canonical tree."""
     import sympy
 

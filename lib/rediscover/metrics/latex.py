@@ -10,6 +10,8 @@ of the pipeline; the metrics take what they are given, so call it first. As publ
 (by SymPy's LaTeX parser, in processes that can be killed), never executed.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -98,7 +100,13 @@ PUBLISHED = (texbleu, levenshtein_similarity, seqsim, rouge_l, ted)
 HARMONISED = (ted_parsed, parse_failures, structure_distance, operator_jaccard)
 
 
-def score_pairs(predictions, truths, *, metrics=PUBLISHED, processes: int | None = None) -> pd.DataFrame:
+def score_pairs(
+    predictions: Sequence[str],
+    truths: Sequence[str],
+    *,
+    metrics: Sequence[str] = PUBLISHED,
+    processes: int | None = None,
+) -> pd.DataFrame:
     """Metrics of many pairs of cleaned formulas, one row per pair.
 
     Parameters

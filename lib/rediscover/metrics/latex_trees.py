@@ -10,8 +10,9 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -75,7 +76,7 @@ def _ted_parts(prediction: str, truth: str) -> list[float | None]:
     return [_relative(parsed[a], parsed[b]) for a, b in pairs]
 
 
-def _relative(a, b) -> float | None:
+def _relative(a: tuple | None, b: tuple | None) -> float | None:
     if a is None or b is None:
         return None
     return tree_edit_distance(a, b) / max(size(a), size(b))
@@ -125,7 +126,7 @@ def structure(text: str) -> tuple:
     return ("formula", *_branches(nodes))
 
 
-def _branches(nodes) -> list[tuple]:
+def _branches(nodes: Iterable[Any]) -> list[tuple]:
     """Children of a list of pylatexenc nodes; a script takes the item that follows it."""
     items = []
     for node in nodes:
@@ -140,7 +141,7 @@ def _branches(nodes) -> list[tuple]:
     return [branch for item in tree for branch in (item[1:] if item[0] == "group" else [item])]
 
 
-def _items(node) -> list[tuple]:
+def _items(node: Any) -> list[tuple]:
     from pylatexenc import latexwalker
 
     if isinstance(node, latexwalker.LatexCharsNode):
@@ -166,7 +167,7 @@ def letter_commands() -> tuple[str, ...]:
     return tuple(FACTS["letter_commands"])
 
 
-def _argument(node) -> tuple:
+def _argument(node: Any) -> tuple:
     """An argument is one branch, so that what is above and below a fraction's bar stays apart."""
     branches = _branches([node])
     return branches[0] if len(branches) == 1 else ("{}", *branches)
@@ -222,12 +223,12 @@ def parsed_before(texts: Iterable[str]) -> bool:
     return not set(texts) - _recall(texts).keys()
 
 
-def forget():
+def forget() -> None:
     """Drop the parses that this process holds in memory; those in the user's cache stay."""
     _trees.cache_clear()
 
 
-def _recall(texts) -> dict[str, tuple | None]:
+def _recall(texts: Sequence[str]) -> dict[str, tuple | None]:
     """All parses in memory, after those of these texts have been read from the cache."""
     known = _trees()
     unknown = [text for text in texts if text not in known]
@@ -237,7 +238,7 @@ def _recall(texts) -> dict[str, tuple | None]:
     return known
 
 
-def _parse_missing(texts, processes, seconds):
+def _parse_missing(texts: Sequence[str], processes: int, seconds: float) -> Iterator[tuple[str, str | None]]:
     """Pairs of equation and JSON of its tree (null where the parser fails), or None for those that took too long."""
     pool = ThreadPoolExecutor(min(processes, len(texts)))
     answers = pool.map(lambda text: _attempt(text, seconds), texts)
@@ -261,7 +262,7 @@ def sympy_classes(text: str) -> str:
     """JSON of the tree of SymPy's classes; called in a process of its own."""
     from sympy.parsing.latex import parse_latex
 
-    def tree(expression) -> list:
+    def tree(expression: Any) -> list:
         return [type(expression).__name__, *map(tree, expression.args)]
 
     return json.dumps(tree(parse_latex(text)))

@@ -5,12 +5,12 @@ What computer algebra may hang on happens in a process that is killed at a time 
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
 
-from ..expressions import ExpressionError, parse
+from ..expressions import Expression, ExpressionError, parse
 from ..system import time_limited
 from . import metric
 from .edit_distance import SECONDS, as_expression, exact, ned_harmonised, real
@@ -43,7 +43,9 @@ class Relation(NamedTuple):
         return self.kind in SOLVED
 
 
-def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = SECONDS) -> Relation:
+def relation(
+    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray], seconds: float = SECONDS
+) -> Relation:
     r"""How a prediction is related to the truth, decided on a sample with 50 significant digits.
 
     SRBench calls a prediction f a solution of g if f is not constant and g - f or g / f is a constant, the
@@ -100,7 +102,7 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
         return Relation("error")
 
 
-def _confirms(function: Callable, *arguments, seconds: float) -> bool:
+def _confirms(function: Callable, *arguments: Any, seconds: float) -> bool:
     try:
         return time_limited.call(function, *arguments, seconds=seconds)
     except Exception:  # whatever computer algebra may raise, a timeout among it
@@ -108,7 +110,9 @@ def _confirms(function: Callable, *arguments, seconds: float) -> bool:
 
 
 @metric("higher", upper=1.0)
-def solution_rate(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = SECONDS) -> float:
+def solution_rate(
+    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray], seconds: float = SECONDS
+) -> float:
     """1 if the prediction is the truth up to a constant factor or summand, else 0; see `relation`.
 
     The mean over problems is the solution rate. Constant predictions, zero among them, never pass.
@@ -122,7 +126,9 @@ def solution_rate(prediction, truth, sample: Mapping[str, np.ndarray], seconds: 
     return float(relation(prediction, truth, sample, seconds).solved)
 
 
-def equivalent(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = SECONDS) -> bool:
+def equivalent(
+    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray], seconds: float = SECONDS
+) -> bool:
     """Whether the prediction is the truth, with constants within 1e-6; see `relation`.
 
     Examples
@@ -151,7 +157,7 @@ def compare(prediction: str, truth: str, names: tuple[str, ...], rows: list[list
             return "constant"
         spread = max(t for _, t in pairs) - min(t for _, t in pairs)
 
-        def related(offset, factor):
+        def related(offset: Any, factor: Any) -> bool:
             return factor != 0 and all(
                 abs(p - offset - factor * t) <= TOLERANCE * abs(factor) * min(abs(t), spread) for p, t in pairs
             )
@@ -167,7 +173,7 @@ def extrapolates(kind: str, prediction: str, truth: str, names: tuple[str, ...],
     return compare(prediction, truth, names, (scale * rows).tolist()) == kind
 
 
-def _precise(tree: tuple, values: Mapping):
+def _precise(tree: tuple, values: Mapping) -> Any:
     """Value of a tree in mpmath's working precision; NaN where it is undefined or complex."""
     label, *children = tree
     if not children:

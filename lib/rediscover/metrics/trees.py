@@ -1,10 +1,12 @@
 """Distance between ordered, labelled trees: nodes to insert, delete or rename (Zhang and Shasha, 1989).
 
 A tree is a nested tuple ``(label, child, ...)``, as ``Expression.tree`` is. Written here rather than taken
+from collections.abc import Sequence
 from the package zss because that one changes its costs when a package for string distances happens to be
 installed, and because the tables of a study ask for tens of thousands of distances.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +30,7 @@ class Edit(NamedTuple):
     truth: int | None
 
 
-def tuples(tree):
+def tuples(tree: Sequence | None) -> tuple | None:
     """A tree of lists, as JSON gives it back, as nested tuples; None stays None.
 
     Examples
@@ -72,7 +74,16 @@ def _postorder(tree: tuple) -> _Postorder:
 
 
 @njit(cache=True)
-def _forests(i, j, labels_a, left_a, labels_b, left_b, trees, forests):
+def _forests(
+    i: int,
+    j: int,
+    labels_a: np.ndarray,
+    left_a: np.ndarray,
+    labels_b: np.ndarray,
+    left_b: np.ndarray,
+    trees: np.ndarray,
+    forests: np.ndarray,
+) -> None:
     """Fill `forests` for the subtrees at i and j: [x, y] is the distance of their first x and y nodes.
 
     `trees` holds the distances of smaller subtrees; those of the subtrees at the left edges are entered.
@@ -95,7 +106,14 @@ def _forests(i, j, labels_a, left_a, labels_b, left_b, trees, forests):
 
 
 @njit(cache=True)
-def _distances(labels_a, left_a, roots_a, labels_b, left_b, roots_b):
+def _distances(
+    labels_a: np.ndarray,
+    left_a: np.ndarray,
+    roots_a: np.ndarray,
+    labels_b: np.ndarray,
+    left_b: np.ndarray,
+    roots_b: np.ndarray,
+) -> np.ndarray:
     trees = np.zeros((len(labels_a), len(labels_b)), np.int64)
     forests = np.zeros((len(labels_a) + 1, len(labels_b) + 1), np.int64)
     for i in roots_a:
@@ -104,7 +122,9 @@ def _distances(labels_a, left_a, roots_a, labels_b, left_b, roots_b):
     return trees
 
 
-def _prepare(prediction: tuple, truth: tuple):
+def _prepare(
+    prediction: tuple, truth: tuple
+) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
     a, b = _postorder(prediction), _postorder(truth)
     # Labels are compared with their types: the number 1 is not True.
     codes = {}

@@ -17,9 +17,12 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..expressions import Expression
 
 STUDIES = tuple(sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg))
 
@@ -92,7 +95,7 @@ class Problem:
     note: str = ""
     source: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not (np.isfinite(self.noise) and self.noise >= 0):
             raise ValueError(f"{self.id}: noise must be a finite number >= 0, got {self.noise!r}")
 
@@ -110,7 +113,7 @@ class Problem:
         return self.inputs
 
     @cached_property
-    def expressions(self):
+    def expressions(self) -> dict[str, "Expression"]:
         """The truth, parsed: output name -> Expression."""
         from ..expressions import parse
 
@@ -143,7 +146,7 @@ class Problem:
         train, held_out = splits["train"], splits.get("validation")
         columns = range(len(self.outputs))
 
-        def column(y, i):
+        def column(y: np.ndarray, i: int) -> np.ndarray:
             return y if y.ndim == 1 else y[:, i]
 
         return [
@@ -255,7 +258,7 @@ def time_splits(n: int, split: str = "published") -> dict[str, slice]:
     }
 
 
-def _study(name: str):
+def _study(name: str) -> types.ModuleType:
     if name not in STUDIES:
         close = difflib.get_close_matches(name, STUDIES, 1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -275,7 +278,7 @@ def problems(study: str | None = None, subset: str | None = None) -> list[str]:
     return [f"{name}/{item}" for name in studies for item in _study(name).ids(subset)]
 
 
-def problem(id: str, **options) -> Problem:
+def problem(id: str, **options: Any) -> Problem:
     """One problem by its id; `options` are the study's own, such as ``noise=0.05``.
 
     Raises

@@ -39,7 +39,7 @@ class BooleanNetwork(Transitions):
     nodes: tuple[str, ...] = ()
     transitions: str = "released"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.transitions not in ("released", "complete"):
             raise ValueError(f"{self.id}: transitions must be 'released' or 'complete', got {self.transitions!r}")
@@ -90,7 +90,7 @@ class BooleanNetwork(Transitions):
             repeated += 1
         return list(pairwise(states[:repeated]))
 
-    def _unseen(self, seen: set[bytes], rng) -> list[tuple[bytes, bytes]]:
+    def _unseen(self, seen: set[bytes], rng: np.random.Generator) -> list[tuple[bytes, bytes]]:
         n = len(self.inputs)
         fresh: dict[bytes, None] = {}
         if n <= 12:
@@ -105,7 +105,7 @@ class BooleanNetwork(Transitions):
         states = np.frombuffer(b"".join(fresh), dtype=bool).reshape(-1, n)
         return [(a.tobytes(), b.tobytes()) for a, b in zip(states, self.step(states), strict=True)]
 
-    def _split(self, transitions) -> Split:
+    def _split(self, transitions: list[tuple[bytes, bytes]]) -> Split:
         n = len(self.inputs)
         X, y = (
             np.frombuffer(b"".join(states), dtype=bool).reshape(-1, n)

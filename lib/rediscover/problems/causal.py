@@ -2,6 +2,8 @@
 
 The rule that made them: state j is a parent of state i, with lag 1, where it occurs in the right-hand side of
 i; and every state is its own parent. The graphs are facts kept here. The series are the released ones, read
+from typing import Any, Any
+from pathlib import Path, Path
 from the authors' file by `rediscover.system.upstream_files`; for the graphs whose equations are in the catalogue of
 coupled equations they are integrated here instead when ``series_from="equations"``.
 """
@@ -11,6 +13,8 @@ import io
 import pickle
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -42,7 +46,7 @@ class CausalSeries(Series):
     equations: str = ""
     series_from: str = "released"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.series_from not in ("released", "equations"):
             raise ValueError(f"{self.id}: series_from must be 'released' or 'equations', got {self.series_from!r}")
@@ -82,13 +86,13 @@ PLAIN = {("numpy", "dtype"), ("numpy", "ndarray")} | {
 class _PlainData(pickle.Unpickler):
     """Reads arrays, dicts, lists, texts and numbers; anything else in the file is an error, nothing runs."""
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in PLAIN:
             raise pickle.UnpicklingError(f"{module}.{name} is not plain data")
         return super().find_class(module, name)
 
 
-def plain_array(path) -> np.ndarray:
+def plain_array(path: str | Path) -> np.ndarray:
     """An array of objects from an ``.npy`` file, without running what a pickle may hold.
 
     Raises

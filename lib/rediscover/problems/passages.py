@@ -47,7 +47,7 @@ class Paper(pydantic.BaseModel, frozen=True):
     equations: tuple[Entry, ...]
 
 
-def read_papers(path) -> list[Paper]:
+def read_papers(path: str | Path) -> list[Paper]:
     """Papers from a JSON file in the released schema.
 
     Raises

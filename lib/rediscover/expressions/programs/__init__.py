@@ -20,7 +20,7 @@ where(x > 0, 0.5*v*abs(v) + (-1.0*x**1) + 2.0*x**2, 5.0)
 
 import ast
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -215,7 +215,7 @@ def _inputs(given: Mapping[str, Value], node: ast.FunctionDef) -> tuple[str, ...
 
 
 def _columns(given: Mapping[str, Value]) -> dict[str, Value]:
-    def column(name):
+    def column(name: str) -> Formula:
         return Formula((name,), rows=True)
 
     return {
@@ -224,7 +224,7 @@ def _columns(given: Mapping[str, Value]) -> dict[str, Value]:
     }
 
 
-def _slots(inputs: Sequence[str]):
+def _slots(inputs: Sequence[str]) -> Callable[[int], Formula]:
     """The formula of the constant of an index: c0, c1, ..., or c_0, c_1, ... where inputs are called so."""
     letter = "c"
     while any(name.startswith(letter) and name[len(letter) :].isdigit() for name in inputs):
@@ -250,7 +250,9 @@ def _is_idle(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _reading(interpreter, inputs, slot, value, node) -> Reading:
+def _reading(
+    interpreter: Interpreter, inputs: Sequence[str], slot: Callable[[int], Formula], value: Value, node: ast.AST
+) -> Reading:
     try:
         result = formula(value)
         if result.mask is not None:

@@ -6,7 +6,7 @@ bound time, size and depth.
 """
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from . import libraries
 from .arrays import dot, is_test, joined_conditions, piecewise
@@ -57,7 +57,7 @@ class Evaluation:
     slot : gives the formula of the constant of an index
     """
 
-    def __init__(self, known: Mapping[str, Number], slot):
+    def __init__(self, known: Mapping[str, Number], slot: Callable[[int], Formula]) -> None:
         self.known, self.slot = dict(known), slot
         self.steps = self.nesting = 0
         self.notes: dict[str, None] = {}
@@ -85,7 +85,7 @@ class Evaluation:
         self.nesting -= 1
         return result
 
-    def spend(self, steps: int):
+    def spend(self, steps: int) -> None:
         self.steps += steps
         if self.steps > STEPS:
             raise ValueError(f"more than {STEPS} steps")
@@ -260,7 +260,7 @@ class Evaluation:
 
     read_GeneratorExp = read_ListComp
 
-    def comprehend(self, generators: Sequence[ast.comprehension], frame: Frame, add):
+    def comprehend(self, generators: Sequence[ast.comprehension], frame: Frame, add: Callable[[], None]) -> None:
         if not generators:
             return add()
         first, *rest = generators
@@ -356,7 +356,7 @@ class Evaluation:
             return piecewise(tests, values)
         return libraries.function(function)(*arguments, **named)
 
-    def parameter(self, value: Value, *_, **__) -> Value:
+    def parameter(self, value: Value, *_: Value, **__: Value) -> Value:
         """``torch.nn.Parameter``: constants to be fitted from what they are given."""
         if isinstance(value, tuple):
             return Vector(self.parameter(each) for each in value)
@@ -365,7 +365,7 @@ class Evaluation:
         self.parameters.append(Parameter("", float(value)))
         return self.slot(len(self.parameters) - 1)
 
-    def name_parameters(self, name: str):
+    def name_parameters(self, name: str) -> None:
         """Parameters are called after the attribute that they are first assigned to."""
         new = [i for i, parameter in enumerate(self.parameters) if not parameter.origin]
         for place, i in enumerate(new):

@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Callable, Sequence
 
 from . import arrays
 from .arrays import is_rows, joined_conditions
@@ -61,8 +62,8 @@ def pointwise(name: str, *values: Value, out: Value = None, where: Value = True,
     return result if where is True else chosen(where, result, 0 if out is None else out)
 
 
-def smallest(label: str, choose):
-    def over(*values, **named):
+def smallest(label: str, choose: Callable[[Value], Value]) -> Callable[..., Value]:
+    def over(*values: Value, **named: Value) -> Value:
         if named:
             raise ValueError(f"{choose.__name__} with {', '.join(named)}")
         values = tuple(values[0]) if len(values) == 1 and isinstance(values[0], tuple) else values
@@ -73,13 +74,13 @@ def smallest(label: str, choose):
     return over
 
 
-def integer(value) -> int:
+def integer(value: Value) -> int:
     if not isinstance(value, Number):
         raise ValueError("an integer is made of what is not known")
     return checked(int(value))
 
 
-def real(value=0.0) -> Value:
+def real(value: Value = 0.0) -> Value:
     if isinstance(value, str):
         if value.strip().lower().lstrip("+-") not in ("inf", "nan", "infinity"):
             raise ValueError("a number is made of text")
@@ -87,7 +88,7 @@ def real(value=0.0) -> Value:
     return float(value) if isinstance(value, Number) else value
 
 
-def rounded(value, digits=None) -> Number:
+def rounded(value: Value, digits: Value = None) -> Number:
     if not isinstance(value, Number) or not (digits is None or type(digits) is int):
         raise ValueError("rounding to even is no function of the language")
     if digits is not None and abs(digits) > 20:
@@ -95,23 +96,23 @@ def rounded(value, digits=None) -> Number:
     return round(value, digits)
 
 
-def ranged(*bounds) -> tuple[int, ...]:
+def ranged(*bounds: Value) -> tuple[int, ...]:
     if not all(type(bound) is int for bound in bounds):
         raise ValueError("a range does not have known integers as bounds")
     return tuple(limited(range(*bounds)))
 
 
-def listed(kind):
-    def make(values=()):
+def listed(kind: Callable[[Sequence[Value]], Value]) -> Callable[..., Value]:
+    def make(values: Value = ()) -> Value:
         return kind(limited(values))
 
     return make
 
 
-def every(label: str, neutral: bool):
+def every(label: str, neutral: bool) -> Callable[[Value], Value]:
     """``all`` and ``any`` of tests in a list; over rows there is none."""
 
-    def over(values):
+    def over(values: Value) -> Value:
         if is_rows(values) or isinstance(values, Table):
             raise ValueError("a test over the rows of the data is no function of one row")
         result = neutral
@@ -122,14 +123,14 @@ def every(label: str, neutral: bool):
     return over
 
 
-def is_instance(value, types) -> bool:
+def is_instance(value: Value, types: Value) -> bool:
     types = types if isinstance(types, tuple) else (types,)
     if not all(isinstance(kind, Named) and kind in TYPES for kind in types):
         raise ValueError("the type of a value is compared with what is no type")
     return any(TYPES[kind] in kinds(value) for kind in types)
 
 
-def kinds(value) -> set[str]:
+def kinds(value: Value) -> set[str]:
     if is_rows(value) or isinstance(value, Vector | Table):
         return {"array"}
     if isinstance(value, Formula):
@@ -137,7 +138,7 @@ def kinds(value) -> set[str]:
     return {type(value).__name__.lower()}
 
 
-def has_attribute(value, name) -> bool:
+def has_attribute(value: Value, name: Value) -> bool:
     if not isinstance(name, str):
         raise ValueError("the name of an attribute is no text")
     if is_rows(value) or isinstance(value, Vector | Table):
@@ -235,7 +236,7 @@ def is_known(name: str) -> bool:
     return name in POINTWISE or name in ARRAY or name in TYPES or name in ("Parameter", "piecewise")
 
 
-def function(name: Named):
+def function(name: Named) -> Callable[..., Value]:
     """The function of a name."""
     if isinstance(name, BuiltIn) and name in BUILTINS:
         return BUILTINS[name]
