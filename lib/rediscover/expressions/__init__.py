@@ -108,8 +108,13 @@ class Expression:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The variables, sorted."""
-        found = set()
-        fold(self.tree, lambda label, children: children or found.add(label))
+        found: set = set()
+
+        def note(label: Any, children: list) -> None:
+            if not children:
+                found.add(label)
+
+        fold(self.tree, note)
         return tuple(sorted(label for label in found if isinstance(label, str) and label not in NAMED))
 
     # Evaluation
@@ -193,8 +198,13 @@ class Expression:
     @cached_property
     def constants(self) -> tuple[float, ...]:
         """Every number from left to right but integer exponents up to 6."""
-        found = []
-        self._with_leaves(lambda number: found.append(number) or (number,))
+        found: list[float] = []
+
+        def note(number: float) -> tuple:
+            found.append(number)
+            return (number,)
+
+        self._with_leaves(note)
         return tuple(found)
 
     def with_constants(self, values: Sequence[float]) -> "Expression":

@@ -21,7 +21,7 @@ def to_sympy(tree: tuple, *, as_written: bool = False) -> Any:
     import sympy
 
     relations = dict(zip(COMPARISONS, (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge, sympy.Eq, sympy.Ne), strict=True))
-    makers = {
+    makers: dict[str, Any] = {
         "+": sympy.Add,
         "-": lambda a, b: a - b,
         "*": sympy.Mul,
@@ -76,9 +76,11 @@ def to_sympy(tree: tuple, *, as_written: bool = False) -> Any:
         if sympy.nan in parts and label in relations:
             return sympy.false, None
         if label == "**":
-            return power(*parts, value), value
+            base, exponent = parts
+            return power(base, exponent, value), value
         try:
-            return makers.get(label, getattr(sympy, label, None))(*parts), value
+            maker: Any = makers.get(label, getattr(sympy, label, None))
+            return maker(*parts), value
         except (ZeroDivisionError, TypeError, ValueError):  # a modulus of 0, an order of complex numbers
             return sympy.nan, value
 
@@ -156,7 +158,7 @@ def from_sympy(expression: Any) -> tuple:
                 return product(node)
             return ("sqrt", read(base)) if exponent == sympy.S.Half else ("**", read(base), read(exponent))
         if name == "Piecewise":
-            tree = None
+            tree: Any = None
             for value, condition in reversed(node.args):
                 if condition == True:  # noqa: E712  (SymPy's true)
                     tree = None if value is sympy.nan else read(value)

@@ -46,8 +46,8 @@ def best_constants(
         return bounded(raw(constants)[0] - y / scale)
 
     def jacobian(constants: np.ndarray) -> np.ndarray:
-        value, *slopes = raw(constants)
-        slopes = np.array(slopes).T
+        value, *derivatives = raw(constants)
+        slopes = np.array(derivatives).T
         slopes[~np.isfinite(value)] = 0.0
         return bounded(np.where(np.isfinite(slopes), slopes, 0.0))
 

@@ -85,7 +85,7 @@ class Program:
     """
 
     def __init__(self, trees: Sequence[tuple], variables: Sequence[str] = ()) -> None:
-        self.numbers: dict[tuple, int] = {}  # what is computed -> its number
+        self.numbers: dict[tuple | str, int] = {}  # what is computed -> its number
         self.steps: list = []  # by number: a constant, a variable's name, or (function, operands)
         self.results = [fold(tree, self.emit) for tree in trees]
         values = len(self.steps)  # what follows are derivatives, which are not differentiated again
@@ -194,7 +194,9 @@ class Program:
                 for operand in self.steps[i][1]:
                     needed.add(operand)
                     last.setdefault(operand, i)
-        self.start, self.inputs, self.calls = [], [], []
+        self.start: list = []
+        self.inputs: list[tuple[str, int]] = []
+        self.calls: list[tuple] = []
         register, free = {}, []
         for i in sorted(needed):
             if type(self.steps[i]) is not tuple:

@@ -98,7 +98,7 @@ class ExpressionError(ValueError):
 
 def fold(tree: tuple, combine: Callable[[Any, list], Any]) -> Any:
     """Result of ``combine(label, results of the children)`` at the root, bottom-up, without recursion."""
-    stack, results = [(tree, False)], []
+    stack, results = [(tree, False)], list[Any]()
     while stack:
         node, ready = stack.pop()
         if ready or len(node) == 1:
@@ -249,7 +249,7 @@ class Parser:
                 position += len(text[position:]) - len(text[position:].lstrip())
                 hint = "; give only the right-hand side of an equation" if text[position] == "=" else ""
                 raise ExpressionError(text, position, f"unexpected character {text[position]!r}{hint}")
-            kind, position = match.lastgroup, match.end()
+            kind, position = str(match.lastgroup), match.end()
             yield Token(kind, match[kind], match.start(kind))
 
     def advance(self) -> Token:
@@ -267,7 +267,7 @@ class Parser:
 
     def join(self, label: str, *children: tuple) -> tuple:
         if not self.logic:
-            children = map(as_condition if label in CONNECTIVES else as_number, children)
+            children = tuple(map(as_condition if label in CONNECTIVES else as_number, children))
         return build(label, *children)
 
     def climb(self, power: int) -> tuple:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import openai
 import yaml
@@ -93,7 +94,7 @@ def parameters(model: str, **sampling) -> dict:
     """
     if "n" in sampling:
         raise ValueError("n is not sent: ask for several completions as several draws")
-    family = next((f for f in _FACTS["families"] if re.match(f["match"], model)), {})
+    family: dict[str, Any] = next((f for f in _FACTS["families"] if re.match(f["match"], model)), {})
     dropped, renames = family.get("drops", ()), family.get("renames", {})
     kept = {name: value for name, value in sorted(sampling.items()) if value is not None and name not in dropped}
     return {renames.get(name, name): value for name, value in kept.items()}
@@ -216,7 +217,8 @@ class Chat:
                 f"mode='record' (make generate MODEL={self.model} BASE_URL=...). "
                 f"Nearest record:\n{self.records.nearest(messages)}"
             )
-        worst, actual = Counter(completions=1, usd=self._worst(messages, sent)), Counter()
+        worst: Counter = Counter({"completions": 1, "usd": self._worst(messages, sent)})
+        actual: Counter = Counter()
         self._commit(worst)
         try:
             response, attempts = self._send(messages, sent)
@@ -227,7 +229,7 @@ class Chat:
             record = json.loads(self._without_key(text))
             reply = self._reply(record, replayed=False)
             tokens = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
-            actual = Counter(completions=1, usd=reply.cost, **tokens)
+            actual = Counter({"completions": 1, "usd": reply.cost, **tokens})
         finally:
             with self._lock:
                 self.spent.update(actual)
@@ -247,7 +249,8 @@ class Chat:
         prompts : iterable of messages as `ask` takes them
         progress : title of a progress bar, or None for no bar
         """
-        prompts, seen, draws = list(prompts), Counter(), []
+        prompts, draws = list(prompts), list[int]()
+        seen: Counter[str] = Counter()
         for text in (json.dumps(prompt, sort_keys=True) for prompt in prompts):
             draws.append(seen[text])
             seen[text] += 1

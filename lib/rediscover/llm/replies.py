@@ -24,10 +24,12 @@ def completion(data: bytes) -> dict:
 def token_counts(response: dict) -> tuple[int, int, int | None] | None:
     """Tokens of prompt, completion and reasoning as the server says; None if it says nothing that makes sense."""
     usage = response.get("usage")
-    counts = [usage.get(f"{part}_tokens") for part in ("prompt", "completion")] if isinstance(usage, dict) else [None]
-    if not all(isinstance(count, int) and count >= 0 for count in counts):
+    if not isinstance(usage, dict):
         return None
-    return *counts, (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+    prompt, completion = (usage.get(f"{part}_tokens") for part in ("prompt", "completion"))
+    if not (isinstance(prompt, int) and isinstance(completion, int) and min(prompt, completion) >= 0):
+        return None
+    return prompt, completion, (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
 
 
 def strip_thought(text: str) -> tuple[str, str]:

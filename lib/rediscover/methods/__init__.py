@@ -149,14 +149,14 @@ def join(fronts: list[list[Candidate]]) -> list[Candidate]:
     joined = []
     for i in range(max(map(len, fronts))):
         parts = [front[min(i, len(front) - 1)] for front in fronts]
-        sizes = [part.complexity for part in parts]
-        counts = [part.evaluations for part in parts]
+        sizes = [part.complexity for part in parts if part.complexity is not None]
+        counts = [part.evaluations for part in parts if part.evaluations is not None]
         joined.append(
             Candidate(
                 solution={name: text for part in parts for name, text in part.solution.items()},
                 loss=float(np.mean([part.loss for part in parts])),
-                complexity=None if None in sizes else sum(sizes),
-                evaluations=None if None in counts else sum(counts),
+                complexity=None if len(sizes) < len(parts) else sum(sizes),
+                evaluations=None if len(counts) < len(parts) else sum(counts),
                 notes={name: value for part in parts for name, value in part.notes.items()},
             )
         )

@@ -124,7 +124,8 @@ class Bayesian(ThresholdedRidge):
         return found
 
     def search(self, p: Prepared, rng):
-        rows, known = p.rows("train"), {}
+        rows = p.rows("train")
+        known: dict = {}
         for library, columns in p.usable(rows):
             for threshold in self.thresholds:
                 for alpha in self.alphas:

@@ -120,7 +120,7 @@ class Gplearn(Tabular):
 
 def non_dominated(programs) -> list:
     """Programs that no shorter one beats, shortest first."""
-    front = []
+    front: list = []
     for program in sorted((p for p in programs if p is not None), key=lambda p: (p.length_, p.raw_fitness_)):
         if not front or program.raw_fitness_ < front[-1].raw_fitness_:
             front.append(program)

@@ -103,7 +103,7 @@ class LanguageModel(Writer):
         return candidate(chat.ask(prompt(problem), draw=seed, **sampling(self.model, self.profile)))
 
 
-def recorded(folder="records", profile: str = "paper") -> list[LanguageModel]:
+def recorded(folder="records", profile: Literal["paper", "code"] = "paper") -> list[LanguageModel]:
     """The models with a recorded formula for at least one bundled passage; a model that has only judged is none."""
     from ..llm.client import Records, parameters, request_key
 

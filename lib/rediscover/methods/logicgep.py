@@ -110,17 +110,17 @@ class Evolution:
         return symbols[self.below(len(symbols))]
 
     def vary(self, genes: list[tuple]) -> list[tuple]:
-        genes = [list(gene) for gene in genes]
-        for gene in genes:
+        varied = [list(gene) for gene in genes]
+        for gene in varied:
             for operator in (self.mutate, self.invert, self.transpose, self.transpose_to_root):
                 if self.random() < self.settings.rate:
                     operator(gene)
-        for a, b in zip(genes[::2], genes[1::2], strict=False):
+        for a, b in zip(varied[::2], varied[1::2], strict=False):
             if self.random() < self.settings.rate:
                 self.swap(a, b, 0, self.below(self.length))
             if self.random() < self.settings.rate:
                 self.swap(a, b, *sorted((self.below(self.length), self.below(self.length))))
-        return [tuple(gene) for gene in genes]
+        return [tuple(gene) for gene in varied]
 
     def swap(self, a: list, b: list, first: int, last: int):
         """Crossover: exchange the symbols from `first` to `last`."""

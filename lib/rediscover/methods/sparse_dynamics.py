@@ -20,7 +20,7 @@ import scipy.linalg.lapack
 
 from ..metrics.dynamics import fitness, linear_size, term_size
 from ..numerics.differences import derivative
-from ..problems import Field, Problem, Trajectories, generator
+from ..problems import Evolving, Field, Problem, Trajectories, generator
 from . import Candidate, Method, Unsupported
 
 THRESHOLDS = tuple(np.logspace(-7, 0, 16).tolist())
@@ -122,9 +122,8 @@ class Sampled:
         """Library and target of a block of times, a chunk of rows at a time."""
         n = max(self.u[..., times, 0].size // max(len(self.u), 1), 1)
         thick = max(CHUNK // n, 1)
-        bases = {(i, m): None for i, m in {(term.state, term.orders) for term in terms if term.orders}}
-        for i, m in bases:
-            bases[i, m] = self.differentiate(self.u[..., i], m)[..., times]
+        derived = {(term.state, term.orders) for term in terms if term.orders}
+        bases = {(i, m): self.differentiate(self.u[..., i], m)[..., times] for i, m in derived}
         u = self.u[..., times, :]
         # Space is cut along its first axis; a trajectory has only time.
         cuts = [slice(i, i + thick) for i in range(0, len(u), thick)] if self.axes else [slice(None)]
@@ -178,7 +177,8 @@ class Rows:
 
         A column that is not finite everywhere becomes NaN.
         """
-        kept, n, width, broken = None, 0, 0, False
+        kept: Any = None
+        n, width, broken = 0, 0, False
         for X, Y in parts:
             broken = broken | ~np.isfinite(X).all(axis=0)
             table = np.hstack([np.where(broken, 0.0, X), Y])
@@ -436,7 +436,7 @@ class SparseRegression(Method):
         """The equations of one setting on training and validation blocks together."""
         raise NotImplementedError
 
-    def prepare(self, problem: Problem, seed: int) -> Prepared:
+    def prepare(self, problem: Evolving, seed: int) -> Prepared:
         data = sample(problem, seed)
         n_states, n_axes = data.u.shape[-1], len(data.axes)
         orders = [o for o in self.orders if o <= data.order] if n_axes else [0]
@@ -472,7 +472,7 @@ class SparseRegression(Method):
             If the problem is neither trajectories nor a field, or no setting gives an equation for every
             state.
         """
-        if not isinstance(problem, self.accepts):
+        if not isinstance(problem, self.accepts) or not isinstance(problem, Evolving):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         rng = generator(seed, problem.id, self.name)
         p = self.prepare(problem, seed)
@@ -483,7 +483,7 @@ class SparseRegression(Method):
             if score := selection.score(equations):
                 tried.append(Scored(*score, setting))
         chosen = Selection.best(tried)
-        axes = tuple(problem.samples(seed).axes) if isinstance(problem, Field) else ()
+        axes = tuple(problem.samples(seed)[0]) if isinstance(problem, Field) else ()
         found = [
             printed(p.terms, support, w, problem.outputs, axes) for support, w in self.refit(p, chosen.setting, rng)
         ]

@@ -51,13 +51,13 @@ class TruthTable(Method):
 
     def rule(self, names, pairs: "Pairs", after: np.ndarray) -> str:
         """A rule for one node from the pairs of n distinct states and its next values, shape (n,), bool."""
-        best = None
+        best = ""
         for chosen in self.regulators(pairs, after):
             rows = pairs.states[:, chosen] @ (1 << np.arange(len(chosen))[::-1])
             ones = set(rows[after].tolist())
             unseen = set(range(1 << len(chosen))).difference(rows.tolist())
             rule = minimal_rule([names[i] for i in chosen], ones, unseen)
-            if best is None or literals(rule) < literals(best):
+            if not best or literals(rule) < literals(best):
                 best = rule
             if literals(best) <= len(chosen):  # no fewer: in a smallest set every regulator must occur
                 break

@@ -25,7 +25,8 @@ class LoopGrammar(Method):
     epochs: int = 20
     samples: int = 25
     tolerance: float = 0.99
-    fit: str = "integral"
+    # Its solve is its own and calls no method fit, whose name this setting takes.
+    fit: str = "integral"  # type: ignore[assignment]
     refine: bool = True
     name: ClassVar[str] = "loop_grammar"
     reference: ClassVar[str] = "the loop of SymbolBench with a random grammar as proposer"

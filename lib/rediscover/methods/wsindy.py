@@ -127,7 +127,7 @@ class WeakForm:
                 mixed = tuple(o // 2 for o in term.orders)
                 rest = tuple(o - m for o, m in zip(term.orders, mixed, strict=True))
                 plain = differentiated(term.state, rest)
-                column = 0.0
+                column = np.zeros(())
                 for moved in itertools.product(*(range(m + 1) for m in mixed)):
                     left = tuple(m - k for m, k in zip(mixed, moved, strict=True))
                     ways = np.prod(binom(mixed, moved))

@@ -46,7 +46,7 @@ def directed(graph: Iterable[Edge]) -> set:
     return {(parent, child) for parent, child, _ in graph if parent != child}
 
 
-def _share(part: int, whole: int) -> float:
+def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..system import time_limited
 from . import metric
@@ -42,7 +43,7 @@ def _close(found: tuple, true: tuple) -> bool:
     )
 
 
-def fidelity(prediction: Mapping[str, str] | None, truth: Mapping[str, str], seconds: float = 10.0) -> str:
+def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str], seconds: float = 10.0) -> str:
     """How much of the true equations was found: MDBench's check mark, underline, number or dash, by rule.
 
     Both sides are expanded and matched term by term, over all states together; the paper does it by eye on
@@ -152,7 +153,9 @@ def complexity_tree(prediction: Mapping[str, Any], truth: object = None) -> floa
 
 
 @metric("higher", upper=2.0)
-def fitness(nmse: float, complexity: float, weight: float = 1.0, scale: float = 200.0) -> float:
+def fitness(
+    nmse: ArrayLike, complexity: ArrayLike | None, weight: float = 1.0, scale: float = 200.0
+) -> np.floating | np.ndarray:
     r"""What MDBench maximises to choose among settings and along fronts, eq. (2).
 
     .. math:: s = \frac{1}{1 + \mathrm{NMSE}} + \lambda e^{-l/L}
@@ -172,8 +175,8 @@ def fitness(nmse: float, complexity: float, weight: float = 1.0, scale: float = 
     >>> float(fitness(0.0, 0)), float(round(fitness(1.0, 200), 4))  # 1 + 1, and 1/2 + 1/e
     (2.0, 0.8679)
     """
-    nmse, complexity = np.asarray(nmse, float), np.asarray(complexity, float)
-    return 1 / (1 + nmse) + weight * np.exp(-complexity / scale)
+    error, size = np.asarray(nmse, float), np.asarray(complexity, float)
+    return 1 / (1 + error) + weight * np.exp(-size / scale)
 
 
 def linear_size(terms: Iterable[str]) -> int:

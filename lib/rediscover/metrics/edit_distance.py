@@ -195,7 +195,7 @@ def _remembered(name: str, text: str, seconds: float) -> tuple[str, tuple | None
 
 @functools.cache
 def _version() -> str:
-    sources = "".join(map(inspect.getsource, CONVERSIONS))
+    sources = "".join(inspect.getsource(conversion) for conversion in CONVERSIONS)
     return hashlib.sha256((importlib.metadata.version("sympy") + sources).encode()).hexdigest()[:16]
 
 
@@ -237,7 +237,7 @@ def convert_harmonised(text: str) -> tuple:
     """The smallest canonical tree of some equal forms; called in a process of its own."""
     import sympy
 
-    numbers = {}
+    numbers: dict = {}
     expression = exact(real(text), numbers)
     forms = [expression, sympy.factor(expression), sympy.simplify(expression, rational=False)]
     values = {symbol: sympy.Float(number) for number, symbol in numbers.items()}
@@ -310,11 +310,11 @@ def _signed(expression: Any) -> tuple[int, tuple]:
         sign = min(sums, key=lambda sign: (_order(("", *sums[sign])), -sign))
         return sign, ("Add", *constant, *sums[sign])
     if expression.is_Mul or (expression.is_Pow and expression.exp.is_number):
-        sign, constant, factors = _factors(expression, 1)
+        sign, has_constant, factors = _factors(expression, 1)
         powers = [t if (v - 1).is_zero else ("Pow", t, NUMBER) for t, v in factors.items() if not v.is_zero]
-        children = [NUMBER] * (constant or not powers) + sorted(powers, key=_order)
-        tree = children[0] if len(children) == 1 else ("Mul", *children)
-        return (1 if constant else sign), tree
+        parts = [NUMBER] * (has_constant or not powers) + sorted(powers, key=_order)
+        tree = parts[0] if len(parts) == 1 else ("Mul", *parts)
+        return (1 if has_constant else sign), tree
     name = type(expression).__name__
     children = [_signed(argument) for argument in expression.args]
     if name in ODD:
@@ -341,7 +341,8 @@ def _factors(expression: Any, power: Any) -> tuple[int, bool, dict]:
     if expression.is_Mul:
         number = sympy.Mul(*(factor for factor in expression.args if factor.is_number))
         if power.is_integer or not number.is_negative:
-            sign, constant, factors = 1, False, {}
+            sign, constant = 1, False
+            factors: dict = {}
             for factor in expression.args:
                 s, c, more = _factors(factor, power)
                 sign, constant = sign * s, constant or c

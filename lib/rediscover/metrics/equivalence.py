@@ -54,10 +54,9 @@ def symbolic_accuracy(
     >>> symbolic_accuracy("7*sin(x)*y", "2*y*sin(x)", square), symbolic_accuracy("x", "sin(x)", square)
     (1.0, 0.0)
     """
-    if not isinstance(truth, Mapping):
-        prediction, truth = {"": prediction}, {"": truth}
-    options = {"integers": integers, "seconds": seconds}
-    return float(all(equivalent(prediction[name], truth[name], domain, **options) for name in truth))
+    pairs: tuple[Any, Any] = (prediction, truth) if isinstance(truth, Mapping) else ({"": prediction}, {"": truth})
+    found, true = pairs
+    return float(all(equivalent(found[name], true[name], domain, integers=integers, seconds=seconds) for name in true))
 
 
 def equivalent(

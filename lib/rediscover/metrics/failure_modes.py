@@ -11,6 +11,7 @@ a term counts, is decided here:
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -59,11 +60,15 @@ def _nodes(
     """Every subtree, with the function that puts another one in its place."""
     yield tree, rebuild
     for i in range(1, len(tree)):
-        yield from _nodes(tree[i], lambda new, i=i: rebuild((*tree[:i], new, *tree[i + 1 :])))
+
+        def replaced(new: tuple, i: int = i) -> tuple:
+            return rebuild((*tree[:i], new, *tree[i + 1 :]))
+
+        yield from _nodes(tree[i], replaced)
 
 
 def families(
-    expression: Expression | str, values: Mapping[str, np.ndarray] | None = None, y: np.ndarray | None = None
+    expression: Expression | str, values: Mapping[str, np.ndarray] | None = None, y: Any = None
 ) -> frozenset[str]:
     """The operator families of an expression, POLY left out.
 

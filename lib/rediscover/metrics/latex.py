@@ -10,7 +10,7 @@ of the pipeline; the metrics take what they are given, so call it first. As publ
 (by SymPy's LaTeX parser, in processes that can be killed), never executed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -104,7 +104,7 @@ def score_pairs(
     predictions: Sequence[str],
     truths: Sequence[str],
     *,
-    metrics: Sequence[str] = PUBLISHED,
+    metrics: Iterable[Callable] = PUBLISHED,
     processes: int | None = None,
 ) -> pd.DataFrame:
     """Metrics of many pairs of cleaned formulas, one row per pair.
@@ -122,6 +122,7 @@ def score_pairs(
     DataFrame, one column per metric under its name
     """
     pairs = list(zip(predictions, truths, strict=True))
+    metrics = tuple(metrics)
     if {ted, ted_parsed, parse_failures} & set(metrics):
         parse({part for pair in pairs for text in pair for part in parts(text)}, processes=processes)
     return pd.DataFrame({f.__name__: [f(a, b) for a, b in pairs] for f in metrics})

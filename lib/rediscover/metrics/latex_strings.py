@@ -170,7 +170,7 @@ def gpt2() -> Gpt2Tokenizer:
 
     file = fetch(TOKENIZER, "vocab.bpe")
     lines = file.read_text(encoding="utf-8").splitlines()[1:]  # after the version
-    return Gpt2Tokenizer([line.split() for line in lines if line])
+    return Gpt2Tokenizer((first, second) for first, second in (line.split() for line in lines if line))
 
 
 @functools.lru_cache(maxsize=50_000)

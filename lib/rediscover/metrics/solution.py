@@ -91,7 +91,8 @@ def relation(
         if _confirms(is_constant, *texts, kind == "offset", seconds=seconds):
             return Relation(kind, "symbolic")
         free = "1.5 + ({})" if kind == "offset" else "1.5*({})"  # what may differ must not count
-        if ned_harmonised(*map(free.format, texts), names, seconds) == 0:
+        freed, target = map(free.format, texts)
+        if ned_harmonised(freed, target, names, seconds) == 0:
             return Relation(kind, "skeleton")
         if _confirms(extrapolates, kind, *texts, names, rows, seconds=seconds):
             return Relation(kind, "extrapolation")
@@ -194,7 +195,7 @@ def _precise(tree: tuple, values: Mapping) -> Any:
     return result
 
 
-PRECISE = {
+PRECISE: dict[str, Callable] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -224,7 +225,7 @@ def is_constant(prediction: str, truth: str, offset: bool) -> bool:
     """Whether SymPy finds the difference or the quotient constant; called in a process of its own."""
     import sympy
 
-    numbers = {}
+    numbers: dict = {}
     f, g = (exact(real(text), numbers) for text in (prediction, truth))
     result = sympy.simplify(f - g if offset else f / g, rational=False)
     return result.free_symbols <= set(numbers.values())

@@ -6,8 +6,7 @@ from the package zss because that one changes its costs when a package for strin
 installed, and because the tables of a study ask for tens of thousands of distances.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -30,7 +29,7 @@ class Edit(NamedTuple):
     truth: int | None
 
 
-def tuples(tree: Sequence | None) -> tuple | None:
+def tuples(tree: Any) -> tuple | None:
     """A tree of lists, as JSON gives it back, as nested tuples; None stays None.
 
     Examples
@@ -59,7 +58,9 @@ class _Postorder(NamedTuple):
 
 
 def _postorder(tree: tuple) -> _Postorder:
-    labels, left, stack = [], [], [(tree, None)]
+    labels: list = []
+    left: list[int] = []
+    stack: list[tuple[tuple, int | None]] = [(tree, None)]
     while stack:
         (label, *children), first = stack.pop()
         if first is not None or not children:
@@ -127,7 +128,7 @@ def _prepare(
 ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
     a, b = _postorder(prediction), _postorder(truth)
     # Labels are compared with their types: the number 1 is not True.
-    codes = {}
+    codes: dict[tuple, int] = {}
     labels = [np.array([codes.setdefault((type(x), x), len(codes)) for x in t.labels]) for t in (a, b)]
     return (labels[0], a.left, a.roots), (labels[1], b.left, b.roots)
 

@@ -57,9 +57,8 @@ def _split(names, ones, unknown) -> str:
     )
     if low == high:
         return low
-    parts = {"0": None, "1": "{}"}
     sides = [(f"!{names[0]}", low), (names[0], high)]
-    return " | ".join(parts.get(rule, "{} & (" + rule + ")").format(literal) for literal, rule in sides if rule != "0")
+    return " | ".join((literal if rule == "1" else f"{literal} & ({rule})") for literal, rule in sides if rule != "0")
 
 
 def _primes(minterms: set[int], width: int) -> set[tuple[int, int]]:

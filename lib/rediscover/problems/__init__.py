@@ -176,6 +176,11 @@ class LevelSet(Problem):
 class Evolving(Problem):
     """Base of the kinds that have time; ``split`` says how a record of it is cut."""
 
+    if TYPE_CHECKING:  # a field of some kinds, fixed for others
+
+        @property
+        def split(self) -> str: ...
+
     def time_blocks(self, n: int) -> dict[str, slice]:
         """Blocks of a record of n times, by `time_splits`: corrected if ``split`` says so, else the published ones."""
         return time_splits(n, "corrected" if self.split == "corrected" else "published")
@@ -186,12 +191,24 @@ class Trajectories(Evolving):
 
     kind = "trajectories"
 
+    def trajectory(self, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Times, shape (n,), states with their noise and exact rates, shape (n, n_states)."""
+        raise NotImplementedError
+
 
 class InitialValueProblem(Trajectories):
     """A system that is shown along one whole trajectory from a known initial state, none of it held back.
 
     Methods that fit a trajectory as such, not a table of rates, rest on these three.
+
+    Attributes
+    ----------
+    equations : state -> right-hand side with constants by name
+    constants : name -> value
     """
+
+    equations: Mapping[str, str]
+    constants: Mapping[str, float]
 
     def initial_state(self) -> np.ndarray:
         """The state at the first time, shape (n_states,)."""
@@ -216,6 +233,10 @@ class Field(Evolving):
 
     kind = "field"
     max_order: ClassVar[int] = 4
+
+    def samples(self, seed: int = 0) -> tuple[Mapping[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray]:
+        """Axes of space by name, times, states with their noise and their rates on the grid."""
+        raise NotImplementedError
 
 
 class Transitions(Problem):

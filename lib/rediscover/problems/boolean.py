@@ -108,8 +108,8 @@ class BooleanNetwork(Transitions):
     def _split(self, transitions: list[tuple[bytes, bytes]]) -> Split:
         n = len(self.inputs)
         X, y = (
-            np.frombuffer(b"".join(states), dtype=bool).reshape(-1, n)
-            for states in (zip(*transitions, strict=True) if transitions else (b"", b""))
+            np.frombuffer(b"".join(states), dtype=np.bool).reshape(-1, n)
+            for states in (zip(*transitions, strict=True) if transitions else ((), ()))
         )
         y = y[:, self.regulated]
         y.setflags(write=False)  # as X is: the arrays are shared between calls

@@ -2,8 +2,6 @@
 
 The rule that made them: state j is a parent of state i, with lag 1, where it occurs in the right-hand side of
 i; and every state is its own parent. The graphs are facts kept here. The series are the released ones, read
-from typing import Any, Any
-from pathlib import Path, Path
 from the authors' file by `rediscover.system.upstream_files`; for the graphs whose equations are in the catalogue of
 coupled equations they are integrated here instead when ``series_from="equations"``.
 """

@@ -203,7 +203,7 @@ class PDE(Field):
         splits = self.data(seed)
         train = splits["train" if self.split != "time" else "refit"]
         held_out = splits["validation"] if self.split == "corrected" else None
-        rows = slice(None)
+        rows: slice | np.ndarray = slice(None)
         if self.max_rows is not None and self.max_rows < len(train.y):
             rows = np.sort(np.random.default_rng(seed).choice(len(train.y), self.max_rows, replace=False))
 

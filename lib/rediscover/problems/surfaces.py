@@ -69,14 +69,14 @@ def load(name: str) -> "ImplicitSurface | Surface":
         note += f"{'; ' if note else ''}the text can also be read as {entry['reading']}"
     flags = (*group.get("flags", ()), *entry.get("flags", ()))
     inputs = INPUTS[representation]
-    interval = tuple(float(bound) for bound in entry.get("domain", group["domain"]))
+    low, high = map(float, entry.get("domain", group["domain"]))
     return (ImplicitSurface if representation == "implicit" else Surface)(
         id=f"surfaces/{name}",
         truth={output: entry[output] for output in OUTPUTS[representation]},
         inputs=inputs,
         subset=representation,
         category=group["code"],
-        domain=(interval,) * len(inputs),
+        domain=((low, high),) * len(inputs),
         flags=flags,
         note=note,
         source="substitute" if "substitute" in flags else "SurfaceBench, Table 6",
@@ -123,6 +123,10 @@ class _Sampled(Problem):
     def data(self, seed: int = 0) -> dict[str, Split]:
         """Splits ``train``, ``test`` and, where the surface reaches so far, ``ood``."""
         return {name: self.split(name, seed) for name in self.splits}
+
+    def split(self, name: str, seed: int = 0) -> Split:
+        """One split; see `data`."""
+        raise NotImplementedError
 
     def _noisy(self, y: np.ndarray, seed: int) -> np.ndarray:
         rng = generator(seed, self.id, "noise")

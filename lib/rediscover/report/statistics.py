@@ -65,7 +65,7 @@ def bootstrap(
     if clusters is None and statistic is np.mean and values.ndim == 1:
         drawn = means_of_draws(values, n, rng)
     elif clusters is None:
-        drawn = [statistic(values[rng.integers(len(values), size=len(values))]) for _ in range(n)]
+        drawn = np.array([statistic(values[rng.integers(len(values), size=len(values))]) for _ in range(n)])
     else:
         labels = pd.factorize(np.asarray(clusters), use_na_sentinel=False)[0]
         if len(labels) != len(values):
@@ -73,7 +73,7 @@ def bootstrap(
         order = np.argsort(labels, kind="stable")
         rows = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
         chosen = (rng.integers(len(rows), size=len(rows)) for _ in range(n))
-        drawn = [statistic(values[np.concatenate([rows[i] for i in some])]) for some in chosen]
+        drawn = np.array([statistic(values[np.concatenate([rows[i] for i in some])]) for some in chosen])
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return float(statistic(values)), float(low), float(high)
 

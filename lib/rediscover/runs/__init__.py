@@ -132,11 +132,12 @@ def grid(
     ValueError: grid: no problems given
     """
     runs, budget = _plan(problems, methods, seeds, noise, budget)
-    reasons = {id(run.method): run.method for run in runs}  # settings need not be hashable
-    reasons = {i: m.available() for i, m in reasons.items()}
+    used = {id(run.method): run.method for run in runs}  # settings need not be hashable
+    reasons = {i: m.available() for i, m in used.items()}
     possible = [run for run in runs if not reasons[id(run.method)]]
-    where = {"store": store, "workers": workers, "scheduler": scheduler}
-    outcomes = iter(compute(possible, budget, retry=retry, progress=progress, **where))
+    outcomes = iter(
+        compute(possible, budget, retry=retry, progress=progress, store=store, workers=workers, scheduler=scheduler)
+    )
     rows = []
     for run in runs:
         reason = reasons[id(run.method)]
@@ -220,13 +221,7 @@ def digest(parts: Any) -> str:
     return hashlib.sha256(_json(parts).encode()).hexdigest()
 
 
-def _plan(
-    problems: str | Problem | Iterable[str | Problem],
-    methods: str | Method | Iterable[str | Method],
-    seeds: int | Iterable[int],
-    noise: float | Iterable[float] | None,
-    budget: Budget | Mapping | None,
-) -> tuple[list[Run], Budget]:
+def _plan(problems: Any, methods: Any, seeds: Any, noise: Any, budget: Any) -> tuple[list[Run], Budget]:
     """The runs in the order of the frame, and the budget; all is checked before anything is started."""
     problems = [problems] if isinstance(problems, str | Problem) else list(problems)
     methods = [methods] if isinstance(methods, str | Method) else list(methods)

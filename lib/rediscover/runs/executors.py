@@ -65,7 +65,9 @@ class Local:
 
     def __init__(self, count: int, modules: list[str]) -> None:
         self.count, self.modules = count, modules
-        self.server, self.idle, self.ended = None, [], {}
+        self.server: subprocess.Popen | None = None
+        self.idle: list[Worker] = []
+        self.ended: dict[int, int] = {}
 
     def run(self, tasks: list[Task]) -> Iterator[tuple[int, dict]]:
         waiting = collections.deque(enumerate(tasks))
@@ -108,10 +110,10 @@ class Local:
                 start_new_session=True,  # an interrupt from the keyboard is for the coordinator
             )
             theirs.close()
-        ours, theirs = Pipe()
+        ours, end = Pipe()
         try:
-            socket.send_fds(self.control, [b"+"], [theirs.fileno()])
-            theirs.close()
+            socket.send_fds(self.control, [b"+"], [end.fileno()])
+            end.close()
             return Worker(int(ours.recv_bytes()), ours)
         except (OSError, EOFError) as error:
             raise RuntimeError("worker processes cannot be started here; see the lines above") from error

@@ -85,12 +85,12 @@ def table(
     import pandas as pd
 
     answered = records[records["status"] == "ok"]
-    outcomes = []
+    scored: list[tuple[Any, dict]] = []
     for study, part in answered.groupby("study", sort=False):
         name = module(study, "scores").__name__
         found = on_answers(f"{name}:score", part, problems, store=store, workers=workers, progress=progress)
-        outcomes += zip(part.index, found, strict=True)
-    outcomes = [outcome for _, outcome in sorted(outcomes, key=lambda pair: answered.index.get_loc(pair[0]))]
+        scored += zip(part.index, found, strict=True)
+    outcomes = [outcome for _, outcome in sorted(scored, key=lambda pair: answered.index.get_loc(pair[0]))]
     values = pd.DataFrame([outcome.get("result", {}) for outcome in outcomes], index=answered.index).astype(float)
     failed = [outcome["status"] != "ok" for outcome in outcomes]
     out = records[IDENTITY].copy()

@@ -38,7 +38,7 @@ def by_fitness(candidates: list[Candidate], table: Task) -> list[Candidate]:
 
     def worth(candidate: Candidate) -> float:
         predicted = np.broadcast_to(parse(candidate.solution[table.output])(columns), np.shape(y))
-        value = fitness(nmse_power(predicted, y), candidate.complexity)
+        value = float(fitness(nmse_power(predicted, y), candidate.complexity))
         return value if np.isfinite(value) else -np.inf
 
     return sorted(candidates, key=worth, reverse=True)
@@ -72,7 +72,9 @@ class Fittest(Method):
 
     def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         by_tables = type(self.method).solve is Method.solve
-        return (super() if by_tables else self.method).solve(problem, budget=budget, seed=seed)
+        if by_tables:
+            return super().solve(problem, budget=budget, seed=seed)
+        return self.method.solve(problem, budget=budget, seed=seed)
 
 
 def by_validation(runs: pd.DataFrame, problems: Iterable[Problem]) -> pd.DataFrame:

@@ -42,7 +42,7 @@ def serve(fd: int, modules: list[str]) -> None:
     bell.setblocking(False)
     signal.set_wakeup_fd(bell.fileno(), warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)  # without any handler the bell stays silent
-    alive = set()
+    alive: set[int] = set()
     while True:
         ready, _, _ = select.select([control, deaths], [], [])
         if deaths in ready:
@@ -68,7 +68,7 @@ def serve(fd: int, modules: list[str]) -> None:
 
 def _reap(alive: set[int], control: socket.socket) -> set[int]:
     """Report the workers that have ended, and kill what they have left running."""
-    ended = set()
+    ended: set[int] = set()
     while ended != alive:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if not pid:

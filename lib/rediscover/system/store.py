@@ -12,6 +12,7 @@ import sqlite3
 import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -47,7 +48,8 @@ class Store:
     """
 
     def __init__(self, path=None, *, shared: bool = False):
-        self._lock = self._db = None
+        self._lock = None
+        self._db: Any = None  # a connection, once this is done
         if path is None:
             self._db = sqlite3.connect(":memory:")
             self._db.executescript(SCHEMA)

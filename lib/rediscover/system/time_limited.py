@@ -144,7 +144,7 @@ def _serve(connection: Connection):
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES if hard < 0 else min(MEMORY_BYTES, hard), hard))
-    requests = queue.SimpleQueue()
+    requests: queue.SimpleQueue = queue.SimpleQueue()
 
     def listen():  # in a thread, so that the parent's death is noticed during a call too
         try:

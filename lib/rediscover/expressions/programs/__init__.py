@@ -47,7 +47,7 @@ class Slot(NamedTuple):
     """
 
     name: str
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody calls on a slot
     origin: str
     start: float
 
@@ -166,7 +166,8 @@ def read_module(
     -c0*sin(x) (Slot(name='c0', index=0, origin='self.stiffness', start=2.0),)
     """
     tree = _parsed(text)
-    methods, forward = {}, None
+    methods: dict[str, ast.FunctionDef] = {}
+    forward: ast.FunctionDef | None = None
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             found = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
@@ -204,9 +205,9 @@ def _parsed(text: str) -> ast.Module:
 
 
 def _inputs(given: Mapping[str, Value], node: ast.FunctionDef) -> tuple[str, ...]:
-    names = [each for value in given.values() for each in ([value] if isinstance(value, str) else value)]
+    given_names = [each for value in given.values() for each in ([value] if isinstance(value, str) else value)]
     try:
-        names = tuple(map(identifier, names))
+        names = tuple(map(identifier, given_names))
     except ExpressionError as error:
         raise ProgramError(node.lineno, error.reason) from None
     if len(set(names)) < len(names):
@@ -251,7 +252,11 @@ def _is_idle(node: ast.stmt) -> bool:
 
 
 def _reading(
-    interpreter: Interpreter, inputs: Sequence[str], slot: Callable[[int], Formula], value: Value, node: ast.AST
+    interpreter: Interpreter,
+    inputs: tuple[str, ...],
+    slot: Callable[[int], Formula],
+    value: Value,
+    node: ast.stmt | ast.expr,
 ) -> Reading:
     try:
         result = formula(value)

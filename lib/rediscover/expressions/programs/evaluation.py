@@ -6,7 +6,8 @@ bound time, size and depth.
 """
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from . import libraries
 from .arrays import dot, is_test, joined_conditions, piecewise
@@ -85,6 +86,11 @@ class Evaluation:
         self.nesting -= 1
         return result
 
+    if TYPE_CHECKING:  # the statements, which execution.py has
+
+        def block(self, statements: Iterable[ast.stmt], frame: Frame) -> str | None: ...
+        def assign(self, target: ast.expr, value: Value, frame: Frame) -> None: ...
+
     def spend(self, steps: int) -> None:
         self.steps += steps
         if self.steps > STEPS:
@@ -119,13 +125,14 @@ class Evaluation:
             raise ValueError("a function is called with other arguments than it takes")
         names |= named
         first = len(positional) - len(signature.defaults)
-        defaults = dict(zip(positional[first:], signature.defaults, strict=True))
+        defaults: dict[str, ast.expr | None] = dict(zip(positional[first:], signature.defaults, strict=True))
         defaults |= dict(zip(every[len(positional) :], signature.kw_defaults, strict=True))
         for name in every:
             if name not in names:
-                if defaults.get(name) is None:
+                default = defaults.get(name)
+                if default is None:
                     raise ValueError(f"a function is called without {name}")
-                names[name] = self.value(defaults[name], function.frame)
+                names[name] = self.value(default, function.frame)
         return names
 
     # Expressions
@@ -235,7 +242,7 @@ class Evaluation:
         return dict(zip(keys, (self.value(each, frame) for each in node.values), strict=True))
 
     def arguments(self, nodes: Sequence[ast.expr], frame: Frame) -> list[Value]:
-        found = []
+        found: list[Value] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
                 found.extend(self.items(self.value(node.value, frame)))

@@ -25,15 +25,15 @@ from .values import (
 )
 
 # Read by name alone; what the language calls otherwise stands behind the colon.
-POINTWISE = """sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh asin acos atan
+_POINTWISE = """sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh asin acos atan
     asinh acosh atanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt square abs absolute fabs sign floor
     ceil reciprocal power pow float_power:pow add subtract multiply divide true_divide:div maximum:max
     minimum:min fmax:max fmin:min mod remainder:mod arctan2 atan2 hypot less:Lt less_equal:Le greater:Gt
     greater_equal:Ge equal:Eq not_equal:Ne expit:sigmoid sigmoid relu sgn:sign""".split()
-POINTWISE = dict((*name.split(":"), name)[:2] for name in POINTWISE)
+POINTWISE: dict[str, str] = {name.partition(":")[0]: name.partition(":")[2] or name for name in _POINTWISE}
 OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/"}
 OPERATORS |= {"power": "**", "pow": "**", "float_power": "**", "mod": "mod", "remainder": "mod"}
-FOLDED = {"floor": math.floor, "ceil": math.ceil, "abs": abs, "fabs": abs, "absolute": abs}
+FOLDED: dict[str, Callable] = {"floor": math.floor, "ceil": math.ceil, "abs": abs, "fabs": abs, "absolute": abs}
 FOLDED |= {"maximum": lambda a, b: max(a, b), "minimum": lambda a, b: min(a, b)}
 CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau, "newaxis": None}
 TYPES = {name: name for name in ("list", "tuple", "float", "int", "bool", "str", "dict")}
@@ -77,7 +77,7 @@ def smallest(label: str, choose: Callable[[Value], Value]) -> Callable[..., Valu
 def integer(value: Value) -> int:
     if not isinstance(value, Number):
         raise ValueError("an integer is made of what is not known")
-    return checked(int(value))
+    return int(checked(int(value)))
 
 
 def real(value: Value = 0.0) -> Value:
@@ -115,7 +115,7 @@ def every(label: str, neutral: bool) -> Callable[[Value], Value]:
     def over(values: Value) -> Value:
         if is_rows(values) or isinstance(values, Table):
             raise ValueError("a test over the rows of the data is no function of one row")
-        result = neutral
+        result: Value = neutral
         for value in values if isinstance(values, tuple) else [values]:
             result = joined_conditions(label, result, value) if result is not neutral else condition(value)
         return result
@@ -151,7 +151,7 @@ def has_attribute(value: Value, name: Value) -> bool:
 VIEWS = """asarray asanyarray ascontiguousarray atleast_1d ravel squeeze real reshape view broadcast_to
     unsqueeze contiguous detach to as_tensor float64 float32 double float_ float nan_to_num""".split()
 COPIES = "array copy flatten astype tensor clone".split()
-ARRAY = {
+ARRAY: dict[str, Callable] = {
     **dict.fromkeys(VIEWS, arrays.view),
     **dict.fromkeys(COPIES, arrays.copied),
     **dict.fromkeys(("clip", "clamp"), arrays.clip),
@@ -203,7 +203,7 @@ ARRAY = {
     "unbind": arrays.unbind,
     "where": arrays.where,
 }
-BUILTINS = {
+BUILTINS: dict[str, Callable] = {
     "abs": lambda x: pointwise("abs", x),
     "all": every("and", True),
     "any": every("or", False),
@@ -228,7 +228,12 @@ BUILTINS = {
 METHODS = """clip clamp copy astype reshape view ravel flatten squeeze unsqueeze sum mean prod dot min max
     abs sqrt square exp log sin cos tan tanh sigmoid pow sign floor ceil transpose float contiguous clone
     detach to relu all any unbind split chunk""".split()
-ATTRIBUTES = {"shape": arrays.shape, "size": arrays.size, "ndim": ARRAY["ndim"], "T": arrays.transposed}
+ATTRIBUTES: dict[str, Callable] = {
+    "shape": arrays.shape,
+    "size": arrays.size,
+    "ndim": ARRAY["ndim"],
+    "T": arrays.transposed,
+}
 ATTRIBUTES |= {"dtype": lambda value: None, "device": lambda value: None, "real": arrays.view, "data": arrays.view}
 
 

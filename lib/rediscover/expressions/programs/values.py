@@ -221,7 +221,8 @@ def limited(values: Sequence) -> Sequence:
 def repeated(values: Sequence, count: int) -> Sequence:
     if len(values) * max(count, 0) > LENGTH:
         raise ValueError(f"a list of more than {LENGTH} elements")
-    return type(values)(tuple(values) * count)
+    kind: Any = type(values)
+    return kind(tuple(values) * count)
 
 
 def is_zero(value: Value) -> bool:

@@ -21,7 +21,7 @@ def box_mesh(axes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     n = [len(axis) for axis in axes]
     vertices = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(n))
     strides = [int(np.prod(n[i + 1 :])) for i in range(len(n))]
-    corner = np.ravel_multi_index(np.indices([k - 1 for k in n]).reshape(len(n), -1), n)
+    corner = np.asarray(np.ravel_multi_index(np.indices([k - 1 for k in n]).reshape(len(n), -1), n))
     paths = [np.cumsum([0, *(strides[i] for i in order)]) for order in permutations(range(len(n)))]
     return vertices, (corner[:, None, None] + np.array(paths)).reshape(-1, len(n) + 1)
 

@@ -50,7 +50,9 @@ def etdrk4(
     return np.array(saved)
 
 
-def _spectral(s: Setting, start: np.ndarray, linear: np.ndarray, advection: float, every: int) -> Simulation:
+def _spectral(
+    s: Setting, start: np.ndarray, linear: Callable[[np.ndarray], np.ndarray], advection: float, every: int
+) -> Simulation:
     """Solve u_t = linear(u) + advection * (u^2)_x, periodic, for a real field."""
     x = s.axes["x"]
     k = _wavenumbers(x)

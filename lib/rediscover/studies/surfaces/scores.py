@@ -62,7 +62,7 @@ def score(problem, solution, seed=0, *, aligned=False) -> dict[str, float]:
         wanted = "F or z" if implicit else ", ".join(problem.outputs)
         raise KeyError(f"{problem.id}: a solution needs {wanted}, got {', '.join(solution) or 'nothing'}")
     rate = _rate_level_set if implicit else _rate
-    scores = {}
+    scores: dict[str, float] = {}
     for split in ("test", "ood"):
         if split in problem.splits:
             suffix = "" if split == "test" else "_ood"
