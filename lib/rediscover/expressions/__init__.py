@@ -45,6 +45,10 @@ def parse(text: str, names: Iterable[str] | None = None, logic: bool = False) ->
     logic : bool
         Read a Boolean rule instead: ``! ~ not & and ^ | or ->``, ``True``, ``False``, ``0``, ``1``.
 
+    Returns
+    -------
+    Expression
+
     Raises
     ------
     ExpressionError
@@ -303,6 +307,14 @@ def _column(name: str, value: Any, logic: bool) -> np.ndarray:
 def from_sympy(expression: Any) -> Expression:
     """Read a SymPy expression, node by node.
 
+    Parameters
+    ----------
+    expression : sympy.Expr or sympy.logic.boolalg.Boolean
+
+    Returns
+    -------
+    Expression
+
     Raises
     ------
     ExpressionError
@@ -317,6 +329,12 @@ def from_sympy(expression: Any) -> Expression:
 
 def simplify(expression: Expression, seconds: float = 5.0) -> tuple[Expression, str]:
     """SymPy's simplification, in a process that is killed after `seconds`.
+
+    Parameters
+    ----------
+    expression : Expression
+    seconds : float
+        Limit of computing time.
 
     Returns
     -------
@@ -351,6 +369,7 @@ def refit(
 
     Parameters
     ----------
+    expression : Expression
     values : variable name -> array of shape (n,)
     y : array of shape (n,)
     starts : int

@@ -69,8 +69,7 @@ def tag(text: str, name: str) -> str:
 
 
 def json_value(text: str):
-    """The JSON object or list in a reply: in a fence marked json, in any fence, or the first that can be
-    read.
+    """The JSON object or list in a reply: in a fence marked json, in any fence, or the first that can be read.
 
     Returns
     -------

@@ -11,8 +11,7 @@ from .tables import Tabular
 
 @dataclass(frozen=True)
 class Gplearn(Tabular):
-    """Tree-based genetic programming; the non-dominated programs (length, error) of the last generation are
-    returned.
+    """Genetic programming on trees; returns the non-dominated programs (length, error) of the last generation.
 
     gplearn's functions are protected: a/b is 1 where abs(b) <= 0.001, log(a) is 0 there and takes abs(a),
     sqrt(a) takes abs(a), inv(a) is 0 where abs(a) <= 0.001. A program is written with the plain function

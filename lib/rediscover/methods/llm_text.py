@@ -65,8 +65,8 @@ def records_of(folder, model: str) -> Path:
 class LanguageModel(Writer):
     """One completion per passage, replayed from records; ``make generate`` records them.
 
-    Settings
-    --------
+    Attributes
+    ----------
     model : name as the server knows it.
     records : folder of the records; if relative, in the repository.
     profile : 'paper' or 'code', whose temperatures.

@@ -21,8 +21,7 @@ RANGE = "It computes in single precision, where 1e38 overflows; operon_log_scale
 
 @dataclass(frozen=True)
 class Operon(Tabular):
-    """NSGA-II over error and length, constants tuned by Levenberg-Marquardt; the whole Pareto front is
-    returned.
+    """NSGA-II over error and length, constants tuned by Levenberg-Marquardt; returns the whole Pareto front.
 
     Operon computes in single precision: constants carry 7 digits, targets near 1e-12 pass for constant and
     1e38 overflows (use ``operon_log_scaled`` there). The front is ordered by its minimum description length,

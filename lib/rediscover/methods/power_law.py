@@ -88,8 +88,7 @@ def signs(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def as_text(constant, exponents, inputs, signed, odd) -> str:
-    """``C*x*sqrt(y)/z**2``; a signed input under an exponent that would lose or garble its sign goes through
-    abs."""
+    """``C*x*sqrt(y)/z**2``; a signed input under an exponent that would lose or garble its sign goes through abs."""
     above, below = [repr(constant)], list[str]()
     for name, a, has_sign, is_odd in zip(inputs, exponents, signed, odd, strict=True):
         if a == 0:

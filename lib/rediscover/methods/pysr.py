@@ -19,8 +19,7 @@ from .tables import Tabular
 
 @dataclass(frozen=True)
 class Pysr(Tabular):
-    """The hall of fame of one deterministic, serial search, ordered by PySR's own choice
-    (``model_selection="best"``).
+    """The hall of fame of one deterministic, serial search, ordered by PySR's ``model_selection="best"``.
 
     Importing pysr downloads Julia where there is none, so `available` looks for both without importing.
 
@@ -87,8 +86,7 @@ class Pysr(Tabular):
         return super().version if find_spec("pysr") else "unavailable"
 
     def arguments(self, budget: Budget, seed: int, output_directory: str) -> dict[str, Any]:
-        """Keyword arguments of ``PySRRegressor``: the settings, the budget, and what makes a run repeat
-        exactly."""
+        """Keyword arguments of ``PySRRegressor``: the settings, the budget, and what makes a run repeat exactly."""
         return {
             "niterations": self.niterations,
             "populations": self.populations,

@@ -1,5 +1,4 @@
-"""Any regressor of the scikit-learn kind as a method: ``fit``, and a function that writes what was fitted as
-text."""
+"""Any regressor of the scikit-learn kind as a method: ``fit``, and a function that writes what was fitted as text."""
 
 import copy
 import sys

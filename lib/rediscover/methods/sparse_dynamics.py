@@ -1,5 +1,4 @@
-"""What the linear methods of MDBench share: libraries of terms, least squares on compressed rows, and
-selection.
+"""What the linear methods of MDBench share: libraries of terms, least squares on compressed rows, and selection.
 
 A grid search asks for the same sums over and over. Here every library is a set of columns of one big library;
 the rows are reduced once, by an orthogonal factorisation, to as many as there are columns; and each distinct
@@ -248,8 +247,7 @@ def stlsq(rows: Rows, target: int, columns: np.ndarray, threshold: float, alpha:
 
 
 def sr3(rows: Rows, columns: np.ndarray, thresholds, max_iter: int = 200, tol: float = 1e-5) -> list[list[np.ndarray]]:
-    """Supports found by sparse relaxed regularised regression with an l0 penalty and nu = 1 (Zheng et al.
-    2019).
+    """Supports found by sparse relaxed regularised regression with an l0 penalty and nu = 1 (Zheng et al. 2019).
 
     The same steps as ``pysindy.SR3``, for all thresholds at once with one factorisation.
 
@@ -298,8 +296,7 @@ class Selection:
         self._known: dict[bytes, tuple[int, float] | None] = {}
 
     def score(self, equations: "Equations") -> tuple[int, float] | None:
-        """Complexity and NMSE of one (support, coefficients) per state; None where a right-hand side is
-        empty.
+        """Complexity and NMSE of one (support, coefficients) per state; None where a right-hand side is empty.
 
         An empty right-hand side cannot be printed and read back: the released code drops such a candidate.
         """

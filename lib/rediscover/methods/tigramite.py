@@ -134,8 +134,7 @@ class LPCMCI(PCMCI):
 
 @dataclass(frozen=True)
 class JPCMCIPlus(PCMCI):
-    """The relative of PCMCI+ for several data sets and context variables; here every variable is a system
-    variable."""
+    """The relative of PCMCI+ for several data sets and context variables; here every variable is a system variable."""
 
     name: ClassVar[str] = "jpcmci_plus"
     reference: ClassVar[str] = "Günther, Ninad and Runge, UAI 2023; tigramite"

@@ -42,6 +42,18 @@ def _share(part: int, whole: int) -> float:
 def precision_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """TP / (TP + FP), counted over all nodes and transitions of a network together (as published).
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> precision_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.6666666666666666
     """
@@ -53,6 +65,18 @@ def precision_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
 def recall_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """TP / (TP + FN), counted over all nodes and transitions together (as published).
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> recall_pooled([[1, 0], [0, 0]], [[1, 0], [0, 1]])
     0.5
     """
@@ -64,6 +88,18 @@ def recall_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
 def f1_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """2 P R / (P + R) of the pooled precision and recall (as published); symmetric.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> f1_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.8
     """
@@ -75,6 +111,18 @@ def f1_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
 def accuracy_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Share of right bits; symmetric.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> accuracy_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.75
     """
@@ -86,6 +134,18 @@ def accuracy_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
 def informedness_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Bookmaker informedness, recall + specificity - 1, of the pooled counts (as published); 0 for guessing.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [-1, 1].
+
+    Examples
+    --------
     >>> informedness_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.5
     """
@@ -99,6 +159,18 @@ def f1_macro(prediction: ArrayLike, truth: ArrayLike) -> float:
 
     A node that never is 1, neither in truth nor in prediction, counts 1; a NaN is a wrong prediction.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN where there is no node.
+
+    Examples
+    --------
     >>> f1_macro([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.8333333333333333
     """
@@ -147,8 +219,7 @@ def _equivalent(a: Expression, b: Expression) -> float:
 
 @metric("lower")
 def proximity_classes(prediction: Mapping, truth: Mapping) -> float:
-    """Symbolic proximity as released: tree edit distance of the rules, mean over the nodes that have both
-    rules.
+    """Symbolic proximity as released: tree edit distance of the rules, mean over the nodes that have both rules.
 
     A node of a tree is labelled with its sympy class, so that all variables are alike. Not normalised; NaN
     where no node has both rules.
@@ -156,6 +227,11 @@ def proximity_classes(prediction: Mapping, truth: Mapping) -> float:
     Parameters
     ----------
     prediction, truth : node -> logical Expression
+
+    Returns
+    -------
+    float
+        Mean number of edits, at least 0.
 
     Examples
     --------

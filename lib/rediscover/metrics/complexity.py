@@ -57,6 +57,11 @@ def complexity(
     names : sequence of str, optional
         The input columns in order, as for `ned_published`; only the rule srsd_nodes depends on it.
 
+    Returns
+    -------
+    int
+        At least 1.
+
     Raises
     ------
     KeyError

@@ -104,6 +104,16 @@ def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str], sec
 def identified(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> float:
     """1 if `fidelity` is 'identified', else 0.
 
+    Parameters
+    ----------
+    prediction : mapping of state to right-hand side, or None
+    truth : mapping of state to right-hand side
+
+    Returns
+    -------
+    float
+        0 or 1.
+
     Examples
     --------
     >>> identified({"x0": "0.21 - sin(x0)"}, {"x0": "0.2 - sin(x0)"})  # 5 % off, the edge of what counts
@@ -116,6 +126,16 @@ def identified(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -
 def partial(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> float:
     """1 if `fidelity` is 'partial', the underline in the published tables, else 0.
 
+    Parameters
+    ----------
+    prediction : mapping of state to right-hand side, or None
+    truth : mapping of state to right-hand side
+
+    Returns
+    -------
+    float
+        0 or 1.
+
     Examples
     --------
     >>> partial({"x0": "0.2 - sin(x0) + 0.01*x0"}, {"x0": "0.2 - sin(x0)"})
@@ -127,6 +147,17 @@ def partial(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> f
 @metric("lower")
 def complexity_mdbench(prediction: Mapping[str, Any], truth: object = None) -> float:
     """Nodes of all right-hand sides as MDBench counts them: ``symbolic.complexity`` by its rule 'mdbench'.
+
+    Parameters
+    ----------
+    prediction : mapping of state to right-hand side, text or Expression
+    truth : object, optional
+        Not used: a metric takes both.
+
+    Returns
+    -------
+    float
+        Number of nodes.
 
     Examples
     --------
@@ -141,6 +172,17 @@ def complexity_mdbench(prediction: Mapping[str, Any], truth: object = None) -> f
 @metric("lower")
 def complexity_tree(prediction: Mapping[str, Any], truth: object = None) -> float:
     """Constants, variables and operators of all right-hand sides as they stand: one rule for all methods.
+
+    Parameters
+    ----------
+    prediction : mapping of state to right-hand side, text or Expression
+    truth : object, optional
+        Not used: a metric takes both.
+
+    Returns
+    -------
+    float
+        Number of nodes.
 
     Examples
     --------
@@ -180,8 +222,7 @@ def fitness(
 
 
 def linear_size(terms: Iterable[str]) -> int:
-    """Nodes of the sum of numbers times library terms, as MDBench counts them, without building the
-    expression.
+    """Nodes of the sum of numbers times library terms, as MDBench counts them, without building the expression.
 
     Agrees with ``symbolic.complexity(text, rule="mdbench")`` on such sums; a thousand times as fast, which
     the grid searches need.

@@ -108,9 +108,19 @@ def ned_harmonised(
 
     Where simplification takes longer than `seconds`, the expression as it stands is used.
 
-    Parameters, errors
-    ------------------
-    As for `ned_published`.
+    Parameters
+    ----------
+    prediction, truth, names, seconds
+        As for `ned_published`.
+
+    Returns
+    -------
+    float in [0, 1]; 1 if the prediction cannot be read or simplified (`ned_details` says which)
+
+    Raises
+    ------
+    ExpressionError
+        If the truth cannot be read.
 
     Examples
     --------
@@ -129,7 +139,27 @@ def ned_details(
     seconds: float = SECONDS,
     harmonised: bool = False,
 ) -> EditDistance:
-    """`ned_published` or `ned_harmonised` with the status, the distance and the trees."""
+    """`ned_published` or `ned_harmonised` with the status, the distance and the trees.
+
+    Parameters
+    ----------
+    prediction, truth : str or Expression
+    names : sequence of str, optional
+        The input columns in order, as for `ned_published`.
+    seconds : float
+        Limit for simplifying one expression.
+    harmonised : bool
+        Which of the two distances.
+
+    Returns
+    -------
+    EditDistance
+
+    Raises
+    ------
+    ExpressionError
+        If the truth cannot be read.
+    """
     truth = as_expression(truth)
     if not harmonised and prediction in UNDEFINED:
         prediction = "0"

@@ -48,6 +48,11 @@ def symbolic_accuracy(
     prediction, truth : Mapping of output name to Expression or text, or one of these
     domain, integers, seconds : see `equivalent`
 
+    Returns
+    -------
+    float
+        0 or 1.
+
     Examples
     --------
     >>> square = {"x": (-5, 5), "y": (-5, 5)}
@@ -77,6 +82,10 @@ def equivalent(
         Compare on whole numbers only.
     seconds : float
         Limit of computer algebra; an undecided comparison of skeletons counts as different.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -203,6 +212,10 @@ def same_level_set(
     predicted_points, true_points : ndarray, shape (n, 3)
         Points of the two surfaces, accurate to rounding.
     box : ((x0, x1), (y0, y1), (z0, z1))
+
+    Returns
+    -------
+    bool
 
     Examples
     --------

@@ -42,6 +42,15 @@ def chamfer_squared(prediction: ArrayLike, truth: ArrayLike) -> float:
     .. math:: \frac{1}{|P|} \sum_{p \in P} \min_{q \in Q} \|p - q\|^2
         + \frac{1}{|Q|} \sum_{q \in Q} \min_{p \in P} \|q - p\|^2
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n, d) and (m, d)
+
+    Returns
+    -------
+    float
+        At least 0; inf for a cloud without points or with one that is not finite.
+
     Examples
     --------
     >>> chamfer_squared([[0, 0, 0]], [[0, 0, 3], [0, 4, 0]])  # 9 + (9 + 16) / 2
@@ -56,6 +65,15 @@ def chamfer_distance(prediction: ArrayLike, truth: ArrayLike) -> float:
 
     Unit: length.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n, d) and (m, d)
+
+    Returns
+    -------
+    float
+        At least 0; inf as for `chamfer_squared`.
+
     Examples
     --------
     >>> chamfer_distance([[0, 0, 0]], [[0, 0, 3], [0, 4, 0]])  # 3 + (3 + 4) / 2
@@ -69,6 +87,15 @@ def hausdorff(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Hausdorff distance, SurfaceBench, eq. 2: the farthest that a point of one cloud is from the other.
 
     Unit: length.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n, d) and (m, d)
+
+    Returns
+    -------
+    float
+        At least 0, in units of length; inf as for `chamfer_squared`.
 
     Examples
     --------

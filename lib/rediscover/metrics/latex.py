@@ -1,5 +1,4 @@
-r"""How alike are two LaTeX formulas: the metrics of SciText2Eq as its released pipeline runs them, and
-repaired ones.
+r"""How alike are two LaTeX formulas: the metrics of SciText2Eq as its released pipeline runs them, and repaired ones.
 
 A formula of several equations is one string with ``" || "`` between them. `clean` comes before every metric
 of the pipeline; the metrics take what they are given, so call it first. As published:
@@ -80,13 +79,34 @@ __all__ = [
 
 @metric("higher", upper=1.0)
 def lexicality(prediction: str, truth: str) -> float:
-    """Mean of `texbleu`, `levenshtein_similarity`, `seqsim` and `rouge_l`: how alike two formulas are as text."""
+    """Mean of `texbleu`, `levenshtein_similarity`, `seqsim` and `rouge_l`: how alike two formulas are as text.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
     return float(np.mean([f(prediction, truth) for f in (texbleu, levenshtein_similarity, seqsim, rouge_l)]))
 
 
 @metric("higher", lower=-1.0, upper=1.0)
 def syntax(prediction: str, truth: str) -> float:
     """One minus `ted`: how alike two formulas are as trees.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        At most 1.
 
     Examples
     --------

@@ -37,6 +37,15 @@ def clean(text: object) -> str:
     one by one; this also splits norms that are written so. Anything but a string becomes ``""``. Blanks
     before a backslash go as well, so that ``\in \mathbb{E}`` ends as ``\inE``: as published.
 
+    Parameters
+    ----------
+    text : object
+        A formula, as a rule.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> clean(r"\mathbf{y} = \operatorname{ReLU}( W x ).")
@@ -63,6 +72,15 @@ def _clean_once(text: str) -> str:
 def parts(text: str) -> list[str]:
     """The equations of a formula, blank ones left out.
 
+    Parameters
+    ----------
+    text : str
+        Equations joined by ``||``.
+
+    Returns
+    -------
+    list of str
+
     Examples
     --------
     >>> parts("a=b || c=d")
@@ -81,6 +99,16 @@ def levenshtein_similarity(prediction: str, truth: str) -> float:
     ``1 - d / max(len(truth), len(prediction), 1)`` in characters, unit costs. SciText2Eq's "Levenshtein". Two
     empty strings: 1.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
     Examples
     --------
     >>> levenshtein_similarity(r"\beta", r"\alpha")  # 4 edits over 6 characters
@@ -96,6 +124,16 @@ def seqsim(prediction: str, truth: str) -> float:
 
     ``difflib.SequenceMatcher(None, truth, prediction).ratio()`` with its heuristic for popular characters
     left on (it acts from 200 characters), so it is not symmetric. Two empty strings: 1.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     Examples
     --------
@@ -175,8 +213,7 @@ def gpt2() -> Gpt2Tokenizer:
 
 @functools.lru_cache(maxsize=50_000)
 def tokens(text: str, tokenizer: Gpt2Tokenizer | None = None) -> tuple[int, ...]:
-    r"""Tokens of a formula, with a blank before every backslash that has none, cut at 512; GPT-2's by
-    default.
+    r"""Tokens of a formula, with a blank before every backslash that has none, cut at 512; GPT-2's by default.
 
     Examples
     --------
@@ -217,6 +254,18 @@ def rouge_l(prediction: str, truth: str, *, tokenizer: Gpt2Tokenizer | None = No
     and 0-9 stay, Porter stems) and ``F1 = 2 LCS / (len(prediction) + len(truth))``, 4 decimals. Braces,
     operators and Greek letters typed as such vanish. Nothing in common, or an empty side: 0.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+    tokenizer : Gpt2Tokenizer, optional
+        GPT-2's by default.
+
+    Returns
+    -------
+    float
+        In [0, 1], 4 decimals.
+
     Raises
     ------
     rediscover.system.upstream_files.ReleasedError
@@ -233,6 +282,16 @@ def rouge_l(prediction: str, truth: str, *, tokenizer: Gpt2Tokenizer | None = No
 @metric("higher", upper=1.0)
 def rouge_l_words(prediction: str, truth: str) -> float:
     """ROUGE-L F1 over words of letters and digits: `rouge_l` without GPT-2's tokens, 4 decimals.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     Examples
     --------
@@ -261,6 +320,8 @@ def texbleu(
 
     Parameters
     ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
     brevity : bool
         False leaves the penalty out, as the metric's authors do; it explains 98 % of the published variation.
     embeddings : ndarray, shape (n_vocabulary, n_dimensions), optional
@@ -346,6 +407,16 @@ def operator_jaccard(prediction: str, truth: str) -> float:
     its shares of exact and high overlap are within the sampling error of the published ones, which come from
     100 rows.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
     Examples
     --------
     >>> operator_jaccard("a=b*c", r"a=\frac{b}{c}")  # {=, *} and {=, frac}
@@ -357,6 +428,16 @@ def operator_jaccard(prediction: str, truth: str) -> float:
 
 def operators(text: str) -> frozenset[str]:
     r"""Operators that occur in a formula.
+
+    Parameters
+    ----------
+    text : str
+        LaTeX.
+
+    Returns
+    -------
+    frozenset of str
+        Commands without their backslash, and characters.
 
     Examples
     --------

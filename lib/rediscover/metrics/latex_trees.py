@@ -33,6 +33,16 @@ def ted(prediction: str, truth: str) -> float:
     as distance 1, and so does a formula without equations: half of the published values are of that kind.
     Trees that differ all over can be further apart than the larger one is big: values a little above 1 occur.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        At least 0.
+
     Examples
     --------
     >>> ted("y=a+b", "x=u+v")
@@ -48,6 +58,16 @@ def ted_parsed(prediction: str, truth: str) -> float:
 
     Report it beside `parse_failures`.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        At least 0, or NaN.
+
     Examples
     --------
     >>> ted_parsed("y=a || }{", "y=a || b=c")
@@ -60,6 +80,16 @@ def ted_parsed(prediction: str, truth: str) -> float:
 @metric("lower", upper=1.0)
 def parse_failures(prediction: str, truth: str) -> float:
     """Share of pairs of equations of which SymPy cannot parse one side or the other; 1 if there are no pairs.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     Examples
     --------
@@ -91,6 +121,16 @@ def structure_distance(prediction: str, truth: str) -> float:
     their arguments, sub- and superscripts with theirs, operators; letters, Greek or not, are one label and
     numbers another, so that renaming a variable costs nothing, as in `ted`. Formulas are compared whole, with
     all their equations. Two empty formulas: 0.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     References
     ----------
@@ -163,7 +203,12 @@ def _items(node: Any) -> list[tuple]:
 
 
 def letter_commands() -> tuple[str, ...]:
-    """Names of the commands that stand for letters, such as ``alpha``."""
+    """Names of the commands that stand for letters, such as ``alpha``.
+
+    Returns
+    -------
+    tuple of str
+    """
     return tuple(FACTS["letter_commands"])
 
 
@@ -187,8 +232,7 @@ def _trees() -> dict[str, tuple | None]:
 
 
 def parse(texts: Iterable[str], *, processes: int | None = None, seconds: float = 60.0) -> dict:
-    r"""Trees of equations by SymPy's LaTeX parser (antlr), each ``(class name, child, ...)``, None where it
-    fails.
+    r"""Trees of equations by SymPy's LaTeX parser (antlr), each ``(class name, child, ...)``, None where it fails.
 
     What has been parsed before comes from the user's cache. An equation that takes longer than `seconds` counts
     as not parsed, without being remembered so.
@@ -200,6 +244,11 @@ def parse(texts: Iterable[str], *, processes: int | None = None, seconds: float 
         How many parse at a time; as many as there are processors by default.
     seconds : float
         Limit of computing time per equation.
+
+    Returns
+    -------
+    dict
+        Equation -> nested tuples, or None.
 
     Examples
     --------
@@ -218,7 +267,17 @@ def parse(texts: Iterable[str], *, processes: int | None = None, seconds: float 
 
 
 def parsed_before(texts: Iterable[str]) -> bool:
-    """Whether all these equations are in the cache, so that `parse` would be quick."""
+    """Whether all these equations are in the cache, so that `parse` would be quick.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Equations.
+
+    Returns
+    -------
+    bool
+    """
     texts = list(texts)
     return not set(texts) - _recall(texts).keys()
 

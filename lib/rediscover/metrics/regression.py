@@ -58,6 +58,15 @@ def _ratio(error: float, spread: float) -> float:
 def mse(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Mean squared error over all values; inf where a prediction is not finite.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+
+    Returns
+    -------
+    float
+        At least 0, in squared units of the truth.
+
     Examples
     --------
     >>> mse([1, 2, 5], [1, 2, 3])  # (0 + 0 + 4) / 3
@@ -76,6 +85,15 @@ def nmse_variance(prediction: ArrayLike, truth: ArrayLike) -> float:
     Both sums run over all outputs j. The mean predictor has 1. SurfaceBench, section 4 (one output).
     Not finite: inf. Constant truth: 0 if the prediction is exact, else inf.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+
+    Returns
+    -------
+    float
+        At least 0.
+
     Examples
     --------
     >>> nmse_variance([1, 2, 5], [1, 2, 3])  # 4 / (1 + 0 + 1)
@@ -88,6 +106,15 @@ def nmse_variance(prediction: ArrayLike, truth: ArrayLike) -> float:
 @metric("lower")
 def nmse_per_output(prediction: ArrayLike, truth: ArrayLike) -> float:
     """`nmse_variance` of each output, averaged: every output counts the same, whatever its scale.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+
+    Returns
+    -------
+    float
+        At least 0.
 
     Examples
     --------
@@ -105,6 +132,15 @@ def nmse_power(prediction: ArrayLike, truth: ArrayLike) -> float:
 
     Zero has 1, whatever the truth's mean. Not finite: inf.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+
+    Returns
+    -------
+    float
+        At least 0.
+
     Examples
     --------
     >>> round(nmse_power([1, 2, 5], [1, 2, 3]), 6)  # 4 / 14
@@ -120,6 +156,15 @@ def nmse_release(prediction: ArrayLike, truth: ArrayLike) -> float:
 
     Infinities are not. Mean squared error over variance of the rows left. No variance: 0 if the error is 0,
     else inf. No row left: inf. The release then leaves infinite scores out of its averages.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,)
+
+    Returns
+    -------
+    float
+        At least 0.
 
     Examples
     --------
@@ -142,6 +187,15 @@ def nmse_release_parametric(prediction: ArrayLike, truth: ArrayLike) -> float:
     With three axes it is a third of `nmse_variance`: the mean predictor has 1/3. The release reports nothing
     where a prediction is not finite; here that is inf.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n, n_axes)
+
+    Returns
+    -------
+    float
+        At least 0.
+
     Examples
     --------
     >>> truth = [[0, 0, 0], [2, 4, 6]]
@@ -156,6 +210,15 @@ def nmse_release_parametric(prediction: ArrayLike, truth: ArrayLike) -> float:
 def r2(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Coefficient of determination, 1 - `nmse_variance`; -inf where a prediction is not finite.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+
+    Returns
+    -------
+    float
+        At most 1.
+
     Examples
     --------
     >>> r2([1, 2, 4], [1, 2, 3])  # 1 - 1 / 2
@@ -167,6 +230,17 @@ def r2(prediction: ArrayLike, truth: ArrayLike) -> float:
 @metric("higher", upper=1.0)
 def r2_accuracy(prediction: ArrayLike, truth: ArrayLike, *, threshold: float = 0.999) -> float:
     """1 if `r2` is greater than the threshold, else 0; averaged over problems, the share that is fitted.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+    threshold : float
+        Of `r2`.
+
+    Returns
+    -------
+    float
+        0 or 1.
 
     Examples
     --------

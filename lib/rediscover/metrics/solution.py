@@ -69,6 +69,10 @@ def relation(
     seconds : float
         Limit of each step.
 
+    Returns
+    -------
+    Relation
+
     Raises
     ------
     ExpressionError
@@ -118,6 +122,19 @@ def solution_rate(
 
     The mean over problems is the solution rate. Constant predictions, zero among them, never pass.
 
+    Parameters
+    ----------
+    prediction, truth : str or Expression
+    sample : input name -> ndarray, shape (n,)
+        At least 2 rows that the prediction was not fitted to.
+    seconds : float
+        Limit of each step.
+
+    Returns
+    -------
+    float
+        0 or 1.
+
     Examples
     --------
     >>> x = {"x0": np.linspace(1.0, 2.0, 9)}
@@ -131,6 +148,18 @@ def equivalent(
     prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray], seconds: float = SECONDS
 ) -> bool:
     """Whether the prediction is the truth, with constants within 1e-6; see `relation`.
+
+    Parameters
+    ----------
+    prediction, truth : str or Expression
+    sample : input name -> ndarray, shape (n,)
+        At least 2 rows that the prediction was not fitted to.
+    seconds : float
+        Limit of each step.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------

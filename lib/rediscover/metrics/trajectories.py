@@ -1,5 +1,4 @@
-"""How well a system of differential equations was found: its trajectories, and the trees of its right-hand
-sides."""
+"""How well a system of differential equations was found: its trajectories, and the trees of its right-hand sides."""
 
 import functools
 from collections.abc import Mapping
@@ -83,8 +82,7 @@ def _denominator(values: ArrayLike, failures: str) -> np.ndarray:
 
 @metric("lower")
 def proximity_dependent(prediction: Mapping, truth: Mapping) -> float:
-    """Symbolic proximity as released: tree edit distances of the parts that depend on variables, summed over
-    states.
+    """Symbolic proximity as released: tree edit distances of the parts that depend on variables, summed over states.
 
     At every node the part that depends on the variables is kept, once, so that every constant left,
     exponents included, becomes the label 1, and a coefficient or an intercept (not both) disappears.

@@ -1,7 +1,6 @@
 """Distance between ordered, labelled trees: nodes to insert, delete or rename (Zhang and Shasha, 1989).
 
 A tree is a nested tuple ``(label, child, ...)``, as ``Expression.tree`` is. Written here rather than taken
-from collections.abc import Sequence
 from the package zss because that one changes its costs when a package for string distances happens to be
 installed, and because the tables of a study ask for tens of thousands of distances.
 """
@@ -141,6 +140,11 @@ def tree_edit_distance(prediction: tuple, truth: tuple) -> int:
     ----------
     prediction, truth : nested tuples ``(label, child, ...)``
 
+    Returns
+    -------
+    int
+        At least 0.
+
     Notes
     -----
     K. Zhang and D. Shasha, SIAM J. Comput. 18 (1989) 1245, with unit costs. A distance in the mathematical
@@ -159,6 +163,14 @@ def edit_script(prediction: tuple, truth: tuple) -> list[Edit]:
     """One cheapest way from the prediction to the truth: the truth's nodes in postorder, then deletions.
 
     The number of steps that are not ``keep`` is the `tree_edit_distance`.
+
+    Parameters
+    ----------
+    prediction, truth : nested tuples ``(label, child, ...)``
+
+    Returns
+    -------
+    list of Edit
 
     Examples
     --------

@@ -139,8 +139,7 @@ def extra_ids() -> dict:
 
 
 def ids(subset: str | None = None) -> list[str]:
-    """Names of SymbolBench's networks (``subset`` None or 'symbolbench') or of the others
-    ('cell_collective')."""
+    """Names of SymbolBench's networks (``subset`` None or 'symbolbench') or of the others ('cell_collective')."""
     subsets = {None: _networks, "symbolbench": _networks, "cell_collective": extra_ids}
     return list(subsets[subset]()) if subset in subsets else []
 
@@ -161,8 +160,7 @@ def load(name: str) -> BooleanNetwork:
 
 
 def _cell_collective(name: str) -> BooleanNetwork:
-    """A network in cana's file format: ``.l number label``, then ``.n node k inputs`` with k input bits and a
-    value a row."""
+    """A network in cana's file format: ``.l number label``, then ``.n node k inputs``, rows of k bits and a value."""
     nodes: dict[int, str] = {}
     rules: dict[str, str] = {}
     for block in extra_ids()[name].read_text(encoding="utf-8").replace("\r", "").split("\n.n "):

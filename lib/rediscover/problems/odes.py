@@ -200,8 +200,7 @@ def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory
 
 
 def noise_draw(number: int, snr_db: float, n_points: int, seed: int = 0) -> np.ndarray:
-    """Standard normal numbers of the published stream: one generator for all systems by number, then all
-    levels.
+    """Standard normal numbers of the published stream: one generator for all systems by number, then all levels.
 
     Returns
     -------

@@ -115,8 +115,7 @@ class PDE(Field):
         return (*self.states, *(f"{state}_{d}" for state in self.states for d in directions), *axes, "t")
 
     def evaluate(self, values: Mapping[str, Any]) -> np.ndarray:
-        """The right-hand sides where the needed states and derivatives are given, as ``u0_xx`` or as
-        ``u_xx``.
+        """The right-hand sides where the needed states and derivatives are given, as ``u0_xx`` or as ``u_xx``.
 
         Returns
         -------
@@ -145,8 +144,7 @@ class PDE(Field):
         return Samples(axes, t, record.u * (1 + self.noise * xi), du)
 
     def columns(self, names: Iterable[str], samples: Samples) -> dict[str, np.ndarray]:
-        """States, space derivatives (``u0_xxy``: mixed ones too) and coordinates by name, on the grid of
-        `samples`.
+        """States, space derivatives (``u0_xxy``: mixed ones too) and coordinates by name, on the grid of `samples`.
 
         Returns
         -------

@@ -3,15 +3,12 @@
 The paper gives ranges and sizes; what it leaves open is decided here:
 
 - Out of domain means every input in the bands that double the domain (the four corner squares): 5 to 10 in
-  absolute
-  value for the domain [-5, 5].
+  absolute value for the domain [-5, 5].
 - Integer grids: a random tenth of the grid is kept for testing, the rest for training, each drawn without
-  repetition where it is large enough. Bands hold integers, 51 to 100 in absolute value for the domain [-50,
-  50].
+  repetition where it is large enough. Bands hold integers, 51 to 100 in absolute value for [-50, 50].
 - Rows without a finite output are drawn again.
 - Noise is Gaussian with a standard deviation of ``noise`` times that of the output, on training outputs only;
-  for an
-  implicit surface the output is z.
+  for an implicit surface the output is z.
 - The splits have random streams of their own: the size of one changes no other.
 """
 
@@ -87,9 +84,12 @@ def load(name: str) -> "ImplicitSurface | Surface":
 class _Sampled(Problem):
     """What all surfaces have in common.
 
-    Attributes ---------- category : code of the paper's category, see `categories`. domain : (low, high) of
-    each input. sampler : 'uniform', as released, or 'curvature', denser where the training surface is curved,
-    as the paper says. n_train, n_test, n_ood : rows of the splits.
+    Attributes
+    ----------
+    category : code of the paper's category, see `categories`.
+    domain : (low, high) of each input.
+    sampler : 'uniform', as released, or 'curvature', denser where the training surface is curved, as the paper says.
+    n_train, n_test, n_ood : rows of the splits.
     """
 
     category: str

@@ -79,7 +79,19 @@ def bootstrap(
 
 
 def means_of_draws(values: np.ndarray, n: int, rng) -> np.ndarray:
-    """The means of `n` draws, to the bit those of one after the other, 3 to 45 times as fast (552 to 35 values)."""
+    """The means of `n` draws, to the bit those of one after the other, 3 to 45 times as fast (552 to 35 values).
+
+    Parameters
+    ----------
+    values : ndarray, shape (m,)
+    n : int
+        Number of draws, each of m values with repetition.
+    rng : Generator
+
+    Returns
+    -------
+    ndarray, shape (n,)
+    """
     some = max(1, DRAWN // len(values))
     sizes = [min(some, n - first) for first in range(0, n, some)]
     draws = (values[rng.integers(len(values), size=(size, len(values)))] for size in sizes)
@@ -200,6 +212,16 @@ def pearson(a, b) -> float:
     Pairs with a NaN are left out, as in all coefficients here; NaN if fewer than two pairs stay or a side is
     constant.
 
+    Parameters
+    ----------
+    a, b : array_like, shape (n,)
+        Scores of the same items.
+
+    Returns
+    -------
+    float
+        In [-1, 1], or NaN.
+
     Examples
     --------
     >>> round(pearson([1, 2, 3], [2, 4, 6]), 9)
@@ -212,6 +234,16 @@ def pearson(a, b) -> float:
 def spearman(a, b) -> float:
     """Spearman's rank correlation, ties at their mean rank; missing values as in `pearson`.
 
+    Parameters
+    ----------
+    a, b : array_like, shape (n,)
+        Scores of the same items.
+
+    Returns
+    -------
+    float
+        In [-1, 1], or NaN.
+
     Examples
     --------
     >>> spearman([1, 2, 3], [1, 100, 50])
@@ -223,6 +255,16 @@ def spearman(a, b) -> float:
 @metric("higher", lower=-1.0, upper=1.0)
 def kendall_tau(a, b) -> float:
     """Kendall's tau-b, which corrects for ties; missing values as in `pearson`.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n,)
+        Scores of the same items.
+
+    Returns
+    -------
+    float
+        In [-1, 1], or NaN.
 
     Examples
     --------
@@ -339,6 +381,11 @@ def _distance(level, values, totals):
 def agreement(a, b) -> pd.Series:
     """All coefficients of two raters on one scale at once, with the number of pairs.
 
+    Parameters
+    ----------
+    a, b : array_like, shape (n,)
+        Ratings of the same items on one scale.
+
     Returns
     -------
     Series: n, pearson, spearman, kendall, kappa, kappa_quadratic, alpha (ordinal)
@@ -365,6 +412,17 @@ def pair_by_position(a: pd.DataFrame, b: pd.DataFrame, keys) -> pd.DataFrame:
     This is what SciText2Eq's notebook does; the tables are in different orders, so scores of different
     equations meet. Columns get the suffixes ``_a`` and ``_b``; ``same`` says whether the keys agree.
 
+    Parameters
+    ----------
+    a, b : DataFrame, of n rows each
+    keys : list of str
+        Columns of both tables.
+
+    Returns
+    -------
+    DataFrame
+        Of n rows.
+
     Raises
     ------
     ValueError
@@ -379,6 +437,16 @@ def pair_by_position(a: pd.DataFrame, b: pd.DataFrame, keys) -> pd.DataFrame:
 
 def pair_by_key(a: pd.DataFrame, b: pd.DataFrame, keys) -> pd.DataFrame:
     """Rows of two tables that have the same keys, side by side; other columns get suffixes ``_a`` and ``_b``.
+
+    Parameters
+    ----------
+    a, b : DataFrame
+    keys : list of str
+        Columns of both tables.
+
+    Returns
+    -------
+    DataFrame
 
     Raises
     ------

@@ -17,6 +17,14 @@ def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, 
     means that the metric does not apply (failed runs have the worst value instead, see `scores.table`) and does
     not count.
 
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+    statistic : callable
+        ``numpy.mean``, ``numpy.median`` or another function of a vector.
+    seed : int
+        Of the bootstrap.
+
     Returns
     -------
     dict with value, low, high, n, n_finite
@@ -48,6 +56,16 @@ def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, 
 def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: Callable = np.mean) -> pd.DataFrame:
     """`interval` of several score columns for each group, tidy.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per run, with the columns `by` and `columns`.
+    by : list of str
+    columns : list of str
+        The scores.
+    statistic : callable
+        As for `interval`.
+
     Returns
     -------
     DataFrame with the columns of `by`, metric, value, low, high, n, n_finite; groups in order of appearance
@@ -60,7 +78,23 @@ def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: C
 
 
 def spread(tidy: pd.DataFrame, index: list[str], columns: str = "metric", digits: int = 2) -> pd.DataFrame:
-    """A tidy summary as a table of texts ``value [low, high]``."""
+    """A tidy summary as a table of texts ``value [low, high]``.
+
+    Parameters
+    ----------
+    tidy : DataFrame
+        As `summary` returns it.
+    index : list of str
+        Columns that name the rows.
+    columns : str
+        The column that names the columns.
+    digits : int
+        Significant digits.
+
+    Returns
+    -------
+    DataFrame of str
+    """
     from .tables import number
 
     text = tidy.assign(

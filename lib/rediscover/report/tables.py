@@ -175,6 +175,16 @@ def _wrapped(shown) -> str:
 def number(value, digits: int = 3) -> str:
     """A cell as text: `digits` significant digits, powers of ten where they are needed.
 
+    Parameters
+    ----------
+    value : object
+    digits : int
+        Significant digits.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> [number(x) for x in (0.123456, 1234.5, 1.2e-9, 3, float("inf"), None, "gplearn")]
@@ -206,7 +216,16 @@ def _winners(values, shown, direction):
 
 
 def escape(text: str) -> str:
-    """Text with LaTeX's special characters escaped (backslashes are not: they are for who writes LaTeX)."""
+    """Text with LaTeX's special characters escaped (backslashes are not: they are for who writes LaTeX).
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
     for character in "&%$#_{}":
         text = text.replace(character, "\\" + character)
     return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")

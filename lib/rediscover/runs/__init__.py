@@ -200,6 +200,18 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
     That is the problem's fields (noise among them, notes and sources not), the method's settings, the code of
     both modules and of all that they import of this package (comments and docstrings left out), the versions of the
     packages that the method declares, the seed and the budget.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : Method
+    seed : int
+    budget : Budget
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
     """
     parts = {
         "problem": identity(problem),
@@ -211,13 +223,37 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
 
 
 def identity(problem: Problem) -> list:
-    """What identifies a problem: class, fields (notes and sources not), and code (of its module and its imports)."""
+    """What identifies a problem: class, fields (notes and sources not), and code (of its module and its imports).
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    list
+    """
     fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
     return [type(problem).__qualname__, fields, code_version(type(problem).__module__)]
 
 
 def digest(parts: Any) -> str:
-    """SHA-256 of the canonical JSON of fields and settings."""
+    """SHA-256 of the canonical JSON of fields and settings.
+
+    Parameters
+    ----------
+    parts : plain data, arrays, problems' fields or methods' settings
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Raises
+    ------
+    TypeError
+        If a part has no stable text.
+    """
     return hashlib.sha256(_json(parts).encode()).hexdigest()
 
 

@@ -105,6 +105,10 @@ def read_function(
     known : name -> number, optional
         Names that the program may use without saying what they are; ``MAX_NPARAMS`` is `count`.
 
+    Returns
+    -------
+    Reading
+
     Raises
     ------
     ProgramError
@@ -149,11 +153,17 @@ def read_module(
     text, columns, known
         As in `read_function`; the arguments of ``forward`` are the columns.
 
+    Returns
+    -------
+    Reading
+
     Raises
     ------
     ProgramError
         With the line and the reason.
 
+    Examples
+    --------
     >>> reading = read_module('''
     ... class Spring(nn.Module):
     ...     def __init__(self, stiffness=2.0):

@@ -52,8 +52,7 @@ def assemble(vertices: np.ndarray, simplices: np.ndarray) -> tuple[sparse.csc_ar
 
 
 def heat(s: Setting) -> Simulation:
-    """Soil warmed from above: linear elements, consistent mass, backward Euler, the published discrete
-    system.
+    """Soil warmed from above: linear elements, consistent mass, backward Euler, the published discrete system.
 
     The surface (end of the driven axis) follows the daily temperature; all other sides are insulated. One
     step more than stored is computed, because the derivatives belong to the full record.

@@ -174,8 +174,7 @@ def _same_surface(problem, answer):
 
 
 def _accurate_points(problem, F):
-    """Points of F = 0 to within rounding; those where Newton's method creeps (multiple roots) are left
-    out."""
+    """Points of F = 0 to within rounding; those where Newton's method creeps (multiple roots) are left out."""
     points = problem.cloud(F, "test", CHECKED, generator(0, problem.id, "equivalence"))
     points = level_sets.project(F, points, steps=50)
     return points[level_sets.distance(F, points) < 1e-9]
