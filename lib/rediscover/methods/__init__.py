@@ -79,8 +79,8 @@ class Candidate:
 class Method:
     """Base of all methods. Subclasses are frozen dataclasses whose fields are their settings.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     name : as in tables and parameter files.
     reference : the paper or the package.
     accepts : problem kinds.

@@ -24,7 +24,8 @@ class Gplearn(Tabular):
     population_size : reduced to a tenth of the budget's evaluations where that is less.
     function_set : names, comma-separated.
     metric : 'mean absolute error' (gplearn's default), 'mse' or 'rmse'.
-    parsimony_coefficient, stopping_criteria, max_samples, tournament_size, p_* : as in gplearn.
+    parsimony_coefficient, stopping_criteria, max_samples, tournament_size : as in gplearn.
+    p_crossover, p_subtree_mutation, p_hoist_mutation, p_point_mutation : as in gplearn.
     const_range : constants are drawn from -const_range..const_range; 0 for none.
 
     grid : SRSD, Table S12 (100 random settings; chosen by its authors): population_size 100..1000,
