@@ -76,7 +76,7 @@ class Profile(BaseModel):
     profile: Literal["smoke", "quick", "paper"]
     explored: bool = False
 
-    def __init__(self, **values):
+    def __init__(self, **values) -> None:
         try:
             super().__init__(**values)
         except ValidationError as error:
@@ -178,7 +178,7 @@ def _plain_model(notebook: str) -> type[Profile]:
     )
 
 
-def read(path, profile: str | None = None, **changed) -> Profile:
+def read(path: str | Path, profile: str | None = None, **changed: Any) -> Profile:
     """Parameters of the notebook that a file of params/ is named after.
 
     A file holds ``common`` values and, beside each other, what each profile adds or replaces.

@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 
 class Malformed(Exception):
@@ -68,7 +69,7 @@ def tag(text: str, name: str) -> str:
     return body.strip().removesuffix("</").strip() if found else ""
 
 
-def json_value(text: str):
+def json_value(text: str) -> Any:
     """The JSON object or list in a reply: in a fence marked json, in any fence, or the first that can be read.
 
     Returns

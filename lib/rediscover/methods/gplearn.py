@@ -1,11 +1,13 @@
 """gplearn: plain genetic programming."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from . import Candidate
+from ..problems import Task
+from . import Budget, Candidate
 from .tables import Tabular
 
 
@@ -72,13 +74,13 @@ class Gplearn(Tabular):
         },
     }
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         unknown = [name for name in self.function_set.split(",") if name not in WRITTEN]
         if unknown:
             raise ValueError(f"gplearn: unknown function {unknown[0]!r} (functions: {', '.join(WRITTEN)})")
 
-    def search(self, task, *, budget, rng):
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         from gplearn.genetic import SymbolicRegressor
 
         population = max(2, min(self.population_size, int(budget.evaluations) // 10))
@@ -118,7 +120,7 @@ class Gplearn(Tabular):
         ]
 
 
-def non_dominated(programs) -> list:
+def non_dominated(programs: Iterable[Any]) -> list:
     """Programs that no shorter one beats, shortest first."""
     front: list = []
     for program in sorted((p for p in programs if p is not None), key=lambda p: (p.length_, p.raw_fitness_)):
@@ -146,7 +148,7 @@ WRITTEN = {
 }
 
 
-def write(program: list, X: np.ndarray, inputs, spell: bool = True) -> tuple[str, list[str]]:
+def write(program: list, X: np.ndarray, inputs: Sequence[str], spell: bool = True) -> tuple[str, list[str]]:
     """A program (prefix order: functions, column numbers, constants) as text, and the functions whose
     protection is met; it is in the text only if `spell`."""
     nodes, protected = iter(program), []

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..problems import Task
 from . import Budget, Candidate
 from .tables import Tabular
 
@@ -71,7 +72,7 @@ class Pysr(Tabular):
         },
     }
 
-    def available(self):
+    def available(self) -> str | None:
         if find_spec("pysr") is None:
             return (
                 "package pysr is not installed: pip install 'rediscover[pysr]', "
@@ -82,7 +83,7 @@ class Pysr(Tabular):
         return None
 
     @property
-    def version(self):
+    def version(self) -> str:
         return super().version if find_spec("pysr") else "unavailable"
 
     def arguments(self, budget: Budget, seed: int, output_directory: str) -> dict[str, Any]:
@@ -110,7 +111,7 @@ class Pysr(Tabular):
             "output_directory": output_directory,
         }
 
-    def search(self, task, *, budget, rng):
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         from pysr import PySRRegressor
 
         with tempfile.TemporaryDirectory() as folder:

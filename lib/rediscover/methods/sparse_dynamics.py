@@ -8,7 +8,7 @@ errors on the validation block) is then one on a small matrix with the same answ
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -20,7 +20,7 @@ import scipy.linalg.lapack
 from ..metrics.dynamics import fitness, linear_size, term_size
 from ..numerics.differences import derivative
 from ..problems import Evolving, Field, Problem, Trajectories, generator
-from . import Candidate, Method, Unsupported
+from . import Budget, Candidate, Method, Unsupported
 
 THRESHOLDS = tuple(np.logspace(-7, 0, 16).tolist())
 PRINTED = 1e-10  # coefficients below are left out of the equations, as in the released code
@@ -54,7 +54,7 @@ class Term(NamedTuple):
     def order(self) -> int:
         return sum(self.orders)
 
-    def text(self, states, axes) -> str:
+    def text(self, states: Sequence[str], axes: Sequence[str]) -> str:
         factors = []
         for i, power in self.function:
             if self.wave:
@@ -166,7 +166,7 @@ class Rows:
     n : rows that these stand for
     """
 
-    def __init__(self, X: np.ndarray, Y: np.ndarray, n: int):
+    def __init__(self, X: np.ndarray, Y: np.ndarray, n: int) -> None:
         self.X, self.Y, self.n = X, Y, n
         self._solved: dict[Any, np.ndarray] = {}
 
@@ -289,7 +289,7 @@ class Scored(NamedTuple):
 class Selection:
     """Validation scores of coefficient vectors, each distinct one computed once."""
 
-    def __init__(self, validation: Rows, terms: list[Term]):
+    def __init__(self, validation: Rows, terms: list[Term]) -> None:
         self.validation = validation
         self.sizes = np.array([term_size(term.text([f"u{i}" for i in range(9)], "xyz")) for term in terms])
         self.scale = validation.power() + 1e-10
@@ -332,7 +332,9 @@ class Selection:
         )
 
 
-def printed(terms: list[Term], support: np.ndarray, w: np.ndarray, states, axes) -> dict[str, float]:
+def printed(
+    terms: list[Term], support: np.ndarray, w: np.ndarray, states: Sequence[str], axes: Sequence[str]
+) -> dict[str, float]:
     """Term -> coefficient of a right-hand side, without what is too small to print."""
     return {terms[j].text(states, axes): float(c) for j, c in zip(support, w, strict=True) if abs(c) > PRINTED}
 
@@ -421,15 +423,15 @@ class SparseRegression(Method):
     max_iter: int = 200
     max_columns: int = 1000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for f in dataclasses.fields(self):  # parameter files have lists
             object.__setattr__(self, f.name, _tuples(getattr(self, f.name)))
 
-    def search(self, p: Prepared, rng) -> Iterator[tuple[dict[str, Any], Equations]]:
+    def search(self, p: Prepared, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Equations]]:
         """Every setting with its equations on the training block."""
         raise NotImplementedError
 
-    def refit(self, p: Prepared, setting: Mapping[str, Any], rng) -> Equations:
+    def refit(self, p: Prepared, setting: Mapping[str, Any], rng: np.random.Generator) -> Equations:
         """The equations of one setting on training and validation blocks together."""
         raise NotImplementedError
 
@@ -460,7 +462,7 @@ class SparseRegression(Method):
         ]
         return Prepared(data, terms, libraries, problem.time_blocks(len(data.t)), n_states)
 
-    def solve(self, problem: Problem, *, budget=None, seed: int = 0) -> list[Candidate]:
+    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         """The equations of highest fitness, refitted; the whole grid counts as evaluations.
 
         Raises
@@ -503,7 +505,7 @@ def _inside(term: Term, family, order: int, degree: int) -> bool:
     return term.degree <= degree and term.order <= order and (not term.wave or term.wave in family)
 
 
-def draws(rows: Rows, n_models: int, n_rows: int, rng) -> list[Rows]:
+def draws(rows: Rows, n_models: int, n_rows: int, rng: np.random.Generator) -> list[Rows]:
     """Bootstrap samples: rows drawn with replacement."""
     return [
         Rows(rows.X[chosen], rows.Y[chosen], n_rows)

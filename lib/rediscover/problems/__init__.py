@@ -250,6 +250,10 @@ class Series(Problem):
 
     kind = "series"
 
+    def series(self) -> np.ndarray:
+        """The series, shape (n, n_inputs)."""
+        raise NotImplementedError
+
 
 class Passage(Problem):
     """A formula described by text: ``{"latex": ...}``."""

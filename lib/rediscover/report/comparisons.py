@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from statsmodels.stats.proportion import proportion_confint
 
 from ..methods import method
@@ -33,8 +34,8 @@ PAIRED_TEST = {  # the one schema of every table of paired tests: column -> what
 
 
 def paired_test(
-    a,
-    b,
+    a: ArrayLike,
+    b: ArrayLike,
     names: tuple[str, str],
     *,
     measure: str,

@@ -1,6 +1,16 @@
 """One look for all figures: method -> colour, marker and order, fixed here."""
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:  # loaded on first use
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, distinguishable with colour-vision deficiency, then tints of them.
 METHOD_STYLE = {
@@ -64,7 +74,7 @@ def marker(method: str) -> str:
     return METHOD_STYLE.get(method, ("", "."))[1]
 
 
-def order(methods) -> list[str]:
+def order(methods: Iterable[str]) -> list[str]:
     """Methods in the order of all tables and figures: controls, then as listed above, then by name.
 
     Parameters
@@ -82,7 +92,7 @@ def order(methods) -> list[str]:
 
 
 @contextmanager
-def style():
+def style() -> Iterator[None]:
     """matplotlib settings of all figures, as a context.
 
     Yields
@@ -91,7 +101,7 @@ def style():
     """
     import matplotlib
 
-    settings = {
+    settings: dict[Any, Any] = {
         "figure.constrained_layout.use": True,
         "figure.dpi": 100,
         "font.size": 9,
@@ -107,7 +117,7 @@ def style():
         yield
 
 
-def logarithmic(ax, axis) -> None:
+def logarithmic(ax: "Axes", axis: "Axis") -> None:
     """Make an axis logarithmic, with labels that stay apart: plain numbers within two decades, else powers.
 
     Parameters
@@ -130,8 +140,15 @@ def logarithmic(ax, axis) -> None:
 
 
 def intervals(
-    tidy, *, row: str, panel: str, label: dict[str, str], reference=None, linear=(), columns: int | None = None
-):
+    tidy: "pd.DataFrame",
+    *,
+    row: str,
+    panel: str,
+    label: dict[str, str],
+    reference: Mapping[tuple[str, str], float] | None = None,
+    linear: Collection[str] = (),
+    columns: int | None = None,
+) -> "Figure":
     """Estimates with intervals: one panel per value of `panel`, one line per method.
 
     Parameters
@@ -179,7 +196,7 @@ def intervals(
     return figure
 
 
-def against(tidy, *, x: str, label_x: str, panels: dict[str, str]):
+def against(tidy: "pd.DataFrame", *, x: str, label_x: str, panels: dict[str, str]) -> "Figure":
     """Lines with intervals against a condition such as the noise level, one panel per metric.
 
     Parameters

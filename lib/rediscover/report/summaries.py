@@ -5,11 +5,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from .statistics import bootstrap
 
 
-def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, float]:
+def interval(values: ArrayLike, statistic: Callable = np.mean, seed: int = 0) -> dict[str, float]:
     """A statistic with its 95 % bootstrap interval, over problems.
 
     Infinite values (a prediction that is not finite somewhere) are counted, not averaged: a mean is over the
@@ -34,13 +35,13 @@ def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, 
     >>> interval([1.0, 1.0, math.inf]) == {"value": 1.0, "low": 1.0, "high": 1.0, "n": 3, "n_finite": 2}
     True
     """
-    values = np.asarray(values, float)
-    values = values[~np.isnan(values)]
-    finite = values[np.isfinite(values)]
-    counts = {"n": len(values), "n_finite": len(finite)}
-    used = values if statistic is np.median else finite
+    known = np.asarray(values, float)
+    known = known[~np.isnan(known)]
+    finite = known[np.isfinite(known)]
+    counts = {"n": len(known), "n_finite": len(finite)}
+    used = known if statistic is np.median else finite
     if not len(used):
-        nothing = math.inf if len(values) else math.nan
+        nothing = math.inf if len(known) else math.nan
         return {"value": nothing, "low": nothing, "high": nothing, **counts}
     if statistic is np.median:  # inf - inf inside a quantile is NaN: rank first, interpolate never
         used = np.sort(used)
