@@ -7,6 +7,7 @@
 """
 
 import warnings
+from typing import TYPE_CHECKING
 
 from .system import reproducible_blas
 
@@ -15,7 +16,12 @@ reproducible_blas.fix()  # before anything imports numpy
 # tqdm, which pooch imports, says in every notebook without ipywidgets that its bars will be plain.
 warnings.filterwarnings("ignore", message="IProgress not found")
 
-from . import methods, problems  # noqa: E402
+if TYPE_CHECKING:
+    # These two modules can be called. mypy knows no such thing: to it they are the functions of the same name.
+    from .methods import methods
+    from .problems import problems
+else:
+    from . import methods, problems
 from .methods import Budget, Candidate, method  # noqa: E402
 from .problems import problem  # noqa: E402
 

@@ -5,10 +5,11 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 
-def main(arguments=None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; errors are one line on standard error and exit status 2."""
     options = _parser().parse_args(arguments)
     try:
@@ -27,13 +28,13 @@ def main(arguments=None) -> int:
         return 2
 
 
-def _problems(options):
+def _problems(options) -> None:
     from . import problems
 
     print("\n".join(problems(options.study, options.subset)))
 
 
-def _methods(options):
+def _methods(options) -> None:
     from . import methods
 
     print(methods().to_string(index=False))
@@ -59,7 +60,7 @@ def _settings(texts):
     return settings
 
 
-def _solve(options):
+def _solve(options) -> None:
     from . import method, problem, score
 
     solver = method(options.method, **_settings(options.set))
@@ -73,7 +74,7 @@ def _solve(options):
     print(json.dumps({"scores of the first": score(chosen, candidates, seed=options.seed)}, indent=1))
 
 
-def _score(options):
+def _score(options) -> None:
     from . import problem, score
 
     chosen = problem(options.problem)
@@ -81,7 +82,7 @@ def _score(options):
     print(json.dumps(score(chosen, pairs, seed=options.seed), indent=1))
 
 
-def _run(options):
+def _run(options) -> None:
     from . import problems, runs
 
     ids = [id for name in options.problems for id in (problems(name) if "/" not in name else [name])]
@@ -91,7 +92,7 @@ def _run(options):
     frame.to_csv(options.out or sys.stdout, index=False)
 
 
-def _check(options):
+def _check(options) -> None:
     """Everything that can be wrong before a long run begins."""
     from .params import read
     from .report import Output
@@ -112,7 +113,7 @@ def _check(options):
             raise OSError(f"SCHEDULER={address} cannot be reached: {error}") from None
 
 
-def _ledger(options):
+def _ledger(options) -> None:
     import pandas as pd
 
     from .report.ledger import VERDICTS
@@ -143,7 +144,7 @@ def _parser():
         sub.set_defaults(run=function)
         return sub
 
-    def budget(sub):
+    def budget(sub) -> None:
         sub.add_argument("--evaluations", type=int, default=10_000, help="expressions a run may evaluate")
         sub.add_argument("--seconds", type=float, default=60.0, help="wall-clock limit of a run")
         sub.add_argument("--memory-mb", type=int, default=2048, help="memory limit of a run, MiB")

@@ -10,13 +10,13 @@ import functools
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from . import methods, problems
-from .methods import Budget
+from .methods import Budget, method
+from .problems import problem
 from .system.paths import root
 from .system.studies import FOLDER, studies
 
@@ -29,7 +29,7 @@ class ParameterError(ValueError):
 
 def _known_method(name: str) -> str:
     try:
-        methods.method(name)
+        method(name)
     except KeyError as error:
         raise ValueError(error.args[0]) from None
     return name
@@ -37,7 +37,7 @@ def _known_method(name: str) -> str:
 
 def _known_problem(id: str) -> str:
     try:
-        problems.problem(id)
+        problem(id)
     except KeyError as error:
         raise ValueError(error.args[0]) from None
     return id
@@ -76,7 +76,7 @@ class Profile(BaseModel):
     profile: Literal["smoke", "quick", "paper"]
     explored: bool = False
 
-    def __init__(self, **values):
+    def __init__(self, **values) -> None:
         try:
             super().__init__(**values)
         except ValidationError as error:
@@ -178,7 +178,7 @@ def _plain_model(notebook: str) -> type[Profile]:
     )
 
 
-def read(path, profile: str | None = None, **changed) -> Profile:
+def read(path: str | Path, profile: str | None = None, **changed: Any) -> Profile:
     """Parameters of the notebook that a file of params/ is named after.
 
     A file holds ``common`` values and, beside each other, what each profile adds or replaces.
@@ -224,7 +224,7 @@ def read(path, profile: str | None = None, **changed) -> Profile:
     return read[0]
 
 
-def load(notebook: str, cells: Mapping[str, object]) -> Profile:
+def load(notebook: str, cells: Mapping[str, Any]) -> Profile:
     """Parameters of a notebook: its profile's, with what its parameters cell or ``papermill -p`` changed.
 
     Parameters
@@ -247,7 +247,7 @@ def load(notebook: str, cells: Mapping[str, object]) -> Profile:
     return read(root() / "params" / f"{notebook}.yaml", profile, **given)
 
 
-def _assigned(cells: Mapping[str, object]) -> set[str]:
+def _assigned(cells: Mapping[str, Any]) -> set[str]:
     """Names that the parameters cell assigns, and the cell that papermill puts behind it.
 
     They are read from the cells' sources, since `globals()` also holds what an analysis has computed meanwhile.

@@ -14,7 +14,7 @@ numbers, variables and the functions of `syntax`, and nothing in it can execute 
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -44,6 +44,10 @@ def parse(text: str, names: Iterable[str] | None = None, logic: bool = False) ->
         The variables that may occur. A variable called ``pi`` or ``E`` must be listed.
     logic : bool
         Read a Boolean rule instead: ``! ~ not & and ^ | or ->``, ``True``, ``False``, ``0``, ``1``.
+
+    Returns
+    -------
+    Expression
 
     Raises
     ------
@@ -80,25 +84,25 @@ class Expression:
     logic: bool = False
     size: int = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "size", _checked_size(self.tree))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"parse({self._text!r}{', logic=True' if self.logic else ''})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         # By text, which is exact: tuples would take 1, 1.0 and True for equal.
         if not isinstance(other, Expression):
             return NotImplemented
         return (self._text, self.names, self.logic) == (other._text, other.names, other.logic)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self._text, self.logic))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple:
         return Expression, (self.tree, self.logic)
 
     @cached_property
@@ -108,8 +112,13 @@ class Expression:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The variables, sorted."""
-        found = set()
-        fold(self.tree, lambda label, children: children or found.add(label))
+        found: set = set()
+
+        def note(label: Any, children: list) -> None:
+            if not children:
+                found.add(label)
+
+        fold(self.tree, note)
         return tuple(sorted(label for label in found if isinstance(label, str) and label not in NAMED))
 
     # Evaluation
@@ -174,7 +183,7 @@ class Expression:
     def _marked(self) -> tuple:
         """The tree in which what stays fixed of numbers, small integer exponents, is the label of a leaf."""
 
-        def mark(label, children):
+        def mark(label: Any, children: list[tuple]) -> tuple:
             if label == "**" and len(children[1]) == 1 and _is_number(children[1][0]):
                 if abs(children[1][0]) <= EXPONENT and children[1][0] == int(children[1][0]):
                     children[1] = (children[1],)
@@ -182,10 +191,10 @@ class Expression:
 
         return fold(self.tree, mark)
 
-    def _with_leaves(self, replacement) -> tuple:
+    def _with_leaves(self, replacement: Callable[[Any], tuple]) -> tuple:
         """The tree with ``replacement(number)`` for each constant, from left to right."""
 
-        def replace(leaf):
+        def replace(leaf: Any) -> tuple:
             return leaf if type(leaf) is tuple else replacement(leaf) if _is_number(leaf) else (leaf,)
 
         return replace_leaves(self._marked, replace)
@@ -193,8 +202,13 @@ class Expression:
     @cached_property
     def constants(self) -> tuple[float, ...]:
         """Every number from left to right but integer exponents up to 6."""
-        found = []
-        self._with_leaves(lambda number: found.append(number) or (number,))
+        found: list[float] = []
+
+        def note(number: float) -> tuple:
+            found.append(number)
+            return (number,)
+
+        self._with_leaves(note)
         return tuple(found)
 
     def with_constants(self, values: Sequence[float]) -> "Expression":
@@ -225,7 +239,7 @@ class Expression:
         trees = {name: self._tree_of(value) for name, value in replacements.items()}
         return Expression(replace_leaves(self.tree, lambda leaf: trees.get(leaf, (leaf,))), self.logic)
 
-    def _tree_of(self, value) -> tuple:
+    def _tree_of(self, value: Any) -> tuple:
         if isinstance(value, Expression):
             return value.tree
         if isinstance(value, str):
@@ -234,7 +248,7 @@ class Expression:
 
     # Algebra
 
-    def sympy(self):
+    def sympy(self) -> Any:
         """The SymPy expression in plain Symbols; Integer for integers, Float for other numbers.
 
         SymPy evaluates as usual (``x + x`` becomes ``2*x``); constant parts beyond
@@ -243,7 +257,7 @@ class Expression:
         return self._sympy
 
     @cached_property
-    def _sympy(self):
+    def _sympy(self) -> Any:
         return algebra.to_sympy(self.tree)
 
     def latex(self) -> str:
@@ -256,7 +270,7 @@ def _checked_size(tree: tuple) -> int:
     """Number of nodes of a tree, after checking labels, numbers of children and limits."""
     size = 0
 
-    def check(label, depths):
+    def check(label: Any, depths: list[int]) -> int:
         nonlocal size
         size += 1
         if size > NODES:
@@ -278,11 +292,11 @@ def _checked_size(tree: tuple) -> int:
     return size
 
 
-def _is_number(label) -> bool:
+def _is_number(label: Any) -> bool:
     return type(label) in (int, float)
 
 
-def _column(name: str, value, logic: bool) -> np.ndarray:
+def _column(name: str, value: Any, logic: bool) -> np.ndarray:
     column = np.asarray(value)
     if column.dtype.kind not in "biuf":
         raise TypeError(f"values of {name} must be real numbers, got {column.dtype}")
@@ -290,8 +304,16 @@ def _column(name: str, value, logic: bool) -> np.ndarray:
     return column if column.dtype == wanted else column.astype(wanted)
 
 
-def from_sympy(expression) -> Expression:
+def from_sympy(expression: Any) -> Expression:
     """Read a SymPy expression, node by node.
+
+    Parameters
+    ----------
+    expression : sympy.Expr or sympy.logic.boolalg.Boolean
+
+    Returns
+    -------
+    Expression
 
     Raises
     ------
@@ -307,6 +329,12 @@ def from_sympy(expression) -> Expression:
 
 def simplify(expression: Expression, seconds: float = 5.0) -> tuple[Expression, str]:
     """SymPy's simplification, in a process that is killed after `seconds`.
+
+    Parameters
+    ----------
+    expression : Expression
+    seconds : float
+        Limit of computing time.
 
     Returns
     -------
@@ -341,6 +369,7 @@ def refit(
 
     Parameters
     ----------
+    expression : Expression
     values : variable name -> array of shape (n,)
     y : array of shape (n,)
     starts : int

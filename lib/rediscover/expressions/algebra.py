@@ -1,6 +1,8 @@
 """Trees to SymPy and back, node by node; SymPy never sees text."""
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,7 @@ LARGEST_EXACT = 2**53  # integer powers beyond it become floats: 9**9**9 would f
 LARGEST_EXPONENT = 1000
 
 
-def to_sympy(tree: tuple, *, as_written: bool = False):
+def to_sympy(tree: tuple, *, as_written: bool = False) -> Any:
     """The SymPy expression, with plain Symbols. Constant parts that overflow or are undefined: oo or nan.
 
     With `as_written`, a decimal number has as many digits as its text, 15 at least, as `sympy.sympify` reads it.
@@ -19,7 +21,7 @@ def to_sympy(tree: tuple, *, as_written: bool = False):
     import sympy
 
     relations = dict(zip(COMPARISONS, (sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge, sympy.Eq, sympy.Ne), strict=True))
-    makers = {
+    makers: dict[str, Any] = {
         "+": sympy.Add,
         "-": lambda a, b: a - b,
         "*": sympy.Mul,
@@ -42,14 +44,16 @@ def to_sympy(tree: tuple, *, as_written: bool = False):
         **relations,
     }
 
-    def power(base, exponent, value):
+    def power(base: Any, exponent: Any, value: float | None) -> Any:
         if value is not None and abs(value) > LARGEST_EXACT:
             base = sympy.Float(base) if base.is_Integer else base
         elif exponent.is_Integer and abs(exponent) > LARGEST_EXPONENT:
             exponent = sympy.Float(exponent)
         return base**exponent
 
-    def combine(label, children):  # results are (object, value of a constant part or None)
+    def combine(
+        label: Any, children: list[tuple]
+    ) -> tuple[Any, float | None]:  # results are (object, value of a constant part or None)
         if not children:
             if label in NAMED:
                 return {"π": sympy.pi, "ℯ": sympy.E}[label], NAMED[label]
@@ -72,9 +76,11 @@ def to_sympy(tree: tuple, *, as_written: bool = False):
         if sympy.nan in parts and label in relations:
             return sympy.false, None
         if label == "**":
-            return power(*parts, value), value
+            base, exponent = parts
+            return power(base, exponent, value), value
         try:
-            return makers.get(label, getattr(sympy, label, None))(*parts), value
+            maker: Any = makers.get(label, getattr(sympy, label, None))
+            return maker(*parts), value
         except (ZeroDivisionError, TypeError, ValueError):  # a modulus of 0, an order of complex numbers
             return sympy.nan, value
 
@@ -87,7 +93,7 @@ def _evaluate(label: str, values: tuple[float, ...]) -> float:
     return UFUNCS[label](*values)
 
 
-def from_sympy(expression) -> tuple:
+def from_sympy(expression: Any) -> tuple:
     """The tree of a SymPy expression.
 
     Raises
@@ -101,20 +107,20 @@ def from_sympy(expression) -> tuple:
     binary = {"StrictLessThan": "<", "LessThan": "<=", "StrictGreaterThan": ">", "GreaterThan": ">="}
     binary |= {"Equality": "==", "Unequality": "!=", "And": "and", "Or": "or", "Xor": "xor", "Implies": "implies"}
 
-    def chain(label, trees):
+    def chain(label: str, trees: Iterable[tuple]) -> tuple:
         first, *rest = trees
         for tree in rest:
             first = (label, first, tree)
         return first
 
-    def total(terms):
+    def total(terms: Any) -> tuple:
         tree = read(terms[0])
         for term in terms[1:]:
             negative = term.could_extract_minus_sign() and not term.is_Add
             tree = ("-", tree, read(-term)) if negative else ("+", tree, read(term))
         return tree
 
-    def product(node):
+    def product(node: Any) -> tuple:
         """``-a*b/(c*d)``: the sign first, then factors over factors."""
         coefficient, rest = node.as_coeff_Mul(rational=True)
         above, below = [], []
@@ -132,7 +138,7 @@ def from_sympy(expression) -> tuple:
         tree = chain("*", above)
         return ("/", tree, chain("*", below)) if below else tree
 
-    def read(node):
+    def read(node: Any) -> tuple:
         if node in named:
             return named[node]
         name = type(node).__name__
@@ -152,7 +158,7 @@ def from_sympy(expression) -> tuple:
                 return product(node)
             return ("sqrt", read(base)) if exponent == sympy.S.Half else ("**", read(base), read(exponent))
         if name == "Piecewise":
-            tree = None
+            tree: Any = None
             for value, condition in reversed(node.args):
                 if condition == True:  # noqa: E712  (SymPy's true)
                     tree = None if value is sympy.nan else read(value)

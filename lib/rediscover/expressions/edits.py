@@ -144,7 +144,7 @@ def read_completion(header: str, reply: str) -> str:
             end = min(error.lineno or 1, len(lines)) - 1
         else:
             node = tree.body[0]
-            if isinstance(node, ast.FunctionDef) and node.end_lineno > len(head):
+            if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) > len(head):
                 return "\n".join(lines[: node.end_lineno])
             break
         lines = lines[:end]
@@ -182,7 +182,7 @@ def _fences(reply: str, mark: str) -> list[str]:
     return bodies
 
 
-def _check_length(reply: str):
+def _check_length(reply: str) -> None:
     if not isinstance(reply, str):
         raise TypeError(f"a reply is text, got {type(reply).__name__}")
     if len(reply) > CHARACTERS:

@@ -4,6 +4,8 @@ The search is SciPy's trust region, not its MINPACK: that one, in SciPy 1.17, gi
 call where the Jacobian lacks rank, as it does for constants that the data cannot tell apart.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.optimize import least_squares
 
@@ -32,24 +34,24 @@ def best_constants(
     scale = float(np.sqrt(np.mean(y**2))) or 1.0
     scale = scale if np.isfinite(scale) else float(np.max(np.abs(y)))
 
-    def raw(constants) -> list[np.ndarray]:
+    def raw(constants: np.ndarray) -> list[np.ndarray]:
         filled = columns | dict(zip(names, constants, strict=True))
         with np.errstate(all="ignore"):
             return [np.broadcast_to(part, y.shape) / scale for part in map(np.ravel, program(filled))]
 
-    def bounded(rows):
+    def bounded(rows: np.ndarray) -> np.ndarray:
         return np.clip(np.nan_to_num(rows, nan=PENALTY, posinf=PENALTY, neginf=-PENALTY), -PENALTY, PENALTY)
 
-    def residuals(constants):
+    def residuals(constants: np.ndarray) -> np.ndarray:
         return bounded(raw(constants)[0] - y / scale)
 
-    def jacobian(constants):
-        value, *slopes = raw(constants)
-        slopes = np.array(slopes).T
+    def jacobian(constants: np.ndarray) -> np.ndarray:
+        value, *derivatives = raw(constants)
+        slopes = np.array(derivatives).T
         slopes[~np.isfinite(value)] = 0.0
         return bounded(np.where(np.isfinite(slopes), slopes, 0.0))
 
-    def error(constants) -> float:
+    def error(constants: np.ndarray) -> float:
         with np.errstate(all="ignore"):
             total = float(np.mean((raw(constants)[0] - y / scale) ** 2))
         return total if np.isfinite(total) else np.inf
@@ -67,7 +69,7 @@ def best_constants(
     return best
 
 
-def _guesses(start: np.ndarray, starts: int, rng: np.random.Generator):
+def _guesses(start: np.ndarray, starts: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
     for i in range(starts):
         if i == 0:
             yield start

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import Expression
 from .numerics import Program
@@ -21,7 +22,12 @@ class Solver(NamedTuple):
 
 
 def simulate(
-    equations: Mapping[str, Expression], initial, t, *, solver: Solver = Solver(), evaluations: int = 10_000
+    equations: Mapping[str, Expression],
+    initial: ArrayLike,
+    t: ArrayLike,
+    *,
+    solver: Solver = Solver(),
+    evaluations: int = 10_000,
 ) -> np.ndarray:
     """Integrate an autonomous system.
 
@@ -56,7 +62,7 @@ def simulate(
     program = Program([right.tree for right in equations.values()])
     left = evaluations
 
-    def rates(_, state):
+    def rates(_: float, state: np.ndarray) -> list[float]:
         nonlocal left
         left -= 1
         value = program.at(dict(zip(names, state.tolist(), strict=True)))

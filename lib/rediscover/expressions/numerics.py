@@ -3,7 +3,8 @@
 import functools
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -83,8 +84,8 @@ class Program:
     variables : names for whose values the derivatives of each tree are computed as well
     """
 
-    def __init__(self, trees: Sequence[tuple], variables: Sequence[str] = ()):
-        self.numbers: dict[tuple, int] = {}  # what is computed -> its number
+    def __init__(self, trees: Sequence[tuple], variables: Sequence[str] = ()) -> None:
+        self.numbers: dict[tuple | str, int] = {}  # what is computed -> its number
         self.steps: list = []  # by number: a constant, a variable's name, or (function, operands)
         self.results = [fold(tree, self.emit) for tree in trees]
         values = len(self.steps)  # what follows are derivatives, which are not differentiated again
@@ -92,7 +93,7 @@ class Program:
             self.results += self.differentiate(self.results[: len(trees)], values, variable)
         self.assign()
 
-    def emit(self, label, operands: list[int]) -> int:
+    def emit(self, label: Any, operands: list[int]) -> int:
         """The number of a node, given those of its children."""
         if not operands:
             if isinstance(label, str) and label not in NAMED:
@@ -106,17 +107,17 @@ class Program:
             operands = [*operands, self.constant(math.nan)]
         return self.apply(UFUNCS[label], *operands)
 
-    def number(self, key, step) -> int:
+    def number(self, key: tuple | str, step: Any) -> int:
         if key not in self.numbers:
             self.numbers[key] = len(self.steps)
             self.steps.append(step)
         return self.numbers[key]
 
-    def constant(self, value) -> int:
+    def constant(self, value: float) -> int:
         value = value if isinstance(value, bool) else float(value)
         return self.number((type(value), repr(value)), value)
 
-    def apply(self, function, *operands: int) -> int:
+    def apply(self, function: Callable, *operands: int) -> int:
         steps = [self.steps[i] for i in operands]
         if all(isinstance(step, float | bool) for step in steps):
             with np.errstate(all="ignore"):
@@ -169,7 +170,7 @@ class Program:
         """A rule's tree with numbers for its letters; times 0 vanishes, times 1 stays."""
         zero, one = self.constant(0.0), self.constant(1.0)
 
-        def combine(label, operands):
+        def combine(label: Any, operands: list[int]) -> int:
             if not operands:
                 return known[label] if label in known else self.emit(label, operands)
             if (label == "*" and zero in operands) or (label == "/" and operands[0] == zero):
@@ -185,7 +186,7 @@ class Program:
 
         return fold(tree, combine)
 
-    def assign(self):
+    def assign(self) -> None:
         """Give each step a register that is free again after its last use: arrays stay in the cache."""
         needed, last = set(self.results), dict.fromkeys(self.results, len(self.steps))
         for i in range(len(self.steps) - 1, -1, -1):
@@ -193,7 +194,9 @@ class Program:
                 for operand in self.steps[i][1]:
                     needed.add(operand)
                     last.setdefault(operand, i)
-        self.start, self.inputs, self.calls = [], [], []
+        self.start: list = []
+        self.inputs: list[tuple[str, int]] = []
+        self.calls: list[tuple] = []
         register, free = {}, []
         for i in sorted(needed):
             if type(self.steps[i]) is not tuple:

@@ -6,8 +6,8 @@ A tree is nested tuples ``(label, child, ...)``; a leaf is ``(name,)``, ``(numbe
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, NoReturn
 
 CHARACTERS = 20_000  # longest text
 NESTING = 100  # brackets, signs and powers inside one another: the parser recurses on these only
@@ -86,19 +86,19 @@ class ExpressionError(ValueError):
     reason : what is wrong there.
     """
 
-    def __init__(self, text: str, position: int, reason: str):
+    def __init__(self, text: str, position: int, reason: str) -> None:
         self.text, self.position, self.reason = text, position, reason
         start, stop = max(0, position - 30), position + 30
         excerpt = f"{'...' if start else ''}{text[start:stop]}{'...' if stop < len(text) else ''}"
         super().__init__(f"cannot read expression {excerpt!r} at position {position}: {reason}")
 
-    def __reduce__(self):  # workers send errors home
+    def __reduce__(self) -> tuple:  # workers send errors home
         return type(self), (self.text, self.position, self.reason)
 
 
-def fold(tree: tuple, combine: Callable[[Any, list], Any]):
+def fold(tree: tuple, combine: Callable[[Any, list], Any]) -> Any:
     """Result of ``combine(label, results of the children)`` at the root, bottom-up, without recursion."""
-    stack, results = [(tree, False)], []
+    stack, results = [(tree, False)], list[Any]()
     while stack:
         node, ready = stack.pop()
         if ready or len(node) == 1:
@@ -220,13 +220,13 @@ LOGIC_PREFIX = {"not": ("not", 17), "!": ("not", 80), "~": ("not", 80)}
 class Parser:
     """One reading of one text; `tree` does it."""
 
-    def __init__(self, text: str, names: Iterable[str] | None, logic: bool):
+    def __init__(self, text: str, names: Iterable[str] | None, logic: bool) -> None:
         self.text, self.logic = text, logic
         self.names = None if names is None else frozenset([names] if isinstance(names, str) else names)
         self.infix, self.prefix = (LOGIC_INFIX, LOGIC_PREFIX) if logic else (INFIX, PREFIX)
         self.nesting, self.in_bars = 0, False
 
-    def fail(self, reason: str, position: int | None = None):
+    def fail(self, reason: str, position: int | None = None) -> NoReturn:
         raise ExpressionError(self.text, self.token.position if position is None else position, reason)
 
     def tree(self) -> tuple:
@@ -241,7 +241,7 @@ class Parser:
             self.fail(f"expected an operator, {self.found()}")
         return tree if self.logic else as_number(tree)
 
-    def scan(self):
+    def scan(self) -> Iterator[Token]:
         position, text = 0, self.text
         while True:
             match = TOKEN.match(text, position)
@@ -249,7 +249,7 @@ class Parser:
                 position += len(text[position:]) - len(text[position:].lstrip())
                 hint = "; give only the right-hand side of an equation" if text[position] == "=" else ""
                 raise ExpressionError(text, position, f"unexpected character {text[position]!r}{hint}")
-            kind, position = match.lastgroup, match.end()
+            kind, position = str(match.lastgroup), match.end()
             yield Token(kind, match[kind], match.start(kind))
 
     def advance(self) -> Token:
@@ -260,14 +260,14 @@ class Parser:
     def found(self) -> str:
         return f"found {self.token.text!r}" if self.token.text else "the text ends"
 
-    def expect(self, symbol: str):
+    def expect(self, symbol: str) -> None:
         if self.token.text != symbol:
             self.fail(f"expected {symbol!r}, {self.found()}")
         self.advance()
 
     def join(self, label: str, *children: tuple) -> tuple:
         if not self.logic:
-            children = map(as_condition if label in CONNECTIVES else as_number, children)
+            children = tuple(map(as_condition if label in CONNECTIVES else as_number, children))
         return build(label, *children)
 
     def climb(self, power: int) -> tuple:
@@ -322,7 +322,7 @@ class Parser:
             return ("abs", as_number(value))
         self.fail(f"expected a value, {self.found()}")
 
-    def outside_bars(self, read: Callable[[], Any]):
+    def outside_bars(self, read: Callable[[], Any]) -> Any:
         self.in_bars, outer = False, self.in_bars
         result = read()
         self.in_bars = outer
@@ -426,7 +426,7 @@ def write(tree: tuple) -> str:
     return fold(tree, _written)[0]
 
 
-def _written(label, children: list[tuple[str, int]]) -> tuple[str, int]:
+def _written(label: Any, children: list[tuple[str, int]]) -> tuple[str, int]:
     """Text and binding power of a node, from those of its children."""
     if not children:
         text = {"π": "pi", "ℯ": "E"}.get(label, str(label))

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import openai
 import yaml
@@ -76,7 +77,7 @@ class Reply:
     key: str
 
 
-def parameters(model: str, **sampling) -> dict:
+def parameters(model: str, **sampling: Any) -> dict:
     """The sampling parameters to send: those given (not None), in the form that the model's family takes.
 
     Raises
@@ -93,13 +94,13 @@ def parameters(model: str, **sampling) -> dict:
     """
     if "n" in sampling:
         raise ValueError("n is not sent: ask for several completions as several draws")
-    family = next((f for f in _FACTS["families"] if re.match(f["match"], model)), {})
+    family: dict[str, Any] = next((f for f in _FACTS["families"] if re.match(f["match"], model)), {})
     dropped, renames = family.get("drops", ()), family.get("renames", {})
     kept = {name: value for name, value in sorted(sampling.items()) if value is not None and name not in dropped}
     return {renames.get(name, name): value for name, value in kept.items()}
 
 
-def request_key(model: str, messages, sent: Mapping, draw: int = 0) -> str:
+def request_key(model: str, messages: Any, sent: Mapping, draw: int = 0) -> str:
     """SHA-256 of the canonical JSON of a request; address, key and time limits are no part of it.
 
     Examples
@@ -112,7 +113,7 @@ def request_key(model: str, messages, sent: Mapping, draw: int = 0) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def tokens_in(messages) -> int:
+def tokens_in(messages: Any) -> int:
     """Rough number of tokens of a prompt: a quarter of its characters, and four for each message."""
     return sum(4 + math.ceil(len(str(message["content"])) / 4) for message in messages)
 
@@ -124,12 +125,12 @@ def _messages(prompt) -> list[dict]:
 class TokenBucket:
     """A rate limit shared by threads: so many per minute (None: no limit), at most `burst` at once after a pause."""
 
-    def __init__(self, per_minute: float | None, burst: float | None = None):
+    def __init__(self, per_minute: float | None, burst: float | None = None) -> None:
         self._rate = (per_minute or math.inf) / 60
         self._burst = self._level = burst or max(1.0, self._rate)
         self._lock, self._then = threading.Lock(), time.monotonic()
 
-    def take(self, amount: float = 1.0):
+    def take(self, amount: float = 1.0) -> None:
         """Wait until `amount` is there. More than a burst may be taken; the next one then waits the longer."""
         if self._rate < math.inf:
             with self._lock:  # those who come later queue here
@@ -174,7 +175,7 @@ class Chat:
     tries: int = 6
     max_bytes: int = 4_000_000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.mode not in ("replay", "record"):
             raise ValueError(f"mode must be 'replay' or 'record', got {self.mode!r}")
         if self.mode == "replay" and self.path is None:
@@ -184,16 +185,17 @@ class Chat:
             raise ValueError(
                 f"no price is known for {self.model!r}: pass prices={{{self.model!r}: (prompt, completion)}}"
             )
-        self.records = {} if self.path is None else Records(self.path)
-        self.spent = Counter()  # completions, prompt_tokens, completion_tokens, usd: this object's live requests
-        self._committed = Counter()  # what is spent, and at most will be by requests under way
+        self.records: Any = {} if self.path is None else Records(self.path)
+        # completions, prompt_tokens, completion_tokens, usd: this object's live requests
+        self.spent: Counter = Counter()
+        self._committed: Counter = Counter()  # what is spent, and at most will be by requests under way
         self._lock, self._bucket = threading.Lock(), TokenBucket(self.requests_per_minute)
         # Local servers ask for no key, but the header must not be empty.
         self._key = os.environ.get("OPENAI_API_KEY") or "none"
         if self.mode == "record":
             self._client = openai.OpenAI(api_key=self._key, base_url=self.base_url, timeout=self.timeout)
 
-    def ask(self, messages, *, draw: int = 0, **sampling) -> Reply:
+    def ask(self, messages: Any, *, draw: int = 0, **sampling: Any) -> Reply:
         """One completion.
 
         Parameters
@@ -216,7 +218,8 @@ class Chat:
                 f"mode='record' (make generate MODEL={self.model} BASE_URL=...). "
                 f"Nearest record:\n{self.records.nearest(messages)}"
             )
-        worst, actual = Counter(completions=1, usd=self._worst(messages, sent)), Counter()
+        worst: Counter = Counter({"completions": 1, "usd": self._worst(messages, sent)})
+        actual: Counter = Counter()
         self._commit(worst)
         try:
             response, attempts = self._send(messages, sent)
@@ -227,7 +230,7 @@ class Chat:
             record = json.loads(self._without_key(text))
             reply = self._reply(record, replayed=False)
             tokens = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
-            actual = Counter(completions=1, usd=reply.cost, **tokens)
+            actual = Counter({"completions": 1, "usd": reply.cost, **tokens})
         finally:
             with self._lock:
                 self.spent.update(actual)
@@ -236,7 +239,7 @@ class Chat:
             self.records.add(record | {"recorded": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())})
         return reply
 
-    def ask_all(self, prompts: Iterable, *, progress: str | None = None, **sampling) -> list[Reply | LlmError]:
+    def ask_all(self, prompts: Iterable, *, progress: str | None = None, **sampling: Any) -> list[Reply | LlmError]:
         """Completions of many prompts, in their order, `concurrency` at a time; a failed one is its `LlmError`.
 
         The same prompt given k times yields k draws. What makes all requests fail (`Unusable`, `BudgetSpent`,
@@ -247,7 +250,8 @@ class Chat:
         prompts : iterable of messages as `ask` takes them
         progress : title of a progress bar, or None for no bar
         """
-        prompts, seen, draws = list(prompts), Counter(), []
+        prompts, draws = list(prompts), list[int]()
+        seen: Counter[str] = Counter()
         for text in (json.dumps(prompt, sort_keys=True) for prompt in prompts):
             draws.append(seen[text])
             seen[text] += 1
@@ -266,7 +270,7 @@ class Chat:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def estimate(self, prompts: Iterable, *, draw: int = 0, **sampling) -> float:
+    def estimate(self, prompts: Iterable, *, draw: int = 0, **sampling: Any) -> float:
         """US dollars that asking these prompts costs at most, NaN if the price is unknown; arguments as for `ask`.
 
         Tokens are estimated, a completion counts with its limit; what is recorded costs nothing.
@@ -275,12 +279,12 @@ class Chat:
         new = (one for one in asked if request_key(self.model, one, sent, draw) not in self.records)
         return sum((self._worst(messages, sent) for messages in new), 0.0)
 
-    def _worst(self, messages, sent) -> float:
+    def _worst(self, messages: Any, sent) -> float:
         """US dollars for a completion as long as its limit."""
         limit = sent.get("max_tokens") or sent.get("max_completion_tokens") or USUAL_COMPLETION
         return (tokens_in(messages) * self.price[0] + limit * self.price[1]) / 1e6
 
-    def _commit(self, worst: Counter):
+    def _commit(self, worst: Counter) -> None:
         with self._lock:
             for name, most in (("completions", self.max_completions), ("usd", self.max_usd)):
                 if most is not None and self._committed[name] + worst[name] > most:
@@ -290,7 +294,7 @@ class Chat:
                     )
             self._committed.update(worst)
 
-    def _send(self, messages, sent) -> tuple[dict, int]:
+    def _send(self, messages: Any, sent) -> tuple[dict, int]:
         """The server's JSON and the number of attempts; openai repeats them, and here what a broken reply answered."""
         attempts, failure = 0, ""
         while attempts < self.tries:

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
@@ -26,7 +26,7 @@ class Records(Mapping):
         leaves: it is reported and left out, and the next record takes its place.
     """
 
-    def __init__(self, path):
+    def __init__(self, path) -> None:
         self.path, self._lock = Path(path), threading.Lock()
         self._by_key: dict[str, dict] = {}
         self._sound = 0  # bytes up to the end of the last whole line
@@ -63,7 +63,7 @@ class Records(Mapping):
     def __iter__(self):
         return iter(self._by_key)
 
-    def add(self, record: Mapping):
+    def add(self, record: Mapping) -> None:
         """Append a record, safe on disk when this returns; a second one for its key is an error."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._lock, self.path.open("a+b") as file:
@@ -81,7 +81,7 @@ class Records(Mapping):
             self._sound += len(line)
             self._by_key[record["key"]] = dict(record)
 
-    def nearest(self, messages) -> str:
+    def nearest(self, messages: Sequence[Mapping[str, str]]) -> str:
         """How the recorded prompt that is most alike differs from this one, as a short diff."""
         recorded = [_prompt(record["request"]["messages"]) for record in self.values()][-200:]
         if not recorded:

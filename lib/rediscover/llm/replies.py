@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 
 class Malformed(Exception):
@@ -24,10 +25,12 @@ def completion(data: bytes) -> dict:
 def token_counts(response: dict) -> tuple[int, int, int | None] | None:
     """Tokens of prompt, completion and reasoning as the server says; None if it says nothing that makes sense."""
     usage = response.get("usage")
-    counts = [usage.get(f"{part}_tokens") for part in ("prompt", "completion")] if isinstance(usage, dict) else [None]
-    if not all(isinstance(count, int) and count >= 0 for count in counts):
+    if not isinstance(usage, dict):
         return None
-    return *counts, (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+    prompt, completion = (usage.get(f"{part}_tokens") for part in ("prompt", "completion"))
+    if not (isinstance(prompt, int) and isinstance(completion, int) and min(prompt, completion) >= 0):
+        return None
+    return prompt, completion, (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
 
 
 def strip_thought(text: str) -> tuple[str, str]:
@@ -66,9 +69,8 @@ def tag(text: str, name: str) -> str:
     return body.strip().removesuffix("</").strip() if found else ""
 
 
-def json_value(text: str):
-    """The JSON object or list in a reply: in a fence marked json, in any fence, or the first that can be
-    read.
+def json_value(text: str) -> Any:
+    """The JSON object or list in a reply: in a fence marked json, in any fence, or the first that can be read.
 
     Returns
     -------

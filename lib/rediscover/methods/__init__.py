@@ -18,9 +18,12 @@ import sys
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+
+if TYPE_CHECKING:  # loaded on first use
+    import pandas as pd
 
 from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, generator
 from ..system.code_version import code_version
@@ -47,7 +50,7 @@ class Budget:
     seconds: float = 60.0
     memory_mb: int = 2048
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for f in dataclasses.fields(self):
             value = getattr(self, f.name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
@@ -79,8 +82,8 @@ class Candidate:
 class Method:
     """Base of all methods. Subclasses are frozen dataclasses whose fields are their settings.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     name : as in tables and parameter files.
     reference : the paper or the package.
     accepts : problem kinds.
@@ -149,14 +152,14 @@ def join(fronts: list[list[Candidate]]) -> list[Candidate]:
     joined = []
     for i in range(max(map(len, fronts))):
         parts = [front[min(i, len(front) - 1)] for front in fronts]
-        sizes = [part.complexity for part in parts]
-        counts = [part.evaluations for part in parts]
+        sizes = [part.complexity for part in parts if part.complexity is not None]
+        counts = [part.evaluations for part in parts if part.evaluations is not None]
         joined.append(
             Candidate(
                 solution={name: text for part in parts for name, text in part.solution.items()},
                 loss=float(np.mean([part.loss for part in parts])),
-                complexity=None if None in sizes else sum(sizes),
-                evaluations=None if None in counts else sum(counts),
+                complexity=None if len(sizes) < len(parts) else sum(sizes),
+                evaluations=None if len(counts) < len(parts) else sum(counts),
                 notes={name: value for part in parts for name, value in part.notes.items()},
             )
         )
@@ -170,7 +173,7 @@ def registry() -> dict[str, type[Method]]:
         importlib.import_module(f"{__name__}.{info.name}")
     found: dict[str, type[Method]] = {}
 
-    def visit(cls):
+    def visit(cls) -> None:
         for sub in cls.__subclasses__():
             if sub.name and sub.__module__.startswith(__name__ + "."):
                 other = found.setdefault(sub.name, sub)
@@ -182,7 +185,7 @@ def registry() -> dict[str, type[Method]]:
     return dict(sorted(found.items()))
 
 
-def method(name: str, **settings) -> Method:
+def method(name: str, **settings: Any) -> Method:
     """One method by name, with settings.
 
     Raises
@@ -204,17 +207,18 @@ def method(name: str, **settings) -> Method:
     return known[name](**settings)
 
 
-def methods():
+def methods() -> "pd.DataFrame":
     """DataFrame of all methods: name, accepts, available, reason, reference."""
     import pandas as pd
 
     rows = []
     for name, cls in registry().items():
         reason = cls().available()
+        kinds: tuple[Any, ...] = cls.accepts
         rows.append(
             {
                 "name": name,
-                "accepts": ", ".join(kind.kind for kind in cls.accepts),
+                "accepts": ", ".join(kind.kind for kind in kinds),
                 "available": reason is None,
                 "reason": reason or "",
                 "reference": cls.reference,

@@ -1,13 +1,14 @@
 """Causal graphs from vector autoregressions of order 1: tests of Granger causality, and a sparse fit."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..problems import Series
-from . import Candidate, Method, Unsupported
+from . import Budget, Candidate, Method, Unsupported
 
 LAG = 1
 
@@ -17,14 +18,14 @@ class Autoregression(Method):
 
     accepts: ClassVar[tuple[type, ...]] = (Series,)
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def solve(self, problem: Any, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         if not isinstance(problem, Series):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         series = problem.series()
         moving = np.flatnonzero(np.ptp(series, axis=0) > 0)
         if len(series) - LAG <= len(moving) + 1:
             raise Unsupported(f"{problem.id}: {len(series)} points for {len(moving)} variables that change")
-        graph = {name: () for name in problem.inputs}
+        graph: dict[str, tuple] = {name: () for name in problem.inputs}
         if len(moving):
             values = series[:, moving] / np.abs(series[:, moving]).max(axis=0)  # the largest floats have no square
             values = (values - values.mean(axis=0)) / values.std(axis=0)
@@ -56,7 +57,7 @@ class Granger(Autoregression):
     reference: ClassVar[str] = "Granger, Econometrica 37 (1969) 424-438; statsmodels"
     requires: ClassVar[tuple[str, ...]] = ("statsmodels",)
 
-    def parents(self, values):
+    def parents(self, values: np.ndarray) -> np.ndarray:
         from statsmodels.api import OLS, add_constant
 
         # One regression per child is the VAR; its own class needs a matrix of full rank, conserved sums break
@@ -73,7 +74,7 @@ class VARLasso(Autoregression):
     reference: ClassVar[str] = "Tibshirani, JRSS B 58 (1996) 267-288; LARS path of scikit-learn"
     requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
-    def parents(self, values):
+    def parents(self, values: np.ndarray) -> np.ndarray:
         from sklearn.linear_model import LassoLarsIC
 
         past = values[:-LAG]

@@ -1,6 +1,6 @@
 """Variational Bayes with a spike-and-slab prior, started from PDEFIND's terms."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ PRECISION = 1000.0  # of the noise, at the start
 MAX_ITER = 100
 
 
-def spike_and_slab(gram, moment, power: float, n: int, start, tol: float, rng, hard: bool = True):
+def spike_and_slab(gram, moment, power: float, n: int, start, tol: float, rng: np.random.Generator, hard: bool = True):
     r"""Posterior mean of sparse coefficients by mean-field variational Bayes.
 
     The model is :math:`y = X (z \odot \theta) + \epsilon`, with :math:`\theta \sim N(0, 10 \sigma^2)`,
@@ -111,7 +111,7 @@ class Bayesian(ThresholdedRidge):
     tols: tuple[float, ...] = (1e-4, 1e-3, 1e-2)
     hard: bool = True
 
-    def posterior(self, rows: Rows, columns, threshold, alpha, tol, rng, known: dict) -> Equations:
+    def posterior(self, rows: Rows, columns, threshold, alpha, tol, rng: np.random.Generator, known: dict) -> Equations:
         found = []
         for i in range(rows.Y.shape[1]):
             start = np.isin(columns, stlsq(rows, i, columns, threshold, alpha, self.max_iter))
@@ -123,8 +123,9 @@ class Bayesian(ThresholdedRidge):
             found.append(known[key])
         return found
 
-    def search(self, p: Prepared, rng):
-        rows, known = p.rows("train"), {}
+    def search(self, p: Prepared, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Equations]]:
+        rows = p.rows("train")
+        known: dict = {}
         for library, columns in p.usable(rows):
             for threshold in self.thresholds:
                 for alpha in self.alphas:
@@ -132,6 +133,6 @@ class Bayesian(ThresholdedRidge):
                         setting = {**library, "threshold": threshold, "alpha": alpha, "tol": tol}
                         yield setting, self.posterior(rows, columns, threshold, alpha, tol, rng, known)
 
-    def refit(self, p: Prepared, setting: Mapping[str, Any], rng) -> Equations:
+    def refit(self, p: Prepared, setting: Mapping[str, Any], rng: np.random.Generator) -> Equations:
         own = setting["threshold"], setting["alpha"], setting["tol"]
         return self.posterior(p.rows("refit"), p.columns(setting), *own, rng, {})

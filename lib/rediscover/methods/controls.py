@@ -1,12 +1,13 @@
 """Controls: the truth itself, the training mean and zero. A table without them cannot be read."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ..problems import Field, LevelSet, Passage, Regression, Series, Trajectories, Transitions
-from . import Candidate, Method
+from ..problems import Field, LevelSet, Passage, Problem, Regression, Series, Task, Trajectories, Transitions
+from . import Budget, Candidate, Method
 from .tables import complete_rows
 
 
@@ -18,7 +19,7 @@ class Oracle(Method):
     reference: ClassVar[str] = "control: the truth itself"
     accepts: ClassVar[tuple[type, ...]] = (Regression, LevelSet, Trajectories, Field, Transitions, Series, Passage)
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         return [Candidate(dict(problem.truth), evaluations=0)]
 
 
@@ -29,7 +30,7 @@ class Mean(Method):
     name: ClassVar[str] = "mean"
     reference: ClassVar[str] = "control: mean of the training targets, per output"
 
-    def fit(self, task, *, budget, rng):
+    def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         table, notes = complete_rows(task)
         scale = np.abs(table.y).max() or 1.0  # the sum of values near the largest float would overflow
         mean = float(np.mean(table.y / scale) * scale)
@@ -44,7 +45,7 @@ class Zero(Method):
     name: ClassVar[str] = "zero"
     reference: ClassVar[str] = "control: the constant 0, per output"
 
-    def fit(self, task, *, budget, rng):
+    def fit(self, task, *, budget, rng) -> list[Candidate]:
         table, notes = complete_rows(task)
         return [
             Candidate({task.output: "0.0"}, loss=float(np.mean(table.y**2)), complexity=1, evaluations=0, notes=notes)

@@ -41,7 +41,7 @@ class ESINDy(ThresholdedRidge):
         """One model: (n_targets, all columns)."""
         return dense(self.equations(sample, columns, threshold, alpha), sample.X.shape[1])
 
-    def search(self, p: Prepared, rng):
+    def search(self, p: Prepared, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Equations]]:
         rows = p.every_row("train")
         samples = {ratio: draws(rows, max(self.n_models), int(ratio * rows.n), rng) for ratio in self.ratios}
         for library, columns in p.usable(rows):
@@ -51,7 +51,7 @@ class ESINDy(ThresholdedRidge):
                 setting = {**library, "threshold": threshold, "alpha": alpha, "ratio": ratio}
                 yield from ensembles(models, setting, self.n_models, self.inclusions)
 
-    def refit(self, p: Prepared, setting: Mapping[str, Any], rng) -> Equations:
+    def refit(self, p: Prepared, setting: Mapping[str, Any], rng: np.random.Generator) -> Equations:
         rows = p.every_row("refit")
         samples = draws(rows, setting["n_models"], int(setting["ratio"] * rows.n), rng)
         own = p.columns(setting), setting["threshold"], setting["alpha"]

@@ -1,6 +1,6 @@
 """EWSINDy: the median of WSINDy models on bootstrap samples of the integrals."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -39,7 +39,7 @@ class EWSINDy(WSINDy):
             ]
         )
 
-    def search(self, p: Prepared, rng):
+    def search(self, p: Prepared, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Equations]]:
         n_points = len(p.data.u)
         for n_boxes in self.boxes:
             rows = self.weak(p, "train", n_boxes, rng)
@@ -54,7 +54,7 @@ class EWSINDy(WSINDy):
                         setting = {**library, "boxes": n_boxes, "threshold": threshold, "ratio": ratio}
                         yield from ensembles(models[:, i], setting, self.n_models, self.inclusions)
 
-    def refit(self, p: Prepared, setting: Mapping[str, Any], rng) -> Equations:
+    def refit(self, p: Prepared, setting: Mapping[str, Any], rng: np.random.Generator) -> Equations:
         columns = p.columns(setting)
         rows = self.weak(p, "refit", setting["boxes"], rng, columns)
         samples = draws(rows, setting["n_models"], int(setting["ratio"] * len(p.data.u)), rng)

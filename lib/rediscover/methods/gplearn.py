@@ -1,18 +1,19 @@
 """gplearn: plain genetic programming."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from . import Candidate
+from ..problems import Task
+from . import Budget, Candidate
 from .tables import Tabular
 
 
 @dataclass(frozen=True)
 class Gplearn(Tabular):
-    """Tree-based genetic programming; the non-dominated programs (length, error) of the last generation are
-    returned.
+    """Genetic programming on trees; returns the non-dominated programs (length, error) of the last generation.
 
     gplearn's functions are protected: a/b is 1 where abs(b) <= 0.001, log(a) is 0 there and takes abs(a),
     sqrt(a) takes abs(a), inv(a) is 0 where abs(a) <= 0.001. A program is written with the plain function
@@ -25,7 +26,8 @@ class Gplearn(Tabular):
     population_size : reduced to a tenth of the budget's evaluations where that is less.
     function_set : names, comma-separated.
     metric : 'mean absolute error' (gplearn's default), 'mse' or 'rmse'.
-    parsimony_coefficient, stopping_criteria, max_samples, tournament_size, p_* : as in gplearn.
+    parsimony_coefficient, stopping_criteria, max_samples, tournament_size : as in gplearn.
+    p_crossover, p_subtree_mutation, p_hoist_mutation, p_point_mutation : as in gplearn.
     const_range : constants are drawn from -const_range..const_range; 0 for none.
 
     grid : SRSD, Table S12 (100 random settings; chosen by its authors): population_size 100..1000,
@@ -72,13 +74,13 @@ class Gplearn(Tabular):
         },
     }
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         unknown = [name for name in self.function_set.split(",") if name not in WRITTEN]
         if unknown:
             raise ValueError(f"gplearn: unknown function {unknown[0]!r} (functions: {', '.join(WRITTEN)})")
 
-    def search(self, task, *, budget, rng):
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         from gplearn.genetic import SymbolicRegressor
 
         population = max(2, min(self.population_size, int(budget.evaluations) // 10))
@@ -118,9 +120,9 @@ class Gplearn(Tabular):
         ]
 
 
-def non_dominated(programs) -> list:
+def non_dominated(programs: Iterable[Any]) -> list:
     """Programs that no shorter one beats, shortest first."""
-    front = []
+    front: list = []
     for program in sorted((p for p in programs if p is not None), key=lambda p: (p.length_, p.raw_fitness_)):
         if not front or program.raw_fitness_ < front[-1].raw_fitness_:
             front.append(program)
@@ -146,7 +148,7 @@ WRITTEN = {
 }
 
 
-def write(program: list, X: np.ndarray, inputs, spell: bool = True) -> tuple[str, list[str]]:
+def write(program: list, X: np.ndarray, inputs: Sequence[str], spell: bool = True) -> tuple[str, list[str]]:
     """A program (prefix order: functions, column numbers, constants) as text, and the functions whose
     protection is met; it is in the text only if `spell`."""
     nodes, protected = iter(program), []

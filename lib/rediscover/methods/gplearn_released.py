@@ -1,13 +1,14 @@
 """gplearn as SymbolBench's released script runs it on coupled equations (Table 6)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..problems import InitialValueProblem, Task
-from . import Budget, Unsupported, join
+from ..problems import InitialValueProblem, Problem, Task
+from . import Budget, Candidate, Unsupported, join
 from .gplearn import Gplearn
 
 
@@ -35,11 +36,11 @@ class GplearnReleased(Gplearn):
     grid: ClassVar[dict] = {}
     protected: ClassVar[bool] = False
 
-    def solve(self, problem, *, budget=None, seed=0):
-        if not isinstance(problem, self.accepts):
+    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
+        if not isinstance(problem, InitialValueProblem):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         states = problem.observed(seed)
-        rng = SimpleNamespace(integers=lambda high: seed)  # what gplearn gets as its random_state
+        rng: Any = SimpleNamespace(integers=lambda high: seed)  # what gplearn gets as its random_state
         slopes = np.gradient(states, problem.times(), axis=0)  # first order at both ends, as released
         whole = Budget(evaluations=self.population_size * self.generations)
         tables = [Task(problem.inputs, name, states, slopes[:, i]) for i, name in enumerate(problem.outputs)]

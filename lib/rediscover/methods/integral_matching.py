@@ -1,14 +1,15 @@
 """Polynomial right-hand sides fitted to trajectories in integral form, without derivatives of the data."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.integrate import cumulative_simpson
 
-from ..problems import InitialValueProblem
+from ..problems import InitialValueProblem, Problem
 from ..search import multiple_shooting
-from . import Candidate, Method, Unsupported
+from . import Budget, Candidate, Method, Unsupported
 from .least_squares import NEGLIGIBLE
 from .polynomial import as_text, monomials
 
@@ -38,8 +39,8 @@ class IntegralMatching(Method):
     reference: ClassVar[str] = "Dattner and Klaassen, Electronic Journal of Statistics 9 (2015) 1939-1973"
     accepts: ClassVar[tuple[type, ...]] = (InitialValueProblem,)
 
-    def solve(self, problem, *, budget=None, seed=0):
-        if not isinstance(problem, self.accepts):
+    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
+        if not isinstance(problem, InitialValueProblem):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         states, t = problem.observed(seed), problem.times()
         powers = monomials(states.shape[1], self.degree, np.inf)

@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from . import Candidate
+from ..problems import Task
+from . import Budget, Candidate
 from .polynomial import as_text, monomials
 from .tables import Tabular
 
@@ -29,7 +30,7 @@ class LeastSquares(Tabular):
     name: ClassVar[str] = "least_squares"
     reference: ClassVar[str] = "reference: affine least squares (degree 1)"
 
-    def search(self, task, *, budget, rng):
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         powers = monomials(task.X.shape[1], self.degree, np.inf)
         terms = np.prod(task.X[:, None, :] ** powers, axis=2)
         scale = np.linalg.norm(terms, axis=0)

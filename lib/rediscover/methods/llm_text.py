@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import yaml
 
@@ -18,7 +18,7 @@ from .text_baselines import Writer
 FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
-def prompt(passage) -> list[dict]:
+def prompt(passage: Any) -> list[dict]:
     """Messages that ask for the formula of a passage.
 
     They hold every context up to it and the true formulas and descriptions before it; what a model wrote for
@@ -56,7 +56,7 @@ def sampling(model: str, profile: str = "paper") -> dict:
     return {"temperature": next(named, chosen["other"]), "max_tokens": limit}
 
 
-def records_of(folder, model: str) -> Path:
+def records_of(folder: str | Path, model: str) -> Path:
     """The file of records of a model within a folder."""
     return Path(folder) / f"{re.sub(r'[^A-Za-z0-9.-]+', '_', model)}.jsonl"
 
@@ -65,8 +65,8 @@ def records_of(folder, model: str) -> Path:
 class LanguageModel(Writer):
     """One completion per passage, replayed from records; ``make generate`` records them.
 
-    Settings
-    --------
+    Attributes
+    ----------
     model : name as the server knows it.
     records : folder of the records; if relative, in the repository.
     profile : 'paper' or 'code', whose temperatures.
@@ -80,7 +80,7 @@ class LanguageModel(Writer):
     profile: Literal["paper", "code"] = "paper"
 
     @property
-    def version(self):
+    def version(self) -> str:
         """With the records, so that a run that missed one is done again when there are more."""
         file = self._file()
         state = file.stat() if file.is_file() else None
@@ -96,14 +96,14 @@ class LanguageModel(Writer):
     def _file(self) -> Path:
         return records_of(_folder(self.records), self.model)
 
-    def write(self, problem, seed):
+    def write(self, problem: Any, seed: int) -> Candidate:
         from ..llm.client import Chat
 
         chat = Chat(self.model, self._file())
         return candidate(chat.ask(prompt(problem), draw=seed, **sampling(self.model, self.profile)))
 
 
-def recorded(folder="records", profile: str = "paper") -> list[LanguageModel]:
+def recorded(folder: str | Path = "records", profile: Literal["paper", "code"] = "paper") -> list[LanguageModel]:
     """The models with a recorded formula for at least one bundled passage; a model that has only judged is none."""
     from ..llm.client import Records, parameters, request_key
 
@@ -130,7 +130,7 @@ def _folder(records) -> Path:
     return Path(records)
 
 
-def candidate(reply) -> Candidate:
+def candidate(reply: Any) -> Candidate:
     """Formula and description of a reply; an unreadable reply is an empty formula, so that its row stays."""
     from ..llm.replies import tag
 

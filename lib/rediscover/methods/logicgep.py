@@ -2,12 +2,13 @@
 
 import functools
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ..numerics.boolean_minimisation import bits
-from ..problems import Transitions
-from . import Candidate, Method, Unsupported, generator
+from ..problems import Problem, Transitions
+from . import Budget, Candidate, Method, Unsupported, generator
 
 ARITY = {"&": 2, "|": 2, "!": 1}
 FUNCTIONS = tuple(ARITY)
@@ -40,7 +41,7 @@ class LogicGEP(Method):
     reference: ClassVar[str] = "gene expression programming: Ferreira, Complex Systems 13 (2001) 87-129; LogicGep"
     accepts: ClassVar[tuple[type, ...]] = (Transitions,)
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         if not isinstance(problem, Transitions):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         train = problem.data(seed)["train"]
@@ -57,7 +58,7 @@ class LogicGEP(Method):
 class Evolution:
     """The search for the rule of one node. A column of data is an integer with one bit per transition."""
 
-    def __init__(self, settings: LogicGEP, columns: dict[str, int], target: int, n: int, rng: random.Random):
+    def __init__(self, settings: LogicGEP, columns: dict[str, int], target: int, n: int, rng: random.Random) -> None:
         self.settings, self.columns, self.target, self.random = settings, columns, target, rng.random
         self.terminals, self.n, self.every = tuple(columns), n, (1 << n) - 1
         self.length = 2 * settings.head + 1
@@ -80,7 +81,7 @@ class Evolution:
         """A random number from 0 to n - 1."""
         return int(n * self.random())
 
-    def fitness(self, gene) -> tuple[int, int]:
+    def fitness(self, gene: tuple) -> tuple[int, int]:
         """Matched transitions, and the number of regulators with a minus; more is better."""
         found = self.known.get(gene)
         if found is None:
@@ -89,7 +90,7 @@ class Evolution:
             found = self.known[gene] = (self.n - wrong.bit_count(), -len(set(used) - set(FUNCTIONS)))
         return found
 
-    def values(self, used) -> int:
+    def values(self, used: Sequence[str]) -> int:
         """The column that an expressed gene predicts."""
         stack, end = [self.columns.get(symbol, 0) for symbol in used], len(used)
         for i in range(len(used) - 1, -1, -1):  # children stand behind their parents, in order
@@ -110,19 +111,19 @@ class Evolution:
         return symbols[self.below(len(symbols))]
 
     def vary(self, genes: list[tuple]) -> list[tuple]:
-        genes = [list(gene) for gene in genes]
-        for gene in genes:
+        varied = [list(gene) for gene in genes]
+        for gene in varied:
             for operator in (self.mutate, self.invert, self.transpose, self.transpose_to_root):
                 if self.random() < self.settings.rate:
                     operator(gene)
-        for a, b in zip(genes[::2], genes[1::2], strict=False):
+        for a, b in zip(varied[::2], varied[1::2], strict=False):
             if self.random() < self.settings.rate:
                 self.swap(a, b, 0, self.below(self.length))
             if self.random() < self.settings.rate:
                 self.swap(a, b, *sorted((self.below(self.length), self.below(self.length))))
-        return [tuple(gene) for gene in genes]
+        return [tuple(gene) for gene in varied]
 
-    def swap(self, a: list, b: list, first: int, last: int):
+    def swap(self, a: list, b: list, first: int, last: int) -> None:
         """Crossover: exchange the symbols from `first` to `last`."""
         a[first : last + 1], b[first : last + 1] = b[first : last + 1], a[first : last + 1]
 
@@ -132,25 +133,25 @@ class Evolution:
         start = self.below(length - size + 1)
         return slice(start, start + size)
 
-    def mutate(self, gene: list):
+    def mutate(self, gene: list) -> None:
         """Change two symbols on average."""
         for i in range(self.length):
             if self.random() < 2 / self.length:
                 gene[i] = self.symbol(i)
 
-    def invert(self, gene: list):
+    def invert(self, gene: list) -> None:
         """Reverse a piece of the head, of two symbols or more."""
         chosen = self.piece(self.settings.head, 2, self.settings.head)
         gene[chosen] = gene[chosen][::-1]
 
-    def transpose(self, gene: list):
+    def transpose(self, gene: list) -> None:
         """Copy a piece of the gene into the head, behind the root; the end of the head is lost."""
         head = self.settings.head
         copied = gene[self.piece(self.length, 1, head - 1)]
         place = 1 + self.below(head - len(copied))
         gene[:head] = (gene[:place] + copied + gene[place:head])[:head]
 
-    def transpose_to_root(self, gene: list):
+    def transpose_to_root(self, gene: list) -> None:
         """Copy a piece that begins with a function of the head, of two symbols or more, to the root."""
         head = self.settings.head
         starts = [i for i in range(head) if gene[i] in ARITY]
@@ -160,7 +161,7 @@ class Evolution:
             gene[:head] = (copied + gene[:head])[:head]
 
 
-def expressed(gene) -> tuple[str, ...]:
+def expressed(gene: Sequence[str]) -> tuple[str, ...]:
     """The part of a gene that its tree uses.
 
     >>> expressed(("&", "!", "a", "b", "c", "a", "b"))
@@ -173,7 +174,7 @@ def expressed(gene) -> tuple[str, ...]:
     return tuple(gene[:end])
 
 
-def express(gene) -> str:
+def express(gene: Sequence[str]) -> str:
     """The rule of a gene.
 
     >>> express(("&", "!", "a", "b", "c", "a", "b"))

@@ -2,12 +2,14 @@
 
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from . import Candidate
+from ..problems import Task
+from . import Budget, Candidate
 from .tables import Tabular
 
 # fmin and fmax are missing on purpose: pyoperon 0.6.2 prints each as the other.
@@ -21,8 +23,7 @@ RANGE = "It computes in single precision, where 1e38 overflows; operon_log_scale
 
 @dataclass(frozen=True)
 class Operon(Tabular):
-    """NSGA-II over error and length, constants tuned by Levenberg-Marquardt; the whole Pareto front is
-    returned.
+    """NSGA-II over error and length, constants tuned by Levenberg-Marquardt; returns the whole Pareto front.
 
     Operon computes in single precision: constants carry 7 digits, targets near 1e-12 pass for constant and
     1e38 overflows (use ``operon_log_scaled`` there). The front is ordered by its minimum description length,
@@ -59,13 +60,13 @@ class Operon(Tabular):
     requires: ClassVar[tuple[str, ...]] = ("pyoperon",)
     grid: ClassVar[dict] = {"MDBench": {"symbols": ["add,sub,mul,aq,sin"]}}
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         unknown = [symbol for symbol in self.symbols.split(",") if symbol.strip() not in SYMBOLS]
         if unknown:
             raise ValueError(f"operon: unknown symbol {unknown[0]!r} (symbols: {', '.join(SYMBOLS)})")
 
-    def search(self, task, *, budget, rng):
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         from pyoperon.sklearn import SymbolicRegressor
 
         population = max(50, min(self.population_size, int(budget.evaluations) // 20))
@@ -102,12 +103,12 @@ class Operon(Tabular):
         return found
 
 
-def description_length(model) -> float:
+def description_length(model: Any) -> float:
     value = model["minimum_description_length"]
     return value if np.isfinite(value) else np.inf
 
 
-def as_text(estimator, tree, inputs) -> str | None:
+def as_text(estimator: Any, tree: Any, inputs: Sequence[str]) -> str | None:
     """Infix with every digit of the constants, or None if one of them is not finite.
 
     The formatter prints fixed decimals, so 60 of them hold the smallest single-precision number; each is then

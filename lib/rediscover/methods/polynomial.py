@@ -2,13 +2,15 @@
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
-from . import Candidate
+from ..problems import Task
+from . import Budget, Candidate
 from .tables import Tabular
 
 
@@ -40,7 +42,7 @@ class Polynomial(Tabular):
     name: ClassVar[str] = "polynomial"
     reference: ClassVar[str] = "sparse least squares on monomials; Miller, Subset Selection in Regression (2002)"
 
-    def search(self, task, *, budget, rng):
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         powers = monomials(task.X.shape[1], self.degree, min(self.max_terms, int(budget.evaluations)))
         # Units out of the way first: powers of 1e-34 leave the floating-point range.
         x_scale = largest(task.X)
@@ -66,7 +68,7 @@ class Polynomial(Tabular):
 NEGLIGIBLE = 1e-24  # mean squared residual, relative to the largest target, that is rounding and not misfit
 
 
-def monomials(n_inputs: int, degree: int, max_terms: int) -> np.ndarray:
+def monomials(n_inputs: int, degree: int, max_terms: float) -> np.ndarray:
     """Exponents of all monomials, shape (n_terms, n_inputs), the constant first.
 
     >>> monomials(2, 2, 70).tolist()
@@ -112,7 +114,7 @@ def eliminate(terms: np.ndarray, y: np.ndarray) -> list[tuple[list[int], np.ndar
     return path
 
 
-def as_text(terms, inputs) -> str:
+def as_text(terms, inputs: Sequence[str]) -> str:
     """Sum of coefficient times monomial, lowest degree first."""
     parts = []
     for coefficient, powers in sorted(terms, key=lambda term: (term[1].sum(), *-term[1])):

@@ -2,11 +2,12 @@
 
 import itertools
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from . import Candidate
+from ..problems import Task
+from . import Budget, Candidate
 from .tables import Tabular
 
 
@@ -30,10 +31,10 @@ class PowerLaw(Tabular):
     name: ClassVar[str] = "power_law"
     reference: ClassVar[str] = "log-linear least squares with exponents snapped to half-integers"
 
-    def search(self, task, *, budget, rng):
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         X, y = task.X, task.y
         usable = (X != 0).all(axis=1) & (y != 0)
-        notes = {} if usable.all() else {"rows_zero": int((~usable).sum())}
+        notes: dict[str, Any] = {} if usable.all() else {"rows_zero": int((~usable).sum())}
         if not usable.any():
             raise ValueError(f"{task.output}: every row has a zero in it, so there are no logarithms to fit")
         odd, agreement = signs(X[usable], y[usable])
@@ -88,9 +89,8 @@ def signs(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def as_text(constant, exponents, inputs, signed, odd) -> str:
-    """``C*x*sqrt(y)/z**2``; a signed input under an exponent that would lose or garble its sign goes through
-    abs."""
-    above, below = [repr(constant)], []
+    """``C*x*sqrt(y)/z**2``; a signed input under an exponent that would lose or garble its sign goes through abs."""
+    above, below = [repr(constant)], list[str]()
     for name, a, has_sign, is_odd in zip(inputs, exponents, signed, odd, strict=True):
         if a == 0:
             if is_odd:

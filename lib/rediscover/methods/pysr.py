@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..problems import Task
 from . import Budget, Candidate
 from .tables import Tabular
 
 
 @dataclass(frozen=True)
 class Pysr(Tabular):
-    """The hall of fame of one deterministic, serial search, ordered by PySR's own choice
-    (``model_selection="best"``).
+    """The hall of fame of one deterministic, serial search, ordered by PySR's ``model_selection="best"``.
 
     Importing pysr downloads Julia where there is none, so `available` looks for both without importing.
 
@@ -72,7 +72,7 @@ class Pysr(Tabular):
         },
     }
 
-    def available(self):
+    def available(self) -> str | None:
         if find_spec("pysr") is None:
             return (
                 "package pysr is not installed: pip install 'rediscover[pysr]', "
@@ -83,12 +83,11 @@ class Pysr(Tabular):
         return None
 
     @property
-    def version(self):
+    def version(self) -> str:
         return super().version if find_spec("pysr") else "unavailable"
 
     def arguments(self, budget: Budget, seed: int, output_directory: str) -> dict[str, Any]:
-        """Keyword arguments of ``PySRRegressor``: the settings, the budget, and what makes a run repeat
-        exactly."""
+        """Keyword arguments of ``PySRRegressor``: the settings, the budget, and what makes a run repeat exactly."""
         return {
             "niterations": self.niterations,
             "populations": self.populations,
@@ -112,7 +111,7 @@ class Pysr(Tabular):
             "output_directory": output_directory,
         }
 
-    def search(self, task, *, budget, rng):
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         from pysr import PySRRegressor
 
         with tempfile.TemporaryDirectory() as folder:

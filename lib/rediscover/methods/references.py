@@ -1,22 +1,23 @@
 """Trivial references for networks and graphs: what a score is worth without having learned anything of the
 structure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..problems import Series, Transitions
-from . import Candidate, Method, Unsupported
+from . import Budget, Candidate, Method, Unsupported
 
 
 class Reference(Method):
     """Base: an answer that takes no search."""
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def solve(self, problem: Any, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         if not isinstance(problem, self.accepts):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         return [Candidate(self.answer(problem, seed), evaluations=0)]
 
-    def answer(self, problem, seed) -> dict:
+    def answer(self, problem: Any, seed: int) -> dict:
         raise NotImplementedError
 
 
@@ -28,7 +29,7 @@ class SelfEdges(Reference):
     reference: ClassVar[str] = "reference: x(t) -> x(t+1) only"
     accepts: ClassVar[tuple[type, ...]] = (Series,)
 
-    def answer(self, problem, seed):
+    def answer(self, problem: Any, seed: int) -> dict:
         return {name: ((name, 1),) for name in problem.inputs}
 
 
@@ -40,7 +41,7 @@ class CompleteGraph(Reference):
     reference: ClassVar[str] = "reference: all edges"
     accepts: ClassVar[tuple[type, ...]] = (Series,)
 
-    def answer(self, problem, seed):
+    def answer(self, problem: Any, seed: int) -> dict:
         return {name: tuple((parent, 1) for parent in problem.inputs) for name in problem.inputs}
 
 
@@ -52,7 +53,7 @@ class Identity(Reference):
     reference: ClassVar[str] = "reference: x(t+1) = x(t)"
     accepts: ClassVar[tuple[type, ...]] = (Transitions,)
 
-    def answer(self, problem, seed):
+    def answer(self, problem: Any, seed: int) -> dict:
         return {node: node for node in problem.outputs}
 
 
@@ -64,6 +65,6 @@ class Majority(Reference):
     reference: ClassVar[str] = "reference: the more frequent value of each node"
     accepts: ClassVar[tuple[type, ...]] = (Transitions,)
 
-    def answer(self, problem, seed):
+    def answer(self, problem: Any, seed: int) -> dict:
         after = problem.data(seed)["train"].y
         return {node: str(int(2 * after[:, i].sum() > len(after))) for i, node in enumerate(problem.outputs)}

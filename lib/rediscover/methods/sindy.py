@@ -1,6 +1,6 @@
 """SINDy: sequentially thresholded ridge regression on a library of functions of the states."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ class ThresholdedRidge(SparseRegression):
         supports = [stlsq(rows, i, columns, threshold, alpha, self.max_iter) for i in range(rows.Y.shape[1])]
         return [(s, rows.least_squares(i, s) if len(s) else np.empty(0)) for i, s in enumerate(supports)]
 
-    def search(self, p: Prepared, rng):
+    def search(self, p: Prepared, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Equations]]:
         rows = p.rows("train")
         for library, columns in p.usable(rows):
             for threshold in self.thresholds:
@@ -33,7 +33,7 @@ class ThresholdedRidge(SparseRegression):
                     setting = {**library, "threshold": threshold, "alpha": alpha}
                     yield setting, self.equations(rows, columns, threshold, alpha)
 
-    def refit(self, p: Prepared, setting: Mapping[str, Any], rng) -> Equations:
+    def refit(self, p: Prepared, setting: Mapping[str, Any], rng: np.random.Generator) -> Equations:
         return self.equations(p.rows("refit"), p.columns(setting), setting["threshold"], setting["alpha"])
 
 

@@ -1,5 +1,4 @@
-"""Any regressor of the scikit-learn kind as a method: ``fit``, and a function that writes what was fitted as
-text."""
+"""Any regressor of the scikit-learn kind as a method: ``fit``, and a function that writes what was fitted as text."""
 
 import copy
 import sys
@@ -7,7 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from . import Candidate
+import numpy as np
+
+from ..problems import Task
+from . import Budget, Candidate
 from .tables import Tabular
 
 
@@ -18,7 +20,7 @@ class Estimator(Tabular):
     estimator: ClassVar[Any] = None
     to_text: ClassVar[Callable[[Any, Any], str]]
 
-    def search(self, task, *, budget, rng):
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         import pandas as pd
 
         from ..expressions import parse

@@ -1,5 +1,4 @@
-"""What the linear methods of MDBench share: libraries of terms, least squares on compressed rows, and
-selection.
+"""What the linear methods of MDBench share: libraries of terms, least squares on compressed rows, and selection.
 
 A grid search asks for the same sums over and over. Here every library is a set of columns of one big library;
 the rows are reduced once, by an orthogonal factorisation, to as many as there are columns; and each distinct
@@ -9,7 +8,7 @@ errors on the validation block) is then one on a small matrix with the same answ
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -20,8 +19,8 @@ import scipy.linalg.lapack
 
 from ..metrics.dynamics import fitness, linear_size, term_size
 from ..numerics.differences import derivative
-from ..problems import Field, Problem, Trajectories, generator
-from . import Candidate, Method, Unsupported
+from ..problems import Evolving, Field, Problem, Trajectories, generator
+from . import Budget, Candidate, Method, Unsupported
 
 THRESHOLDS = tuple(np.logspace(-7, 0, 16).tolist())
 PRINTED = 1e-10  # coefficients below are left out of the equations, as in the released code
@@ -55,7 +54,7 @@ class Term(NamedTuple):
     def order(self) -> int:
         return sum(self.orders)
 
-    def text(self, states, axes) -> str:
+    def text(self, states: Sequence[str], axes: Sequence[str]) -> str:
         factors = []
         for i, power in self.function:
             if self.wave:
@@ -122,9 +121,8 @@ class Sampled:
         """Library and target of a block of times, a chunk of rows at a time."""
         n = max(self.u[..., times, 0].size // max(len(self.u), 1), 1)
         thick = max(CHUNK // n, 1)
-        bases = {(i, m): None for i, m in {(term.state, term.orders) for term in terms if term.orders}}
-        for i, m in bases:
-            bases[i, m] = self.differentiate(self.u[..., i], m)[..., times]
+        derived = {(term.state, term.orders) for term in terms if term.orders}
+        bases = {(i, m): self.differentiate(self.u[..., i], m)[..., times] for i, m in derived}
         u = self.u[..., times, :]
         # Space is cut along its first axis; a trajectory has only time.
         cuts = [slice(i, i + thick) for i in range(0, len(u), thick)] if self.axes else [slice(None)]
@@ -168,7 +166,7 @@ class Rows:
     n : rows that these stand for
     """
 
-    def __init__(self, X: np.ndarray, Y: np.ndarray, n: int):
+    def __init__(self, X: np.ndarray, Y: np.ndarray, n: int) -> None:
         self.X, self.Y, self.n = X, Y, n
         self._solved: dict[Any, np.ndarray] = {}
 
@@ -178,7 +176,8 @@ class Rows:
 
         A column that is not finite everywhere becomes NaN.
         """
-        kept, n, width, broken = None, 0, 0, False
+        kept: Any = None
+        n, width, broken = 0, 0, False
         for X, Y in parts:
             broken = broken | ~np.isfinite(X).all(axis=0)
             table = np.hstack([np.where(broken, 0.0, X), Y])
@@ -248,8 +247,7 @@ def stlsq(rows: Rows, target: int, columns: np.ndarray, threshold: float, alpha:
 
 
 def sr3(rows: Rows, columns: np.ndarray, thresholds, max_iter: int = 200, tol: float = 1e-5) -> list[list[np.ndarray]]:
-    """Supports found by sparse relaxed regularised regression with an l0 penalty and nu = 1 (Zheng et al.
-    2019).
+    """Supports found by sparse relaxed regularised regression with an l0 penalty and nu = 1 (Zheng et al. 2019).
 
     The same steps as ``pysindy.SR3``, for all thresholds at once with one factorisation.
 
@@ -291,15 +289,14 @@ class Scored(NamedTuple):
 class Selection:
     """Validation scores of coefficient vectors, each distinct one computed once."""
 
-    def __init__(self, validation: Rows, terms: list[Term]):
+    def __init__(self, validation: Rows, terms: list[Term]) -> None:
         self.validation = validation
         self.sizes = np.array([term_size(term.text([f"u{i}" for i in range(9)], "xyz")) for term in terms])
         self.scale = validation.power() + 1e-10
         self._known: dict[bytes, tuple[int, float] | None] = {}
 
     def score(self, equations: "Equations") -> tuple[int, float] | None:
-        """Complexity and NMSE of one (support, coefficients) per state; None where a right-hand side is
-        empty.
+        """Complexity and NMSE of one (support, coefficients) per state; None where a right-hand side is empty.
 
         An empty right-hand side cannot be printed and read back: the released code drops such a candidate.
         """
@@ -335,7 +332,9 @@ class Selection:
         )
 
 
-def printed(terms: list[Term], support: np.ndarray, w: np.ndarray, states, axes) -> dict[str, float]:
+def printed(
+    terms: list[Term], support: np.ndarray, w: np.ndarray, states: Sequence[str], axes: Sequence[str]
+) -> dict[str, float]:
     """Term -> coefficient of a right-hand side, without what is too small to print."""
     return {terms[j].text(states, axes): float(c) for j, c in zip(support, w, strict=True) if abs(c) > PRINTED}
 
@@ -424,19 +423,19 @@ class SparseRegression(Method):
     max_iter: int = 200
     max_columns: int = 1000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for f in dataclasses.fields(self):  # parameter files have lists
             object.__setattr__(self, f.name, _tuples(getattr(self, f.name)))
 
-    def search(self, p: Prepared, rng) -> Iterator[tuple[dict[str, Any], Equations]]:
+    def search(self, p: Prepared, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Equations]]:
         """Every setting with its equations on the training block."""
         raise NotImplementedError
 
-    def refit(self, p: Prepared, setting: Mapping[str, Any], rng) -> Equations:
+    def refit(self, p: Prepared, setting: Mapping[str, Any], rng: np.random.Generator) -> Equations:
         """The equations of one setting on training and validation blocks together."""
         raise NotImplementedError
 
-    def prepare(self, problem: Problem, seed: int) -> Prepared:
+    def prepare(self, problem: Evolving, seed: int) -> Prepared:
         data = sample(problem, seed)
         n_states, n_axes = data.u.shape[-1], len(data.axes)
         orders = [o for o in self.orders if o <= data.order] if n_axes else [0]
@@ -463,7 +462,7 @@ class SparseRegression(Method):
         ]
         return Prepared(data, terms, libraries, problem.time_blocks(len(data.t)), n_states)
 
-    def solve(self, problem: Problem, *, budget=None, seed: int = 0) -> list[Candidate]:
+    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         """The equations of highest fitness, refitted; the whole grid counts as evaluations.
 
         Raises
@@ -472,7 +471,7 @@ class SparseRegression(Method):
             If the problem is neither trajectories nor a field, or no setting gives an equation for every
             state.
         """
-        if not isinstance(problem, self.accepts):
+        if not isinstance(problem, self.accepts) or not isinstance(problem, Evolving):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         rng = generator(seed, problem.id, self.name)
         p = self.prepare(problem, seed)
@@ -483,7 +482,7 @@ class SparseRegression(Method):
             if score := selection.score(equations):
                 tried.append(Scored(*score, setting))
         chosen = Selection.best(tried)
-        axes = tuple(problem.samples(seed).axes) if isinstance(problem, Field) else ()
+        axes = tuple(problem.samples(seed)[0]) if isinstance(problem, Field) else ()
         found = [
             printed(p.terms, support, w, problem.outputs, axes) for support, w in self.refit(p, chosen.setting, rng)
         ]
@@ -506,7 +505,7 @@ def _inside(term: Term, family, order: int, degree: int) -> bool:
     return term.degree <= degree and term.order <= order and (not term.wave or term.wave in family)
 
 
-def draws(rows: Rows, n_models: int, n_rows: int, rng) -> list[Rows]:
+def draws(rows: Rows, n_models: int, n_rows: int, rng: np.random.Generator) -> list[Rows]:
     """Bootstrap samples: rows drawn with replacement."""
     return [
         Rows(rows.X[chosen], rows.Y[chosen], n_rows)

@@ -69,8 +69,9 @@ def complete_rows(task: Task) -> tuple[Task, dict]:
 
 
 def validation_error(candidate: Candidate, task: Task) -> float:
-    """Mean squared error on the validation rows with finite targets; infinite where the candidate is
-    undefined."""
+    """Mean squared error on the validation rows with finite targets; infinite where the candidate is undefined."""
+    if task.validation is None:
+        raise ValueError(f"{task.output}: there are no validation rows")
     X, y = task.validation
     scored = np.isfinite(y)
     predicted = parse(candidate.solution[task.output])(

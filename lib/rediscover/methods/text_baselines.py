@@ -4,11 +4,12 @@ All three see what a model sees (contexts up to the entry, true formulas before 
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..problems import Passage
-from . import Candidate, Method, Unsupported
+from . import Budget, Candidate, Method, Unsupported
 
 _INLINE = re.compile(r"\\\((.+?)\\\)|\$([^$]+)\$", re.DOTALL)
 _SYMBOL = re.compile(
@@ -45,12 +46,12 @@ class Writer(Method):
 
     accepts: ClassVar[tuple[type, ...]] = (Passage,)
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def solve(self, problem: Any, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         if not isinstance(problem, self.accepts):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         return [self.write(problem, seed)]
 
-    def write(self, problem, seed: int) -> Candidate:
+    def write(self, problem: Any, seed: int) -> Candidate:
         """The formula for a passage."""
         raise NotImplementedError(self.name)
 
@@ -59,7 +60,7 @@ def _answer(latex: str, seen: str) -> Candidate:
     return Candidate({"latex": latex}, evaluations=0, notes={"from": seen})
 
 
-def _opening(problem) -> Candidate:
+def _opening(problem: Any) -> Candidate:
     """For the first entry of a paper: the last formula in its context, or nothing."""
     formulas = inline_formulas(problem.context)
     return _answer(formulas[-1], "context") if formulas else _answer("", "nothing")
@@ -72,7 +73,7 @@ class CopyLastEquation(Writer):
     name: ClassVar[str] = "copy_last_equation"
     reference: ClassVar[str] = "baseline without a model: the formula before"
 
-    def write(self, problem, seed):
+    def write(self, problem: Any, seed: int) -> Candidate:
         return _answer(problem.earlier[-1].latex, "entry before") if problem.earlier else _opening(problem)
 
 
@@ -84,7 +85,7 @@ class RetrieveEquation(Writer):
     reference: ClassVar[str] = "baseline without a model: nearest context"
     requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
 
-    def write(self, problem, seed):
+    def write(self, problem: Any, seed: int) -> Candidate:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         if not problem.earlier:
@@ -103,7 +104,7 @@ class SkeletonTemplate(Writer):
     name: ClassVar[str] = "skeleton_template"
     reference: ClassVar[str] = "baseline without a model: old skeleton, new symbols"
 
-    def write(self, problem, seed):
+    def write(self, problem: Any, seed: int) -> Candidate:
         new = symbols(" ".join(inline_formulas(problem.context)))
         if not problem.earlier:
             if not new:

@@ -4,13 +4,14 @@ import contextlib
 import functools
 import io
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..problems import Series
-from . import Candidate, Method, Unsupported
+from . import Budget, Candidate, Method, Unsupported
 
 LAG = 1
 
@@ -35,7 +36,7 @@ class PCMCI(Method):
     accepts: ClassVar[tuple[type, ...]] = (Series,)
     requires: ClassVar[tuple[str, ...]] = ("tigramite",)
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def solve(self, problem: Any, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         if not isinstance(problem, Series):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         series = problem.series()
@@ -75,9 +76,9 @@ def _remembering() -> type:
     from tigramite.independence_tests.parcorr import ParCorr
 
     class Remembering(ParCorr):
-        def __init__(self, **options):
+        def __init__(self, **options) -> None:
             super().__init__(**options)
-            self.known = {}
+            self.known: dict = {}
 
         def run_test(self, X, Y, Z=None, tau_max=0, cut_off="2xtau_max", alpha_or_thres=None):
             question = (tuple(X), tuple(Y), tuple(Z or ()), tau_max, cut_off)
@@ -125,7 +126,7 @@ class LPCMCI(PCMCI):
     name: ClassVar[str] = "lpcmci"
     reference: ClassVar[str] = "Gerhardus and Runge, NeurIPS 2020; tigramite"
 
-    def p_values(self, series):
+    def p_values(self, series: np.ndarray) -> np.ndarray:
         from tigramite import data_processing, lpcmci
 
         search = lpcmci.LPCMCI(data_processing.DataFrame(series), self._test(), verbosity=0)
@@ -134,13 +135,12 @@ class LPCMCI(PCMCI):
 
 @dataclass(frozen=True)
 class JPCMCIPlus(PCMCI):
-    """The relative of PCMCI+ for several data sets and context variables; here every variable is a system
-    variable."""
+    """The relative of PCMCI+ for several data sets and context variables; here every variable is a system variable."""
 
     name: ClassVar[str] = "jpcmci_plus"
     reference: ClassVar[str] = "Günther, Ninad and Runge, UAI 2023; tigramite"
 
-    def p_values(self, series):
+    def p_values(self, series) -> np.ndarray:
         from tigramite import data_processing, jpcmciplus
 
         frame = data_processing.DataFrame({0: series}, analysis_mode="multiple")

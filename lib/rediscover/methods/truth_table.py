@@ -1,13 +1,14 @@
 """Boolean rules read off the transitions: the fewest regulators that explain them, then a minimal rule."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from ..numerics.boolean_minimisation import bits, minimal_rule
-from ..problems import Transitions
-from . import Candidate, Method, Unsupported
+from ..problems import Problem, Transitions
+from . import Budget, Candidate, Method, Unsupported
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class TruthTable(Method):
     reference: ClassVar[str] = "best-fit extension: Lähdesmäki et al., Machine Learning 52 (2003); Quine-McCluskey"
     accepts: ClassVar[tuple[type, ...]] = (Transitions,)
 
-    def solve(self, problem, *, budget=None, seed=0):
+    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         if not isinstance(problem, Transitions):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         train = problem.data(seed)["train"]
@@ -49,15 +50,15 @@ class TruthTable(Method):
         }
         return [Candidate(rules, complexity=sum(map(literals, rules.values())))]
 
-    def rule(self, names, pairs: "Pairs", after: np.ndarray) -> str:
+    def rule(self, names: Sequence[str], pairs: "Pairs", after: np.ndarray) -> str:
         """A rule for one node from the pairs of n distinct states and its next values, shape (n,), bool."""
-        best = None
+        best = ""
         for chosen in self.regulators(pairs, after):
             rows = pairs.states[:, chosen] @ (1 << np.arange(len(chosen))[::-1])
             ones = set(rows[after].tolist())
             unseen = set(range(1 << len(chosen))).difference(rows.tolist())
             rule = minimal_rule([names[i] for i in chosen], ones, unseen)
-            if best is None or literals(rule) < literals(best):
+            if not best or literals(rule) < literals(best):
                 best = rule
             if literals(best) <= len(chosen):  # no fewer: in a smallest set every regulator must occur
                 break
@@ -68,7 +69,7 @@ class TruthTable(Method):
         told, everything = pairs.told, pairs.apart(after)
         found: set[frozenset] = set()
 
-        def search(left: int, size: int, chosen: frozenset):
+        def search(left: int, size: int, chosen: frozenset) -> None:
             if not left:
                 found.add(chosen)
             elif size and len(found) < self.compared:
@@ -97,7 +98,7 @@ class Pairs:
     told : for each node the pairs that it tells apart, as the bits of an integer.
     """
 
-    def __init__(self, states: np.ndarray):
+    def __init__(self, states: np.ndarray) -> None:
         self.states = states
         first, second = np.triu_indices(len(states), 1)
         differ = states[first] ^ states[second]

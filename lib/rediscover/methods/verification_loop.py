@@ -1,9 +1,10 @@
 """SymbolBench's verification loop with proposers that need no language model."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ..problems import InitialValueProblem
+from ..problems import InitialValueProblem, Problem
 from ..search import multiple_shooting
 from ..search import verification_loop as loop
 from . import Budget, Candidate, Method, Unsupported, generator
@@ -25,7 +26,8 @@ class LoopGrammar(Method):
     epochs: int = 20
     samples: int = 25
     tolerance: float = 0.99
-    fit: str = "integral"
+    # Its solve is its own and calls no method fit, whose name this setting takes.
+    fit: str = "integral"  # type: ignore[assignment]
     refine: bool = True
     name: ClassVar[str] = "loop_grammar"
     reference: ClassVar[str] = "the loop of SymbolBench with a random grammar as proposer"
@@ -34,10 +36,10 @@ class LoopGrammar(Method):
     def proposer(self) -> loop.Proposer:
         return loop.Grammar(samples=self.samples)
 
-    def solve(self, problem, *, budget=None, seed=0):
-        if not isinstance(problem, self.accepts):
+    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
+        if not isinstance(problem, InitialValueProblem):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
-        budget = Budget(**budget) if isinstance(budget, dict) else budget or Budget()
+        allowed: Any = Budget(**budget) if isinstance(budget, dict) else budget or Budget()
         verify = loop.SkeletonVerifier(problem, fit=self.fit, seed=seed)
         outcome = loop.search(
             problem,
@@ -46,11 +48,12 @@ class LoopGrammar(Method):
             epochs=self.epochs,
             rng=generator(seed, problem.id, self.name),
             tolerance=self.tolerance,
-            proposals=budget.evaluations,
+            proposals=allowed.evaluations,
         )
         if not outcome.pool:
             return []
-        chosen = picked = loop.select(outcome.pool)
+        picked: Any = loop.select(outcome.pool)  # an answer, as the pool has some
+        chosen = picked
         if self.refine and self.fit == "integral":
             fitted = multiple_shooting.refine(picked.solution, problem.observed(seed), problem.times())
             better = verify.scored(picked.proposal, fitted)
@@ -77,5 +80,5 @@ class LoopGP(LoopGrammar):
     name: ClassVar[str] = "loop_gp"
     reference: ClassVar[str] = "the loop of SymbolBench with genetic programming as proposer"
 
-    def proposer(self):
+    def proposer(self) -> loop.Proposer:
         return loop.Genetic(samples=self.samples)

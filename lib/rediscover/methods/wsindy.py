@@ -1,7 +1,7 @@
 """WSINDy: sparse regression on integrals against test functions, with fewer derivatives of noisy data."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,8 +19,7 @@ SUBDOMAINS = 20  # an axis is this many half-widths of a subdomain long
 
 
 class WeakForm:
-    """Integrals of a library over random boxes of space and time, weighted by a smooth bump that is 0 at the
-    edge.
+    """Integrals of a library over random boxes of space and time, weighted by a smooth bump that is 0 at the edge.
 
     Derivatives move to the bump by parts, all of them for a derivative alone and half of them for products.
     Data are taken as linear between grid points, so every integral is an exact weighted sum: one sparse
@@ -39,7 +38,7 @@ class WeakForm:
         If an axis has so few points that no box can hold two of them.
     """
 
-    def __init__(self, axes, n_boxes: int, rng):
+    def __init__(self, axes, n_boxes: int, rng: np.random.Generator) -> None:
         self.axes = axes
         if few := [len(axis) for axis in axes if len(axis) < SUBDOMAINS // 2 + 2]:
             raise Unsupported(
@@ -127,7 +126,7 @@ class WeakForm:
                 mixed = tuple(o // 2 for o in term.orders)
                 rest = tuple(o - m for o, m in zip(term.orders, mixed, strict=True))
                 plain = differentiated(term.state, rest)
-                column = 0.0
+                column = np.zeros(())
                 for moved in itertools.product(*(range(m + 1) for m in mixed)):
                     left = tuple(m - k for m, k in zip(mixed, moved, strict=True))
                     ways = np.prod(binom(mixed, moved))
@@ -157,14 +156,14 @@ class WSINDy(SparseRegression):
 
     boxes: tuple[int, ...] = (200, 2000)
 
-    def weak(self, p: Prepared, block: str, n_boxes: int, rng, columns=None) -> Rows:
+    def weak(self, p: Prepared, block: str, n_boxes: int, rng: np.random.Generator, columns=None) -> Rows:
         """The weak form of a block of time; with `columns`, of these terms only."""
         cut = p.cuts[block]
         data = Sampled(p.data.u[..., cut, :], p.data.axes, p.data.t[cut], p.data.target[..., cut, :])
         terms = p.terms if columns is None else [p.terms[j] for j in columns]
         return WeakForm((*data.axes, data.t), n_boxes, rng).rows(data, terms)
 
-    def search(self, p: Prepared, rng):
+    def search(self, p: Prepared, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Equations]]:
         for n_boxes in self.boxes:
             rows = self.weak(p, "train", n_boxes, rng)
             for library, columns in p.usable(rows):
@@ -176,7 +175,7 @@ class WSINDy(SparseRegression):
                     setting = {**library, "boxes": n_boxes, "threshold": threshold}
                     yield setting, fitted(rows, chosen)
 
-    def refit(self, p: Prepared, setting: Mapping[str, Any], rng) -> Equations:
+    def refit(self, p: Prepared, setting: Mapping[str, Any], rng: np.random.Generator) -> Equations:
         columns = p.columns(setting)
         rows = self.weak(p, "refit", setting["boxes"], rng, columns)
         (chosen,) = sr3(rows, np.arange(len(columns)), [setting["threshold"]], self.max_iter)

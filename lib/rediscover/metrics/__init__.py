@@ -8,11 +8,24 @@ import importlib
 import math
 import pkgutil
 from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
 
-_DECLARED: dict[str, Callable] = {}
+
+class Metric(Protocol):
+    """A declared metric: a function with its direction and the range of its finite values."""
+
+    __name__: str
+    direction: str
+    bounds: tuple[float, float]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-def metric(direction: str, *, lower: float = 0.0, upper: float = math.inf):
+_DECLARED: dict[str, Metric] = {}
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def metric(direction: str, *, lower: float = 0.0, upper: float = math.inf) -> Callable[[Function], Function]:
     """Declare a function as a metric.
 
     Parameters
@@ -24,15 +37,16 @@ def metric(direction: str, *, lower: float = 0.0, upper: float = math.inf):
     if direction not in ("lower", "higher"):
         raise ValueError(f"direction must be 'lower' or 'higher', got {direction!r}")
 
-    def declare(function):
-        function.direction, function.bounds = direction, (lower, upper)
-        _DECLARED[function.__name__] = function
+    def declare(function: Function) -> Function:
+        declared: Any = function  # which becomes a Metric here
+        declared.direction, declared.bounds = direction, (lower, upper)
+        _DECLARED[function.__name__] = declared
         return function
 
     return declare
 
 
-def declared() -> dict[str, Callable]:
+def declared() -> dict[str, Metric]:
     """All metrics by name, each with ``direction`` and ``bounds``."""
     for info in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{info.name}")

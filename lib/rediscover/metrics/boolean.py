@@ -7,18 +7,21 @@ quotients are 0, as released.
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..expressions import Expression
 from . import metric
 from .trees import tree_edit_distance
 
 LARGEST_TABLE = 20  # variables of a truth table that is still written out: 2**20 rows
 
 
-def _confusion(prediction, truth) -> tuple[int, int, int, int]:
+def _confusion(prediction: ArrayLike, truth: ArrayLike) -> tuple[int, int, int, int]:
     prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth).astype(bool)
     if prediction.shape != truth.shape:
         raise ValueError(f"prediction has shape {prediction.shape}, truth {truth.shape}")
@@ -36,9 +39,21 @@ def _share(part: int, whole: int) -> float:
 
 
 @metric("higher", upper=1.0)
-def precision_pooled(prediction, truth) -> float:
+def precision_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """TP / (TP + FP), counted over all nodes and transitions of a network together (as published).
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> precision_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.6666666666666666
     """
@@ -47,9 +62,21 @@ def precision_pooled(prediction, truth) -> float:
 
 
 @metric("higher", upper=1.0)
-def recall_pooled(prediction, truth) -> float:
+def recall_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """TP / (TP + FN), counted over all nodes and transitions together (as published).
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> recall_pooled([[1, 0], [0, 0]], [[1, 0], [0, 1]])
     0.5
     """
@@ -58,9 +85,21 @@ def recall_pooled(prediction, truth) -> float:
 
 
 @metric("higher", upper=1.0)
-def f1_pooled(prediction, truth) -> float:
+def f1_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """2 P R / (P + R) of the pooled precision and recall (as published); symmetric.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> f1_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.8
     """
@@ -69,9 +108,21 @@ def f1_pooled(prediction, truth) -> float:
 
 
 @metric("higher", upper=1.0)
-def accuracy_pooled(prediction, truth) -> float:
+def accuracy_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Share of right bits; symmetric.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> accuracy_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.75
     """
@@ -80,9 +131,21 @@ def accuracy_pooled(prediction, truth) -> float:
 
 
 @metric("higher", lower=-1.0, upper=1.0)
-def informedness_pooled(prediction, truth) -> float:
+def informedness_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Bookmaker informedness, recall + specificity - 1, of the pooled counts (as published); 0 for guessing.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [-1, 1].
+
+    Examples
+    --------
     >>> informedness_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.5
     """
@@ -91,11 +154,23 @@ def informedness_pooled(prediction, truth) -> float:
 
 
 @metric("higher", upper=1.0)
-def f1_macro(prediction, truth) -> float:
+def f1_macro(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Mean over nodes of the F1 of each node (harmonised; the paper's formula averages over nodes).
 
     A node that never is 1, neither in truth nor in prediction, counts 1; a NaN is a wrong prediction.
 
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n_transitions, n_nodes)
+        Next states, 0 or 1; a prediction may be NaN.
+
+    Returns
+    -------
+    float
+        In [0, 1]; NaN where there is no node.
+
+    Examples
+    --------
     >>> f1_macro([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.8333333333333333
     """
@@ -133,7 +208,7 @@ def rules_equivalent(prediction: Mapping, truth: Mapping) -> float:
     return float(np.mean(same)) if same else np.nan
 
 
-def _equivalent(a, b) -> float:
+def _equivalent(a: Expression, b: Expression) -> float:
     names = sorted({*a.names, *b.names})
     if len(names) > LARGEST_TABLE:
         return np.nan
@@ -144,8 +219,7 @@ def _equivalent(a, b) -> float:
 
 @metric("lower")
 def proximity_classes(prediction: Mapping, truth: Mapping) -> float:
-    """Symbolic proximity as released: tree edit distance of the rules, mean over the nodes that have both
-    rules.
+    """Symbolic proximity as released: tree edit distance of the rules, mean over the nodes that have both rules.
 
     A node of a tree is labelled with its sympy class, so that all variables are alike. Not normalised; NaN
     where no node has both rules.
@@ -153,6 +227,11 @@ def proximity_classes(prediction: Mapping, truth: Mapping) -> float:
     Parameters
     ----------
     prediction, truth : node -> logical Expression
+
+    Returns
+    -------
+    float
+        Mean number of edits, at least 0.
 
     Examples
     --------
@@ -169,8 +248,8 @@ def proximity_classes(prediction: Mapping, truth: Mapping) -> float:
 
 
 @functools.lru_cache(maxsize=4096)  # one truth is compared with many answers
-def _class_tree(rule) -> tuple:
-    def tree(node):
+def _class_tree(rule: Expression) -> tuple:
+    def tree(node: Any) -> tuple:
         return (type(node).__name__, *map(tree, node.args))
 
     return tree(rule.sympy())
@@ -185,7 +264,7 @@ def truth_table_inputs(n: int) -> np.ndarray:
     return (np.arange(2**n)[:, None] >> np.arange(n)[::-1] & 1).astype(bool)
 
 
-def next_states(rules: Mapping, states, names) -> np.ndarray:
+def next_states(rules: Mapping, states: ArrayLike, names: Sequence[str]) -> np.ndarray:
     """What rules predict, as the released code has it.
 
     A rule with a variable that the network does not have is evaluated as far as it goes: where its value does
@@ -213,7 +292,7 @@ def next_states(rules: Mapping, states, names) -> np.ndarray:
     return np.stack(columns, axis=-1) if columns else np.empty((len(states), 0))
 
 
-def _values(rule, known, n):
+def _values(rule: Expression | None, known: Mapping[str, np.ndarray], n: int) -> np.ndarray:
     unknown = [] if rule is None else [name for name in rule.names if name not in known]
     if rule is None or len(unknown) > LARGEST_TABLE // 2:
         return np.full(n, np.nan)

@@ -11,7 +11,7 @@ The harmonised rule, *directed*, asks for parent and child and leaves out self e
 for every variable whether or not its equation does. A measure whose denominator is empty is 0, as released.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def directed(graph: Iterable[Edge]) -> set:
     return {(parent, child) for parent, child, _ in graph if parent != child}
 
 
-def _share(part: int, whole: int) -> float:
+def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
@@ -64,6 +64,17 @@ def _f1(prediction: set, truth: set) -> float:
 def precision_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of predicted pairs that are true pairs, TP / (TP + FP), by the rule for language models.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> precision_pairs({("a", "b", 1), ("a", "c", 1)}, {("b", "a", 1)})
     0.5
     """
@@ -74,6 +85,17 @@ def precision_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
 def recall_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of true pairs that were predicted, TP / (TP + FN), by the rule for language models.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> recall_pairs({("a", "b", 1)}, {("b", "a", 1), ("a", "a", 1)})
     0.5
     """
@@ -84,6 +106,17 @@ def recall_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
 def f1_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
     """Harmonic mean of `precision_pairs` and `recall_pairs`, 2 TP / (2 TP + FP + FN); symmetric.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> f1_pairs({("a", "b", 1), ("a", "c", 1)}, {("b", "a", 1)})
     0.6666666666666666
     """
@@ -94,6 +127,17 @@ def f1_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
 def fdr_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
     """False discovery rate, FP / (TP + FP), by the rule for language models; 0 for a graph without edges.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> fdr_pairs({("a", "b", 1), ("a", "c", 1)}, {("b", "a", 1)}), fdr_pairs(set(), {("b", "a", 1)})
     (0.5, 0.0)
     """
@@ -104,6 +148,17 @@ def fdr_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
 def precision_triples(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of predicted edges that are right in parent, child and lag: the published rule for baselines.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> precision_triples({("a", "b", 1), ("b", "b", 1)}, {("b", "a", 1), ("b", "b", 1)})
     0.5
     """
@@ -114,6 +169,17 @@ def precision_triples(prediction: set[Edge], truth: set[Edge]) -> float:
 def recall_triples(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of true edges that were predicted with the right direction and lag.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> recall_triples({("b", "b", 1)}, {("b", "a", 1), ("b", "b", 1)})
     0.5
     """
@@ -124,6 +190,17 @@ def recall_triples(prediction: set[Edge], truth: set[Edge]) -> float:
 def f1_triples(prediction: set[Edge], truth: set[Edge]) -> float:
     """Harmonic mean of `precision_triples` and `recall_triples`; symmetric.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> f1_triples({("a", "b", 1), ("b", "b", 1)}, {("b", "a", 1), ("b", "b", 1)})
     0.5
     """
@@ -134,6 +211,17 @@ def f1_triples(prediction: set[Edge], truth: set[Edge]) -> float:
 def fdr_triples(prediction: set[Edge], truth: set[Edge]) -> float:
     """False discovery rate, FP / (TP + FP), by the rule for baselines; 0 for a graph without edges.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> fdr_triples({("a", "b", 1), ("b", "b", 1)}, {("b", "b", 1)})
     0.5
     >>> fdr_triples({("a", "b", 1)}, {("b", "a", 1)}), fdr_triples(set(), {("b", "a", 1)})
@@ -146,6 +234,17 @@ def fdr_triples(prediction: set[Edge], truth: set[Edge]) -> float:
 def precision_directed(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of predicted edges between different variables that are true ones (harmonised).
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> precision_directed({("a", "b", 1), ("b", "b", 1)}, {("a", "b", 1)})
     1.0
     """
@@ -156,6 +255,17 @@ def precision_directed(prediction: set[Edge], truth: set[Edge]) -> float:
 def recall_directed(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of true edges between different variables that were predicted (harmonised).
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> recall_directed({("a", "b", 1), ("b", "b", 1)}, {("a", "b", 1), ("b", "a", 1)})
     0.5
     """
@@ -164,9 +274,19 @@ def recall_directed(prediction: set[Edge], truth: set[Edge]) -> float:
 
 @metric("higher", upper=1.0)
 def f1_directed(prediction: set[Edge], truth: set[Edge]) -> float:
-    """Harmonic mean of `precision_directed` and `recall_directed`; 1 where neither graph has an edge;
-    symmetric.
+    """Harmonic mean of `precision_directed` and `recall_directed`; 1 where neither graph has an edge; symmetric.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> f1_directed({("a", "b", 1)}, {("a", "b", 1), ("b", "a", 1)})
     0.6666666666666666
     >>> f1_directed({("a", "a", 1)}, {("b", "b", 1)})
@@ -180,6 +300,17 @@ def f1_directed(prediction: set[Edge], truth: set[Edge]) -> float:
 def fdr_directed(prediction: set[Edge], truth: set[Edge]) -> float:
     """False discovery rate between different variables (harmonised); 0 where nothing was predicted.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
     >>> fdr_directed({("a", "b", 1), ("a", "a", 1)}, {("b", "a", 1)})
     1.0
     """
@@ -190,6 +321,17 @@ def fdr_directed(prediction: set[Edge], truth: set[Edge]) -> float:
 def shd(prediction: set[Edge], truth: set[Edge]) -> int:
     """Structural Hamming distance: entries in which the two directed adjacency matrices differ, lags ignored.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    int
+        Number of entries, at least 0.
+
+    Examples
+    --------
     >>> shd({("a", "b", 1)}, {("b", "a", 1)}), shd({("a", "b", 1)}, {("a", "b", 2)})
     (2, 0)
     """
@@ -200,15 +342,25 @@ def shd(prediction: set[Edge], truth: set[Edge]) -> int:
 def shd_transposed(prediction: set[Edge], truth: set[Edge]) -> int:
     """The distance as released for language models: the predicted matrix is filled child to parent.
 
+    Parameters
+    ----------
+    prediction, truth : set of (parent, child, lag)
+
+    Returns
+    -------
+    int
+        Number of entries, at least 0.
+
+    Examples
+    --------
     >>> shd_transposed({("a", "b", 1)}, {("a", "b", 1)})
     2
     """
     return shd({(child, parent, lag) for parent, child, lag in prediction}, truth)
 
 
-def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]):
-    """For every child with parents: its values, and the matrix of its lagged parents, both from the largest
-    lag on.
+def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """For every child with parents: its values, and the matrix of its lagged parents, both from the largest lag on.
 
     A series with fewer than two such points yields nothing."""
     parents: dict[str, list] = {}

@@ -35,7 +35,11 @@ COMPLEXITY_RULES: dict[str, Callable[[Expression], int]] = {
 }
 
 
-def complexity(expression, rule: str = "tree", names: Sequence[str] | None = None) -> int:
+def complexity(
+    expression: Expression | str | Iterable[Expression | str] | Mapping[str, Expression | str],
+    rule: str = "tree",
+    names: Sequence[str] | None = None,
+) -> int:
     """Size of an expression, or of several added up, by the rule of one of the papers.
 
     Parameters
@@ -52,6 +56,11 @@ def complexity(expression, rule: str = "tree", names: Sequence[str] | None = Non
 
     names : sequence of str, optional
         The input columns in order, as for `ned_published`; only the rule srsd_nodes depends on it.
+
+    Returns
+    -------
+    int
+        At least 1.
 
     Raises
     ------

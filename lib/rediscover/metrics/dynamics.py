@@ -3,8 +3,10 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..system import time_limited
 from . import metric
@@ -41,7 +43,7 @@ def _close(found: tuple, true: tuple) -> bool:
     )
 
 
-def fidelity(prediction: Mapping[str, str] | None, truth: Mapping[str, str], seconds: float = 10.0) -> str:
+def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str], seconds: float = 10.0) -> str:
     """How much of the true equations was found: MDBench's check mark, underline, number or dash, by rule.
 
     Both sides are expanded and matched term by term, over all states together; the paper does it by eye on
@@ -102,6 +104,16 @@ def fidelity(prediction: Mapping[str, str] | None, truth: Mapping[str, str], sec
 def identified(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> float:
     """1 if `fidelity` is 'identified', else 0.
 
+    Parameters
+    ----------
+    prediction : mapping of state to right-hand side, or None
+    truth : mapping of state to right-hand side
+
+    Returns
+    -------
+    float
+        0 or 1.
+
     Examples
     --------
     >>> identified({"x0": "0.21 - sin(x0)"}, {"x0": "0.2 - sin(x0)"})  # 5 % off, the edge of what counts
@@ -114,6 +126,16 @@ def identified(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -
 def partial(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> float:
     """1 if `fidelity` is 'partial', the underline in the published tables, else 0.
 
+    Parameters
+    ----------
+    prediction : mapping of state to right-hand side, or None
+    truth : mapping of state to right-hand side
+
+    Returns
+    -------
+    float
+        0 or 1.
+
     Examples
     --------
     >>> partial({"x0": "0.2 - sin(x0) + 0.01*x0"}, {"x0": "0.2 - sin(x0)"})
@@ -123,8 +145,19 @@ def partial(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> f
 
 
 @metric("lower")
-def complexity_mdbench(prediction, truth=None) -> float:
+def complexity_mdbench(prediction: Mapping[str, Any], truth: object = None) -> float:
     """Nodes of all right-hand sides as MDBench counts them: ``symbolic.complexity`` by its rule 'preorder'.
+
+    Parameters
+    ----------
+    prediction : mapping of state to right-hand side, text or Expression
+    truth : object, optional
+        Not used: a metric takes both.
+
+    Returns
+    -------
+    float
+        Number of nodes.
 
     Examples
     --------
@@ -137,8 +170,19 @@ def complexity_mdbench(prediction, truth=None) -> float:
 
 
 @metric("lower")
-def complexity_tree(prediction, truth=None) -> float:
+def complexity_tree(prediction: Mapping[str, Any], truth: object = None) -> float:
     """Constants, variables and operators of all right-hand sides as they stand: one rule for all methods.
+
+    Parameters
+    ----------
+    prediction : mapping of state to right-hand side, text or Expression
+    truth : object, optional
+        Not used: a metric takes both.
+
+    Returns
+    -------
+    float
+        Number of nodes.
 
     Examples
     --------
@@ -151,7 +195,9 @@ def complexity_tree(prediction, truth=None) -> float:
 
 
 @metric("higher", upper=2.0)
-def fitness(nmse, complexity, weight: float = 1.0, scale: float = 200.0):
+def fitness(
+    nmse: ArrayLike, complexity: ArrayLike | None, weight: float = 1.0, scale: float = 200.0
+) -> np.floating | np.ndarray:
     r"""What MDBench maximises to choose among settings and along fronts, eq. (2).
 
     .. math:: s = \frac{1}{1 + \mathrm{NMSE}} + \lambda e^{-l/L}
@@ -171,13 +217,12 @@ def fitness(nmse, complexity, weight: float = 1.0, scale: float = 200.0):
     >>> float(fitness(0.0, 0)), float(round(fitness(1.0, 200), 4))  # 1 + 1, and 1/2 + 1/e
     (2.0, 0.8679)
     """
-    nmse, complexity = np.asarray(nmse, float), np.asarray(complexity, float)
-    return 1 / (1 + nmse) + weight * np.exp(-complexity / scale)
+    error, size = np.asarray(nmse, float), np.asarray(complexity, float)
+    return 1 / (1 + error) + weight * np.exp(-size / scale)
 
 
 def linear_size(terms: Iterable[str]) -> int:
-    """Nodes of the sum of numbers times library terms, as MDBench counts them, without building the
-    expression.
+    """Nodes of the sum of numbers times library terms, as MDBench counts them, without building the expression.
 
     Agrees with ``symbolic.complexity(text, rule="preorder")`` on such sums; a thousand times as fast, which
     the grid searches need.

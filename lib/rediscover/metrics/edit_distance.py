@@ -10,7 +10,7 @@ import importlib.metadata
 import inspect
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.algebra import to_sympy
@@ -42,7 +42,9 @@ class EditDistance(NamedTuple):
 
 
 @metric("lower", upper=1.0)
-def ned_published(prediction, truth, names: Sequence[str] | None = None, seconds: float = SECONDS) -> float:
+def ned_published(
+    prediction: Expression | str, truth: Expression | str, names: Sequence[str] | None = None, seconds: float = SECONDS
+) -> float:
     r"""Normalised edit distance as the released code of SRSD computes it.
 
     .. math:: \min(1, d(f_\mathrm{pred}, f_\mathrm{true}) / |f_\mathrm{true}|)
@@ -80,7 +82,9 @@ def ned_published(prediction, truth, names: Sequence[str] | None = None, seconds
 
 
 @metric("lower", upper=1.0)
-def ned_harmonised(prediction, truth, names: Sequence[str] | None = None, seconds: float = SECONDS) -> float:
+def ned_harmonised(
+    prediction: Expression | str, truth: Expression | str, names: Sequence[str] | None = None, seconds: float = SECONDS
+) -> float:
     r"""Normalised edit distance that does not depend on how signs, roots, products and sums are written.
 
     .. math:: 2 d / (|f_\mathrm{pred}| + |f_\mathrm{true}| + d)
@@ -104,9 +108,19 @@ def ned_harmonised(prediction, truth, names: Sequence[str] | None = None, second
 
     Where simplification takes longer than `seconds`, the expression as it stands is used.
 
-    Parameters, errors
-    ------------------
-    As for `ned_published`.
+    Parameters
+    ----------
+    prediction, truth, names, seconds
+        As for `ned_published`.
+
+    Returns
+    -------
+    float in [0, 1]; 1 if the prediction cannot be read or simplified (`ned_details` says which)
+
+    Raises
+    ------
+    ExpressionError
+        If the truth cannot be read.
 
     Examples
     --------
@@ -119,9 +133,33 @@ def ned_harmonised(prediction, truth, names: Sequence[str] | None = None, second
 
 
 def ned_details(
-    prediction, truth, names: Sequence[str] | None = None, seconds: float = SECONDS, harmonised: bool = False
+    prediction: Expression | str,
+    truth: Expression | str,
+    names: Sequence[str] | None = None,
+    seconds: float = SECONDS,
+    harmonised: bool = False,
 ) -> EditDistance:
-    """`ned_published` or `ned_harmonised` with the status, the distance and the trees."""
+    """`ned_published` or `ned_harmonised` with the status, the distance and the trees.
+
+    Parameters
+    ----------
+    prediction, truth : str or Expression
+    names : sequence of str, optional
+        The input columns in order, as for `ned_published`.
+    seconds : float
+        Limit for simplifying one expression.
+    harmonised : bool
+        Which of the two distances.
+
+    Returns
+    -------
+    EditDistance
+
+    Raises
+    ------
+    ExpressionError
+        If the truth cannot be read.
+    """
     truth = as_expression(truth)
     if not harmonised and prediction in UNDEFINED:
         prediction = "0"
@@ -145,7 +183,7 @@ def ned_details(
     return EditDistance(value, status, distance, tree, truth_tree)
 
 
-def as_expression(given, names=None) -> Expression:
+def as_expression(given: Expression | str, names: Sequence[str] | None = None) -> Expression:
     if isinstance(given, Expression):
         given = str(given)
     return parse(given, names)
@@ -187,7 +225,7 @@ def _remembered(name: str, text: str, seconds: float) -> tuple[str, tuple | None
 
 @functools.cache
 def _version() -> str:
-    sources = "".join(map(inspect.getsource, CONVERSIONS))
+    sources = "".join(inspect.getsource(conversion) for conversion in CONVERSIONS)
     return hashlib.sha256((importlib.metadata.version("sympy") + sources).encode()).hexdigest()[:16]
 
 
@@ -213,7 +251,7 @@ def convert_published(text: str) -> tuple:
     return sympy_tree(sympy.sympify(str(expression)))
 
 
-def sympy_tree(expression) -> tuple:
+def sympy_tree(expression: Any) -> tuple:
     from sympy.utilities.misc import func_name
 
     if expression.is_number:
@@ -229,7 +267,7 @@ def convert_harmonised(text: str) -> tuple:
     """The smallest canonical tree of some equal forms; called in a process of its own."""
     import sympy
 
-    numbers = {}
+    numbers: dict = {}
     expression = exact(real(text), numbers)
     forms = [expression, sympy.factor(expression), sympy.simplify(expression, rational=False)]
     values = {symbol: sympy.Float(number) for number, symbol in numbers.items()}
@@ -241,7 +279,7 @@ def convert_as_it_stands(text: str) -> tuple:
     return _canonical(real(text))
 
 
-def real(text: str):
+def real(text: str) -> Any:
     import sympy
 
     expression = parse(text).sympy()
@@ -249,7 +287,7 @@ def real(text: str):
     return expression.xreplace({**real, sympy.pi: sympy.pi.evalf()}).evalf()
 
 
-def exact(expression, numbers: dict, inside: bool = False):
+def exact(expression: Any, numbers: dict, inside: bool = False) -> Any:
     """Decimal numbers as fractions, which SymPy factors exactly.
 
     In exponents and functions only small ones, as SymPy takes x**(p/q), exp(p*x/q) and sin(p*x/q) for
@@ -276,7 +314,7 @@ ODD = {"sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh", "sign"}
 NUMBER = ("C",)
 
 
-def _canonical(expression) -> tuple:
+def _canonical(expression: Any) -> tuple:
     import sympy
 
     if expression.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
@@ -289,7 +327,7 @@ def _wrapped(signed: tuple[int, tuple]) -> tuple:
     return tree if sign > 0 else ("-", tree)
 
 
-def _signed(expression) -> tuple[int, tuple]:
+def _signed(expression: Any) -> tuple[int, tuple]:
     """Sign and canonical tree of what it is the sign of."""
     if expression.is_number:
         return 1, NUMBER
@@ -302,11 +340,11 @@ def _signed(expression) -> tuple[int, tuple]:
         sign = min(sums, key=lambda sign: (_order(("", *sums[sign])), -sign))
         return sign, ("Add", *constant, *sums[sign])
     if expression.is_Mul or (expression.is_Pow and expression.exp.is_number):
-        sign, constant, factors = _factors(expression, 1)
+        sign, has_constant, factors = _factors(expression, 1)
         powers = [t if (v - 1).is_zero else ("Pow", t, NUMBER) for t, v in factors.items() if not v.is_zero]
-        children = [NUMBER] * (constant or not powers) + sorted(powers, key=_order)
-        tree = children[0] if len(children) == 1 else ("Mul", *children)
-        return (1 if constant else sign), tree
+        parts = [NUMBER] * (has_constant or not powers) + sorted(powers, key=_order)
+        tree = parts[0] if len(parts) == 1 else ("Mul", *parts)
+        return (1 if has_constant else sign), tree
     name = type(expression).__name__
     children = [_signed(argument) for argument in expression.args]
     if name in ODD:
@@ -323,7 +361,7 @@ def _order(tree: tuple) -> tuple:
     return re.findall(r"\('(x\d+)',\)", text), text.replace("('-', ", "("), text
 
 
-def _factors(expression, power) -> tuple[int, bool, dict]:
+def _factors(expression: Any, power: Any) -> tuple[int, bool, dict]:
     """Of a power of an expression: sign, whether it has a constant factor, exponents by canonical tree."""
     import sympy
 
@@ -333,7 +371,8 @@ def _factors(expression, power) -> tuple[int, bool, dict]:
     if expression.is_Mul:
         number = sympy.Mul(*(factor for factor in expression.args if factor.is_number))
         if power.is_integer or not number.is_negative:
-            sign, constant, factors = 1, False, {}
+            sign, constant = 1, False
+            factors: dict = {}
             for factor in expression.args:
                 s, c, more = _factors(factor, power)
                 sign, constant = sign * s, constant or c

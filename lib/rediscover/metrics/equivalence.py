@@ -12,7 +12,8 @@ A hypothesis that is constant never passes. One with more constants than 10 (and
 refitted: anything flexible enough fits anything.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +30,15 @@ WIDER = 1.4
 TOLERANCE = 1e-6
 LARGEST_REFIT = 10  # constants
 STARTS = 20
+Domain = Mapping[str, tuple[float, float]]
+Answer = Expression | str | Mapping[str, Expression | str]
 EFFORT = 2000  # nodes times constants times starts, at most: large expressions get fewer starts
 
 
 @metric("higher", upper=1.0)
-def symbolic_accuracy(prediction, truth, domain, *, integers=False, seconds=10.0) -> float:
+def symbolic_accuracy(
+    prediction: Answer, truth: Answer, domain: Domain, *, integers: bool = False, seconds: float = 10.0
+) -> float:
     """1 if the prediction is `equivalent` to the truth in every output, else 0.
 
     SurfaceBench, section 4; averaged over surfaces. Inputs of parametric surfaces are not renamed.
@@ -43,19 +48,30 @@ def symbolic_accuracy(prediction, truth, domain, *, integers=False, seconds=10.0
     prediction, truth : Mapping of output name to Expression or text, or one of these
     domain, integers, seconds : see `equivalent`
 
+    Returns
+    -------
+    float
+        0 or 1.
+
     Examples
     --------
     >>> square = {"x": (-5, 5), "y": (-5, 5)}
     >>> symbolic_accuracy("7*sin(x)*y", "2*y*sin(x)", square), symbolic_accuracy("x", "sin(x)", square)
     (1.0, 0.0)
     """
-    if not isinstance(truth, Mapping):
-        prediction, truth = {"": prediction}, {"": truth}
-    options = {"integers": integers, "seconds": seconds}
-    return float(all(equivalent(prediction[name], truth[name], domain, **options) for name in truth))
+    pairs: tuple[Any, Any] = (prediction, truth) if isinstance(truth, Mapping) else ({"": prediction}, {"": truth})
+    found, true = pairs
+    return float(all(equivalent(found[name], true[name], domain, integers=integers, seconds=seconds) for name in true))
 
 
-def equivalent(prediction, truth, domain, *, integers=False, seconds=10.0) -> bool:
+def equivalent(
+    prediction: Expression | str,
+    truth: Expression | str,
+    domain: Domain,
+    *,
+    integers: bool = False,
+    seconds: float = 10.0,
+) -> bool:
     """Whether some choice of the prediction's constants makes it the truth.
 
     Parameters
@@ -66,6 +82,10 @@ def equivalent(prediction, truth, domain, *, integers=False, seconds=10.0) -> bo
         Compare on whole numbers only.
     seconds : float
         Limit of computer algebra; an undecided comparison of skeletons counts as different.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -85,7 +105,7 @@ def equivalent(prediction, truth, domain, *, integers=False, seconds=10.0) -> bo
     if not np.isfinite(given).any() or np.ptp(given[np.isfinite(given)]) == 0:
         return False
 
-    def agrees(candidate):
+    def agrees(candidate: Expression) -> bool:
         return all(_close(candidate(values), z) for values, z in zip(ranges, targets, strict=True))
 
     if agrees(prediction):
@@ -99,7 +119,7 @@ def equivalent(prediction, truth, domain, *, integers=False, seconds=10.0) -> bo
     return _labels(prediction) == _labels(truth) and _same_skeleton(prediction, truth, seconds)
 
 
-def _draw(domain, wider, integers, rng):
+def _draw(domain: Domain, wider: float, integers: bool, rng: np.random.Generator) -> dict[str, np.ndarray]:
     values = {}
     for name, (low, high) in domain.items():
         middle, half = (low + high) / 2, wider * (high - low) / 2
@@ -108,7 +128,7 @@ def _draw(domain, wider, integers, rng):
     return values
 
 
-def _close(prediction, truth, tolerance=TOLERANCE):
+def _close(prediction: np.ndarray, truth: np.ndarray, tolerance: float = TOLERANCE) -> bool:
     """Whether values agree where the truth is finite, the median error measured against the median truth.
 
     The largest error alone would let anything pass that has the few huge values of a surface near a pole.
@@ -120,7 +140,9 @@ def _close(prediction, truth, tolerance=TOLERANCE):
     return all(f(error) <= tolerance * (1 + f(size)) for f in (np.max, np.median))
 
 
-def _refitted(prediction, values, z, rng):
+def _refitted(
+    prediction: Expression, values: Mapping[str, np.ndarray], z: np.ndarray, rng: np.random.Generator
+) -> Expression | None:
     """The prediction with constants refitted, or None where even the best start is nowhere near."""
     rows = np.flatnonzero(np.isfinite(z))
     if not rows.size:
@@ -133,14 +155,14 @@ def _refitted(prediction, values, z, rng):
     return refit(best, every, z[rows], starts=1, rng=rng)
 
 
-def _labels(expression) -> frozenset:
+def _labels(expression: Expression) -> frozenset:
     """Functions and variables, which expressions of one skeleton have in common."""
     found = set(expression.names)
     fold(expression.tree, lambda label, children: found.add(label) if children else None)
     return frozenset(found - {"+", "-", "*", "/", "**", "neg"})
 
 
-def _same_skeleton(prediction, truth, seconds) -> bool:
+def _same_skeleton(prediction: Expression, truth: Expression, seconds: float) -> bool:
     try:
         return time_limited.call(compare_skeletons, str(prediction), str(truth), seconds=seconds)
     except Exception:  # computer algebra fails in many ways; undecided counts as different
@@ -151,14 +173,16 @@ def compare_skeletons(prediction: str, truth: str) -> bool:
     """Whether texts have one skeleton, as given or simplified; may hang, so call it through `time_limited`."""
     import sympy
 
-    def match(found, true):  # SymPy writes -x as -1*x: a constant can be that, but that is no constant
+    def match(
+        found: Any, true: Any
+    ) -> bool:  # SymPy writes -x as -1*x: a constant can be that, but that is no constant
         return _skeleton(found) in (_skeleton(true), _skeleton(true, sign="c"))
 
     found, true = (parse(text).sympy() for text in (prediction, truth))
     return match(found, true) or match(sympy.simplify(found), sympy.simplify(true))
 
 
-def _skeleton(node, sign="-1"):
+def _skeleton(node: Any, sign: str = "-1") -> str | tuple:
     """Nested tuples with "c" for a SymPy expression's numbers, but for small integer exponents and signs."""
     if node.is_Number:
         return sign if node.is_Integer and node == -1 else "c"
@@ -170,7 +194,13 @@ def _skeleton(node, sign="-1"):
     return (type(node).__name__, *(sorted(parts, key=str) if node.is_Add or node.is_Mul else parts))
 
 
-def same_level_set(prediction, truth, predicted_points, true_points, box) -> bool:
+def same_level_set(
+    prediction: Expression,
+    truth: Expression,
+    predicted_points: np.ndarray,
+    true_points: np.ndarray,
+    box: Sequence[tuple[float, float]],
+) -> bool:
     """Whether F = 0 is the same surface for two functions F.
 
     Points of either surface must lie on the other to first order, abs(F) / norm(grad F) < 1e-6, and the
@@ -182,6 +212,10 @@ def same_level_set(prediction, truth, predicted_points, true_points, box) -> boo
     predicted_points, true_points : ndarray, shape (n, 3)
         Points of the two surfaces, accurate to rounding.
     box : ((x0, x1), (y0, y1), (z0, z1))
+
+    Returns
+    -------
+    bool
 
     Examples
     --------

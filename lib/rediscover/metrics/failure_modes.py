@@ -10,6 +10,9 @@ a term counts, is decided here:
 - A term counts if training NMSE rises by more than 0.001 when it is replaced by its mean.
 """
 
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
 import numpy as np
 
 from ..expressions import Expression, parse
@@ -51,14 +54,22 @@ def family(tree: tuple) -> str:
     return "RAT" if power < 0 and left.names else "POLY"
 
 
-def _nodes(tree, rebuild=lambda tree: tree):
+def _nodes(
+    tree: tuple, rebuild: Callable[[tuple], tuple] = lambda tree: tree
+) -> Iterator[tuple[tuple, Callable[[tuple], tuple]]]:
     """Every subtree, with the function that puts another one in its place."""
     yield tree, rebuild
     for i in range(1, len(tree)):
-        yield from _nodes(tree[i], lambda new, i=i: rebuild((*tree[:i], new, *tree[i + 1 :])))
+
+        def replaced(new: tuple, i: int = i) -> tuple:
+            return rebuild((*tree[:i], new, *tree[i + 1 :]))
+
+        yield from _nodes(tree[i], replaced)
 
 
-def families(expression, values=None, y=None) -> frozenset[str]:
+def families(
+    expression: Expression | str, values: Mapping[str, np.ndarray] | None = None, y: Any = None
+) -> frozenset[str]:
     """The operator families of an expression, POLY left out.
 
     Parameters
@@ -94,7 +105,15 @@ def families(expression, values=None, y=None) -> frozenset[str]:
     return frozenset(found)
 
 
-def failure(prediction, truth, values, y, *, solved=False, lenient=False) -> str:
+def failure(
+    prediction: Expression | str,
+    truth: Expression | str,
+    values: Mapping[str, np.ndarray],
+    y: np.ndarray,
+    *,
+    solved: bool = False,
+    lenient: bool = False,
+) -> str:
     """Verdict on one output: 'success', 'search error' or 'fitting error'.
 
     Parameters

@@ -9,9 +9,11 @@ names.
 """
 
 import math
+from collections.abc import Iterator
 from itertools import permutations, product
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from . import metric
@@ -19,7 +21,7 @@ from . import metric
 NAMES = ("chamfer_squared", "chamfer_distance", "hausdorff")
 
 
-def _nearest(prediction, truth):
+def _nearest(prediction: ArrayLike, truth: ArrayLike) -> list[np.ndarray] | None:
     """Distances of predicted points to the truth and of true ones to the prediction; None if undefined."""
     clouds = [np.asarray(cloud, dtype=float) for cloud in (prediction, truth)]
     if any(cloud.ndim != 2 for cloud in clouds) or clouds[0].shape[1] != clouds[1].shape[1]:
@@ -34,11 +36,20 @@ def _nearest(prediction, truth):
 
 
 @metric("lower")
-def chamfer_squared(prediction, truth) -> float:
+def chamfer_squared(prediction: ArrayLike, truth: ArrayLike) -> float:
     r"""Chamfer distance of SurfaceBench, eq. 1, with squared distances; unit: length squared.
 
     .. math:: \frac{1}{|P|} \sum_{p \in P} \min_{q \in Q} \|p - q\|^2
         + \frac{1}{|Q|} \sum_{q \in Q} \min_{p \in P} \|q - p\|^2
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n, d) and (m, d)
+
+    Returns
+    -------
+    float
+        At least 0; inf for a cloud without points or with one that is not finite.
 
     Examples
     --------
@@ -49,10 +60,19 @@ def chamfer_squared(prediction, truth) -> float:
 
 
 @metric("lower")
-def chamfer_distance(prediction, truth) -> float:
+def chamfer_distance(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Chamfer distance with plain distances, as the release has it for explicit and implicit surfaces.
 
     Unit: length.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n, d) and (m, d)
+
+    Returns
+    -------
+    float
+        At least 0; inf as for `chamfer_squared`.
 
     Examples
     --------
@@ -63,10 +83,19 @@ def chamfer_distance(prediction, truth) -> float:
 
 
 @metric("lower")
-def hausdorff(prediction, truth) -> float:
+def hausdorff(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Hausdorff distance, SurfaceBench, eq. 2: the farthest that a point of one cloud is from the other.
 
     Unit: length.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n, d) and (m, d)
+
+    Returns
+    -------
+    float
+        At least 0, in units of length; inf as for `chamfer_squared`.
 
     Examples
     --------
@@ -76,7 +105,7 @@ def hausdorff(prediction, truth) -> float:
     return distances(prediction, truth)["hausdorff"]
 
 
-def diagonal(cloud) -> float:
+def diagonal(cloud: ArrayLike) -> float:
     """Diagonal of a cloud's bounding box.
 
     Examples
@@ -87,7 +116,7 @@ def diagonal(cloud) -> float:
     return float(np.linalg.norm(np.ptp(np.asarray(cloud, dtype=float), axis=0)))
 
 
-def distances(prediction, truth, *, relative=False) -> dict[str, float]:
+def distances(prediction: ArrayLike, truth: ArrayLike, *, relative: bool = False) -> dict[str, float]:
     """All three distances by name, from one search of neighbours.
 
     Parameters
@@ -117,7 +146,7 @@ def distances(prediction, truth, *, relative=False) -> dict[str, float]:
     }
 
 
-def umeyama(source, target):
+def umeyama(source: ArrayLike, target: ArrayLike) -> tuple[float, np.ndarray, np.ndarray]:
     """Similarity (scale, rotation, shift) that brings points nearest to their partners in least squares.
 
     ``scale * source @ rotation.T + shift``; rotations are proper. Umeyama 1991, eqs. 40-42.
@@ -140,7 +169,7 @@ def umeyama(source, target):
     return scale, rotation, goal - scale * rotation @ middle
 
 
-def _turns():
+def _turns() -> Iterator[np.ndarray]:
     """The 24 proper rotations that permute the axes."""
     for order in permutations(range(3)):
         for signs in product((1.0, -1.0), repeat=3):
@@ -149,7 +178,9 @@ def _turns():
                 yield turn
 
 
-def align(prediction, truth, *, iterations=50, tolerance=1e-8, sample=1000) -> np.ndarray:
+def align(
+    prediction: ArrayLike, truth: ArrayLike, *, iterations: int = 50, tolerance: float = 1e-8, sample: int = 1000
+) -> np.ndarray:
     """The predicted cloud moved, turned and scaled onto the true one.
 
     The paper aligns clouds and gives no procedure. Here: both are centred and brought to one root mean square

@@ -1,5 +1,4 @@
-r"""How alike are two LaTeX formulas: the metrics of SciText2Eq as its released pipeline runs them, and
-repaired ones.
+r"""How alike are two LaTeX formulas: the metrics of SciText2Eq as its released pipeline runs them, and repaired ones.
 
 A formula of several equations is one string with ``" || "`` between them. `clean` comes before every metric
 of the pipeline; the metrics take what they are given, so call it first. As published:
@@ -9,6 +8,8 @@ of the pipeline; the metrics take what they are given, so call it first. As publ
 `latex_strings` has those of characters, tokens and operators, `latex_trees` those of trees. Text is parsed
 (by SymPy's LaTeX parser, in processes that can be killed), never executed.
 """
+
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -78,13 +79,34 @@ __all__ = [
 
 @metric("higher", upper=1.0)
 def lexicality(prediction: str, truth: str) -> float:
-    """Mean of `texbleu`, `levenshtein_similarity`, `seqsim` and `rouge_l`: how alike two formulas are as text."""
+    """Mean of `texbleu`, `levenshtein_similarity`, `seqsim` and `rouge_l`: how alike two formulas are as text.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+    """
     return float(np.mean([f(prediction, truth) for f in (texbleu, levenshtein_similarity, seqsim, rouge_l)]))
 
 
 @metric("higher", lower=-1.0, upper=1.0)
 def syntax(prediction: str, truth: str) -> float:
     """One minus `ted`: how alike two formulas are as trees.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        At most 1.
 
     Examples
     --------
@@ -98,7 +120,13 @@ PUBLISHED = (texbleu, levenshtein_similarity, seqsim, rouge_l, ted)
 HARMONISED = (ted_parsed, parse_failures, structure_distance, operator_jaccard)
 
 
-def score_pairs(predictions, truths, *, metrics=PUBLISHED, processes: int | None = None) -> pd.DataFrame:
+def score_pairs(
+    predictions: Sequence[str],
+    truths: Sequence[str],
+    *,
+    metrics: Iterable[Callable] = PUBLISHED,
+    processes: int | None = None,
+) -> pd.DataFrame:
     """Metrics of many pairs of cleaned formulas, one row per pair.
 
     Parameters
@@ -114,6 +142,7 @@ def score_pairs(predictions, truths, *, metrics=PUBLISHED, processes: int | None
     DataFrame, one column per metric under its name
     """
     pairs = list(zip(predictions, truths, strict=True))
+    metrics = tuple(metrics)
     if {ted, ted_parsed, parse_failures} & set(metrics):
         parse({part for pair in pairs for text in pair for part in parts(text)}, processes=processes)
     return pd.DataFrame({f.__name__: [f(a, b) for a, b in pairs] for f in metrics})

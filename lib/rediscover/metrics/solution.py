@@ -5,12 +5,12 @@ What computer algebra may hang on happens in a process that is killed at a time 
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import mpmath
 import numpy as np
 
-from ..expressions import ExpressionError, parse
+from ..expressions import Expression, ExpressionError, parse
 from ..system import time_limited
 from . import metric
 from .edit_distance import SECONDS, as_expression, exact, ned_harmonised, real
@@ -43,7 +43,9 @@ class Relation(NamedTuple):
         return self.kind in SOLVED
 
 
-def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = SECONDS) -> Relation:
+def relation(
+    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray], seconds: float = SECONDS
+) -> Relation:
     r"""How a prediction is related to the truth, decided on a sample with 50 significant digits.
 
     SRBench calls a prediction f a solution of g if f is not constant and g - f or g / f is a constant, the
@@ -67,6 +69,10 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
     seconds : float
         Limit of each step.
 
+    Returns
+    -------
+    Relation
+
     Raises
     ------
     ExpressionError
@@ -89,7 +95,8 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
         if _confirms(is_constant, *texts, kind == "offset", seconds=seconds):
             return Relation(kind, "symbolic")
         free = "1.5 + ({})" if kind == "offset" else "1.5*({})"  # what may differ must not count
-        if ned_harmonised(*map(free.format, texts), names, seconds) == 0:
+        freed, target = map(free.format, texts)
+        if ned_harmonised(freed, target, names, seconds) == 0:
             return Relation(kind, "skeleton")
         if _confirms(extrapolates, kind, *texts, names, rows, seconds=seconds):
             return Relation(kind, "extrapolation")
@@ -100,7 +107,7 @@ def relation(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float
         return Relation("error")
 
 
-def _confirms(function: Callable, *arguments, seconds: float) -> bool:
+def _confirms(function: Callable, *arguments: Any, seconds: float) -> bool:
     try:
         return time_limited.call(function, *arguments, seconds=seconds)
     except Exception:  # whatever computer algebra may raise, a timeout among it
@@ -108,10 +115,25 @@ def _confirms(function: Callable, *arguments, seconds: float) -> bool:
 
 
 @metric("higher", upper=1.0)
-def solution_rate(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = SECONDS) -> float:
+def solution_rate(
+    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray], seconds: float = SECONDS
+) -> float:
     """1 if the prediction is the truth up to a constant factor or summand, else 0; see `relation`.
 
     The mean over problems is the solution rate. Constant predictions, zero among them, never pass.
+
+    Parameters
+    ----------
+    prediction, truth : str or Expression
+    sample : input name -> ndarray, shape (n,)
+        At least 2 rows that the prediction was not fitted to.
+    seconds : float
+        Limit of each step.
+
+    Returns
+    -------
+    float
+        0 or 1.
 
     Examples
     --------
@@ -122,8 +144,22 @@ def solution_rate(prediction, truth, sample: Mapping[str, np.ndarray], seconds: 
     return float(relation(prediction, truth, sample, seconds).solved)
 
 
-def equivalent(prediction, truth, sample: Mapping[str, np.ndarray], seconds: float = SECONDS) -> bool:
+def equivalent(
+    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray], seconds: float = SECONDS
+) -> bool:
     """Whether the prediction is the truth, with constants within 1e-6; see `relation`.
+
+    Parameters
+    ----------
+    prediction, truth : str or Expression
+    sample : input name -> ndarray, shape (n,)
+        At least 2 rows that the prediction was not fitted to.
+    seconds : float
+        Limit of each step.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -151,7 +187,7 @@ def compare(prediction: str, truth: str, names: tuple[str, ...], rows: list[list
             return "constant"
         spread = max(t for _, t in pairs) - min(t for _, t in pairs)
 
-        def related(offset, factor):
+        def related(offset: Any, factor: Any) -> bool:
             return factor != 0 and all(
                 abs(p - offset - factor * t) <= TOLERANCE * abs(factor) * min(abs(t), spread) for p, t in pairs
             )
@@ -167,7 +203,7 @@ def extrapolates(kind: str, prediction: str, truth: str, names: tuple[str, ...],
     return compare(prediction, truth, names, (scale * rows).tolist()) == kind
 
 
-def _precise(tree: tuple, values: Mapping):
+def _precise(tree: tuple, values: Mapping) -> Any:
     """Value of a tree in mpmath's working precision; NaN where it is undefined or complex."""
     label, *children = tree
     if not children:
@@ -188,7 +224,7 @@ def _precise(tree: tuple, values: Mapping):
     return result
 
 
-PRECISE = {
+PRECISE: dict[str, Callable] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -218,7 +254,7 @@ def is_constant(prediction: str, truth: str, offset: bool) -> bool:
     """Whether SymPy finds the difference or the quotient constant; called in a process of its own."""
     import sympy
 
-    numbers = {}
+    numbers: dict = {}
     f, g = (exact(real(text), numbers) for text in (prediction, truth))
     result = sympy.simplify(f - g if offset else f / g, rational=False)
     return result.free_symbols <= set(numbers.values())

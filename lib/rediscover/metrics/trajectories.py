@@ -1,17 +1,19 @@
-"""How well a system of differential equations was found: its trajectories, and the trees of its right-hand
-sides."""
+"""How well a system of differential equations was found: its trajectories, and the trees of its right-hand sides."""
 
 import functools
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ..expressions import Expression
 from . import metric
 from .trees import tree_edit_distance
 
 
 @metric("higher", lower=-np.inf, upper=1.0)
-def r2_trajectories(prediction, truth) -> float:
+def r2_trajectories(prediction: ArrayLike, truth: ArrayLike) -> float:
     r"""Coefficient of determination, averaged over the state variables (SymbolBench, section 3).
 
     .. math:: R^2 = \frac{1}{D} \sum_j \Bigl(1 - \frac{\sum_t (x_j^t - \hat x_j^t)^2}{\sum_t (x_j^t - \bar
@@ -42,7 +44,7 @@ def r2_trajectories(prediction, truth) -> float:
     return float(np.mean(np.where(spread > 0, shares, residual == 0)))
 
 
-def sr2(r2, *, failures: str = "kept") -> float:
+def sr2(r2: ArrayLike, *, failures: str = "kept") -> float:
     """Symbolic regression score of many problems: mean of R2 where it is positive, 0 elsewhere.
 
     Parameters
@@ -61,7 +63,7 @@ def sr2(r2, *, failures: str = "kept") -> float:
     return float(np.mean(np.clip(np.nan_to_num(r2, nan=0.0, neginf=0.0), 0.0, None))) if len(r2) else np.nan
 
 
-def accuracy(scores, threshold: float = 0.9, *, failures: str = "kept") -> float:
+def accuracy(scores: ArrayLike, threshold: float = 0.9, *, failures: str = "kept") -> float:
     """Share of problems whose score reaches a threshold: ACC of the paper's tables.
 
     >>> accuracy([0.95, 0.5, float("nan")]), accuracy([0.95, 0.5, float("nan")], failures="dropped")
@@ -71,7 +73,7 @@ def accuracy(scores, threshold: float = 0.9, *, failures: str = "kept") -> float
     return float(np.mean(scores >= threshold)) if len(scores) else np.nan
 
 
-def _denominator(values, failures):
+def _denominator(values: ArrayLike, failures: str) -> np.ndarray:
     if failures not in ("kept", "dropped"):
         raise ValueError(f"failures must be 'kept' or 'dropped', got {failures!r}")
     values = np.asarray(values, dtype=float)
@@ -80,8 +82,7 @@ def _denominator(values, failures):
 
 @metric("lower")
 def proximity_dependent(prediction: Mapping, truth: Mapping) -> float:
-    """Symbolic proximity as released: tree edit distances of the parts that depend on variables, summed over
-    states.
+    """Symbolic proximity as released: tree edit distances of the parts that depend on variables, summed over states.
 
     At every node the part that depends on the variables is kept, once, so that every constant left,
     exponents included, becomes the label 1, and a coefficient or an intercept (not both) disappears.
@@ -112,7 +113,7 @@ def proximity_dependent(prediction: Mapping, truth: Mapping) -> float:
 
 
 @functools.lru_cache(maxsize=1024)  # one truth is compared with many answers
-def dependent_tree(expression) -> tuple:
+def dependent_tree(expression: Expression) -> tuple:
     """Tree of the dependent parts of an expression, as nested tuples (label, child, ...).
 
     Labels of inner nodes are sympy's class names; the order of children is sympy's.
@@ -124,7 +125,7 @@ def dependent_tree(expression) -> tuple:
     formula = expression.sympy()
     variables = formula.free_symbols
 
-    def tree(node):
+    def tree(node: Any) -> tuple:
         # a condition (of a protected division, say) is no sum or product with parts to leave out
         dependent = node.as_independent(*variables)[1] if hasattr(node, "as_independent") else node
         if not dependent.args:

@@ -5,7 +5,7 @@ from the package zss because that one changes its costs when a package for strin
 installed, and because the tables of a study ask for tens of thousands of distances.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -28,7 +28,7 @@ class Edit(NamedTuple):
     truth: int | None
 
 
-def tuples(tree):
+def tuples(tree: Any) -> tuple | None:
     """A tree of lists, as JSON gives it back, as nested tuples; None stays None.
 
     Examples
@@ -57,7 +57,9 @@ class _Postorder(NamedTuple):
 
 
 def _postorder(tree: tuple) -> _Postorder:
-    labels, left, stack = [], [], [(tree, None)]
+    labels: list = []
+    left: list[int] = []
+    stack: list[tuple[tuple, int | None]] = [(tree, None)]
     while stack:
         (label, *children), first = stack.pop()
         if first is not None or not children:
@@ -72,7 +74,16 @@ def _postorder(tree: tuple) -> _Postorder:
 
 
 @njit(cache=True)
-def _forests(i, j, labels_a, left_a, labels_b, left_b, trees, forests):
+def _forests(
+    i: int,
+    j: int,
+    labels_a: np.ndarray,
+    left_a: np.ndarray,
+    labels_b: np.ndarray,
+    left_b: np.ndarray,
+    trees: np.ndarray,
+    forests: np.ndarray,
+) -> None:
     """Fill `forests` for the subtrees at i and j: [x, y] is the distance of their first x and y nodes.
 
     `trees` holds the distances of smaller subtrees; those of the subtrees at the left edges are entered.
@@ -95,7 +106,14 @@ def _forests(i, j, labels_a, left_a, labels_b, left_b, trees, forests):
 
 
 @njit(cache=True)
-def _distances(labels_a, left_a, roots_a, labels_b, left_b, roots_b):
+def _distances(
+    labels_a: np.ndarray,
+    left_a: np.ndarray,
+    roots_a: np.ndarray,
+    labels_b: np.ndarray,
+    left_b: np.ndarray,
+    roots_b: np.ndarray,
+) -> np.ndarray:
     trees = np.zeros((len(labels_a), len(labels_b)), np.int64)
     forests = np.zeros((len(labels_a) + 1, len(labels_b) + 1), np.int64)
     for i in roots_a:
@@ -104,10 +122,12 @@ def _distances(labels_a, left_a, roots_a, labels_b, left_b, roots_b):
     return trees
 
 
-def _prepare(prediction: tuple, truth: tuple):
+def _prepare(
+    prediction: tuple, truth: tuple
+) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
     a, b = _postorder(prediction), _postorder(truth)
     # Labels are compared with their types: the number 1 is not True.
-    codes = {}
+    codes: dict[tuple, int] = {}
     labels = [np.array([codes.setdefault((type(x), x), len(codes)) for x in t.labels]) for t in (a, b)]
     return (labels[0], a.left, a.roots), (labels[1], b.left, b.roots)
 
@@ -119,6 +139,11 @@ def tree_edit_distance(prediction: tuple, truth: tuple) -> int:
     Parameters
     ----------
     prediction, truth : nested tuples ``(label, child, ...)``
+
+    Returns
+    -------
+    int
+        At least 0.
 
     Notes
     -----
@@ -138,6 +163,14 @@ def edit_script(prediction: tuple, truth: tuple) -> list[Edit]:
     """One cheapest way from the prediction to the truth: the truth's nodes in postorder, then deletions.
 
     The number of steps that are not ``keep`` is the `tree_edit_distance`.
+
+    Parameters
+    ----------
+    prediction, truth : nested tuples ``(label, child, ...)``
+
+    Returns
+    -------
+    list of Edit
 
     Examples
     --------

@@ -2,13 +2,14 @@
 
 import functools
 import operator
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 LARGEST = 8  # inputs of a table that is minimised in one piece; larger ones are split on an input first
 
 
-def minimal_rule(names, ones, unknown=()) -> str:
+def minimal_rule(names: Sequence[str], ones: Iterable[int], unknown: Iterable[int] = ()) -> str:
     """A short sum of products with a given truth table.
 
     All prime implicants (Quine 1952, McCluskey 1956), then a cover of the ones: essential primes first, the
@@ -57,9 +58,8 @@ def _split(names, ones, unknown) -> str:
     )
     if low == high:
         return low
-    parts = {"0": None, "1": "{}"}
     sides = [(f"!{names[0]}", low), (names[0], high)]
-    return " | ".join(parts.get(rule, "{} & (" + rule + ")").format(literal) for literal, rule in sides if rule != "0")
+    return " | ".join((literal if rule == "1" else f"{literal} & ({rule})") for literal, rule in sides if rule != "0")
 
 
 def _primes(minterms: set[int], width: int) -> set[tuple[int, int]]:
@@ -123,7 +123,7 @@ def _product(names, cube) -> str:
     return " & ".join(literals)
 
 
-def bits(column) -> int:
+def bits(column: np.ndarray) -> int:
     """A column of Booleans as one integer, its first value as the lowest bit.
 
     >>> bits([True, True, False, True])

@@ -3,12 +3,18 @@
 ``F`` is an `expressions.Expression` in x, y and z. A box is ``((x0, x1), (y0, y1), (z0, z1))``.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from ..expressions import Expression
+
 CLOSE = 1e-6  # of a point to its surface
+
+
+Box = Sequence[tuple[float, float]]  # (low, high) along x, y and z
 
 
 class Mesh(NamedTuple):
@@ -24,13 +30,13 @@ class Mesh(NamedTuple):
     faces: np.ndarray
 
 
-def value_and_gradient(F, points):
+def value_and_gradient(F: Expression, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """F, shape (n,), and its gradient, shape (n, 3), at points of shape (n, 3)."""
     at = dict(zip("xyz", points.T, strict=True))
     return F(at), F.gradient(at, "xyz").T
 
 
-def distance(F, points):
+def distance(F: Expression, points: np.ndarray) -> np.ndarray:
     """First-order distance of points from the surface, abs(F) / norm(grad F); inf where that is undefined."""
     value, gradient = value_and_gradient(F, points)
     with np.errstate(all="ignore"):
@@ -38,7 +44,7 @@ def distance(F, points):
     return np.where(np.isfinite(ratio), ratio, np.inf)
 
 
-def project(F, points, steps=2):
+def project(F: Expression, points: np.ndarray, steps: int = 2) -> np.ndarray:
     """Move points onto the surface by Newton steps along the gradient; NaN where that vanishes."""
     points = np.array(points, dtype=float)
     for _ in range(steps):
@@ -49,14 +55,14 @@ def project(F, points, steps=2):
     return points
 
 
-def inside(points, box):
+def inside(points: np.ndarray, box: Box) -> np.ndarray:
     """Which points lie in the box; NaN does not."""
     low, high = np.transpose(box)
     return np.all((points >= low) & (points <= high), axis=1)
 
 
 @lru_cache(maxsize=128)  # all implicit surfaces with their corner boxes; about 2 MB each
-def mesh(F, box, resolution=128):
+def mesh(F: Expression, box: Box, resolution: int = 128) -> Mesh:
     """Triangulate the surface within a box.
 
     Vertices come from marching cubes at level 0 and are moved by two Newton steps. A triangle is dropped
@@ -98,7 +104,7 @@ def mesh(F, box, resolution=128):
     return Mesh(vertices, faces[kept[faces].all(axis=1)])
 
 
-def sample(F, boxes, n, rng, resolution=128):
+def sample(F: Expression, boxes: Sequence[Box], n: int, rng: np.random.Generator, resolution: int = 128) -> np.ndarray:
     """Points of the surface within boxes, uniform by area.
 
     Points of the triangles go onto the surface by Newton's method. One that does not arrive within `CLOSE`,

@@ -17,9 +17,12 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..expressions import Expression
 
 STUDIES = tuple(sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg))
 
@@ -92,7 +95,7 @@ class Problem:
     note: str = ""
     source: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not (np.isfinite(self.noise) and self.noise >= 0):
             raise ValueError(f"{self.id}: noise must be a finite number >= 0, got {self.noise!r}")
 
@@ -110,7 +113,7 @@ class Problem:
         return self.inputs
 
     @cached_property
-    def expressions(self):
+    def expressions(self) -> dict[str, "Expression"]:
         """The truth, parsed: output name -> Expression."""
         from ..expressions import parse
 
@@ -143,7 +146,7 @@ class Problem:
         train, held_out = splits["train"], splits.get("validation")
         columns = range(len(self.outputs))
 
-        def column(y, i):
+        def column(y: np.ndarray, i: int) -> np.ndarray:
             return y if y.ndim == 1 else y[:, i]
 
         return [
@@ -173,6 +176,11 @@ class LevelSet(Problem):
 class Evolving(Problem):
     """Base of the kinds that have time; ``split`` says how a record of it is cut."""
 
+    if TYPE_CHECKING:  # a field of some kinds, fixed for others
+
+        @property
+        def split(self) -> str: ...
+
     def time_blocks(self, n: int) -> dict[str, slice]:
         """Blocks of a record of n times, by `time_splits`: corrected if ``split`` says so, else the published ones."""
         return time_splits(n, "corrected" if self.split == "corrected" else "published")
@@ -183,12 +191,24 @@ class Trajectories(Evolving):
 
     kind = "trajectories"
 
+    def trajectory(self, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Times, shape (n,), states with their noise and exact rates, shape (n, n_states)."""
+        raise NotImplementedError
+
 
 class InitialValueProblem(Trajectories):
     """A system that is shown along one whole trajectory from a known initial state, none of it held back.
 
     Methods that fit a trajectory as such, not a table of rates, rest on these three.
+
+    Attributes
+    ----------
+    equations : state -> right-hand side with constants by name
+    constants : name -> value
     """
+
+    equations: Mapping[str, str]
+    constants: Mapping[str, float]
 
     def initial_state(self) -> np.ndarray:
         """The state at the first time, shape (n_states,)."""
@@ -214,6 +234,10 @@ class Field(Evolving):
     kind = "field"
     max_order: ClassVar[int] = 4
 
+    def samples(self, seed: int = 0) -> tuple[Mapping[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray]:
+        """Axes of space by name, times, states with their noise and their rates on the grid."""
+        raise NotImplementedError
+
 
 class Transitions(Problem):
     """A Boolean network: node -> update rule."""
@@ -225,6 +249,10 @@ class Series(Problem):
     """A causal graph behind time series: node -> tuple of (parent, lag)."""
 
     kind = "series"
+
+    def series(self) -> np.ndarray:
+        """The series, shape (n, n_inputs)."""
+        raise NotImplementedError
 
 
 class Passage(Problem):
@@ -255,7 +283,7 @@ def time_splits(n: int, split: str = "published") -> dict[str, slice]:
     }
 
 
-def _study(name: str):
+def _study(name: str) -> types.ModuleType:
     if name not in STUDIES:
         close = difflib.get_close_matches(name, STUDIES, 1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -275,7 +303,7 @@ def problems(study: str | None = None, subset: str | None = None) -> list[str]:
     return [f"{name}/{item}" for name in studies for item in _study(name).ids(subset)]
 
 
-def problem(id: str, **options) -> Problem:
+def problem(id: str, **options: Any) -> Problem:
     """One problem by its id; `options` are the study's own, such as ``noise=0.05``.
 
     Raises

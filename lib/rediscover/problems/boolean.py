@@ -39,7 +39,7 @@ class BooleanNetwork(Transitions):
     nodes: tuple[str, ...] = ()
     transitions: str = "released"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.transitions not in ("released", "complete"):
             raise ValueError(f"{self.id}: transitions must be 'released' or 'complete', got {self.transitions!r}")
@@ -90,7 +90,7 @@ class BooleanNetwork(Transitions):
             repeated += 1
         return list(pairwise(states[:repeated]))
 
-    def _unseen(self, seen: set[bytes], rng) -> list[tuple[bytes, bytes]]:
+    def _unseen(self, seen: set[bytes], rng: np.random.Generator) -> list[tuple[bytes, bytes]]:
         n = len(self.inputs)
         fresh: dict[bytes, None] = {}
         if n <= 12:
@@ -105,11 +105,11 @@ class BooleanNetwork(Transitions):
         states = np.frombuffer(b"".join(fresh), dtype=bool).reshape(-1, n)
         return [(a.tobytes(), b.tobytes()) for a, b in zip(states, self.step(states), strict=True)]
 
-    def _split(self, transitions) -> Split:
+    def _split(self, transitions: list[tuple[bytes, bytes]]) -> Split:
         n = len(self.inputs)
         X, y = (
-            np.frombuffer(b"".join(states), dtype=bool).reshape(-1, n)
-            for states in (zip(*transitions, strict=True) if transitions else (b"", b""))
+            np.frombuffer(b"".join(states), dtype=np.bool).reshape(-1, n)
+            for states in (zip(*transitions, strict=True) if transitions else ((), ()))
         )
         y = y[:, self.regulated]
         y.setflags(write=False)  # as X is: the arrays are shared between calls
@@ -139,8 +139,7 @@ def extra_ids() -> dict:
 
 
 def ids(subset: str | None = None) -> list[str]:
-    """Names of SymbolBench's networks (``subset`` None or 'symbolbench') or of the others
-    ('cell_collective')."""
+    """Names of SymbolBench's networks (``subset`` None or 'symbolbench') or of the others ('cell_collective')."""
     subsets = {None: _networks, "symbolbench": _networks, "cell_collective": extra_ids}
     return list(subsets[subset]()) if subset in subsets else []
 
@@ -161,8 +160,7 @@ def load(name: str) -> BooleanNetwork:
 
 
 def _cell_collective(name: str) -> BooleanNetwork:
-    """A network in cana's file format: ``.l number label``, then ``.n node k inputs`` with k input bits and a
-    value a row."""
+    """A network in cana's file format: ``.l number label``, then ``.n node k inputs``, rows of k bits and a value."""
     nodes: dict[int, str] = {}
     rules: dict[str, str] = {}
     for block in extra_ids()[name].read_text(encoding="utf-8").replace("\r", "").split("\n.n "):

@@ -11,6 +11,8 @@ import io
 import pickle
 from dataclasses import dataclass
 from importlib import resources
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -42,7 +44,7 @@ class CausalSeries(Series):
     equations: str = ""
     series_from: str = "released"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.series_from not in ("released", "equations"):
             raise ValueError(f"{self.id}: series_from must be 'released' or 'equations', got {self.series_from!r}")
@@ -82,13 +84,13 @@ PLAIN = {("numpy", "dtype"), ("numpy", "ndarray")} | {
 class _PlainData(pickle.Unpickler):
     """Reads arrays, dicts, lists, texts and numbers; anything else in the file is an error, nothing runs."""
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in PLAIN:
             raise pickle.UnpicklingError(f"{module}.{name} is not plain data")
         return super().find_class(module, name)
 
 
-def plain_array(path) -> np.ndarray:
+def plain_array(path: str | Path) -> np.ndarray:
     """An array of objects from an ``.npy`` file, without running what a pickle may hold.
 
     Raises

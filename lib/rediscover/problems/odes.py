@@ -7,7 +7,7 @@ problem's states are named x0, x1, ...; its table is the states (inputs) against
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -63,7 +63,7 @@ class ODE(Trajectories):
     n_points: int = N_POINTS
     split: str = "published"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         settle_noise(self)
         if self.initial_condition not in range(len(self.initial)):
@@ -76,7 +76,7 @@ class ODE(Trajectories):
     def number(self) -> int:
         return int(self.id.partition("/")[2])
 
-    def rates(self):
+    def rates(self) -> Callable[[float, np.ndarray], np.ndarray]:
         """The right-hand side as a function of time and state, in the published generator's arithmetic."""
         import sympy
 
@@ -135,7 +135,7 @@ def noise_scale(snr_db: float) -> float:
     return float(10 ** (-snr_db / 20))
 
 
-def settle_noise(problem) -> None:
+def settle_noise(problem: Any) -> None:
     """Make ``snr_db`` and ``noise`` agree, whichever was given.
 
     Raises
@@ -171,7 +171,7 @@ def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory
     problem = load(str(number))
     rates = problem.rates()
 
-    def bounded(t, x):
+    def bounded(t: float, x: np.ndarray) -> np.ndarray:
         values = rates(t, x)
         if not np.isfinite(values).all():  # the solver itself would go on with it for ever
             raise ArithmeticError(f"{problem.id}: the integration stopped at t = {t:.3g}: infinite derivative")
@@ -200,8 +200,7 @@ def _integrate(number: int, initial_condition: int, n_points: int) -> Trajectory
 
 
 def noise_draw(number: int, snr_db: float, n_points: int, seed: int = 0) -> np.ndarray:
-    """Standard normal numbers of the published stream: one generator for all systems by number, then all
-    levels.
+    """Standard normal numbers of the published stream: one generator for all systems by number, then all levels.
 
     Returns
     -------

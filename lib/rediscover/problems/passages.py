@@ -47,7 +47,7 @@ class Paper(pydantic.BaseModel, frozen=True):
     equations: tuple[Entry, ...]
 
 
-def read_papers(path) -> list[Paper]:
+def read_papers(path: str | Path) -> list[Paper]:
     """Papers from a JSON file in the released schema.
 
     Raises
@@ -125,7 +125,8 @@ def extract(text: str, id: str, title: str = "") -> Paper:
     for number, (begin, end, equations) in enumerate(_blocks(section), 1):
         context = section[position:begin].strip()
         description, position = _description(section, end)
-        entries.append(Entry(number=str(number), context=context, description=description, equations=equations))
+        entry = {"number": str(number), "context": context, "description": description, "equations": equations}
+        entries.append(Entry.model_validate(entry))
     if not FEWEST <= len(entries) <= MOST:
         raise Unsuitable(f"{id}: {len(entries)} displayed equations in the method section, not {FEWEST} to {MOST}")
     return Paper(id=id, title=title, equations=tuple(entries))
@@ -214,7 +215,10 @@ class Given(NamedTuple):
     context: str
     description: str | None
     equations: tuple[str, ...]
-    latex = Entry.latex
+
+    @property
+    def latex(self) -> str:
+        return SEPARATOR.join(self.equations)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -15,7 +15,7 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -80,7 +80,7 @@ class PDE(Field):
     reduced: bool = False
     max_rows: int | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         settle_noise(self)
         if self.split not in ("time", "space", "corrected"):
@@ -115,8 +115,7 @@ class PDE(Field):
         return (*self.states, *(f"{state}_{d}" for state in self.states for d in directions), *axes, "t")
 
     def evaluate(self, values: Mapping[str, Any]) -> np.ndarray:
-        """The right-hand sides where the needed states and derivatives are given, as ``u0_xx`` or as
-        ``u_xx``.
+        """The right-hand sides where the needed states and derivatives are given, as ``u0_xx`` or as ``u_xx``.
 
         Returns
         -------
@@ -145,8 +144,7 @@ class PDE(Field):
         return Samples(axes, t, record.u * (1 + self.noise * xi), du)
 
     def columns(self, names: Iterable[str], samples: Samples) -> dict[str, np.ndarray]:
-        """States, space derivatives (``u0_xxy``: mixed ones too) and coordinates by name, on the grid of
-        `samples`.
+        """States, space derivatives (``u0_xxy``: mixed ones too) and coordinates by name, on the grid of `samples`.
 
         Returns
         -------
@@ -189,7 +187,7 @@ class PDE(Field):
             for name, rows in self.blocks(samples.u.shape).items()
         }
 
-    def blocks(self, shape) -> dict[str, Any]:
+    def blocks(self, shape: Sequence[int]) -> dict[str, Any]:
         """Split name -> function from an array on the grid (last axis: columns) to the split's rows."""
         if self.split == "space":
             kept, test = int(0.8 * math.prod(shape[:-1])), int(0.2 * math.prod(shape[:-1]))
@@ -203,11 +201,11 @@ class PDE(Field):
         splits = self.data(seed)
         train = splits["train" if self.split != "time" else "refit"]
         held_out = splits["validation"] if self.split == "corrected" else None
-        rows = slice(None)
+        rows: slice | np.ndarray = slice(None)
         if self.max_rows is not None and self.max_rows < len(train.y):
             rows = np.sort(np.random.default_rng(seed).choice(len(train.y), self.max_rows, replace=False))
 
-        def column(y, i):
+        def column(y: np.ndarray, i: int) -> np.ndarray:
             return y if y.ndim == 1 else y[:, i]
 
         return [
@@ -241,14 +239,14 @@ def settings(name: str, reduced: bool = False) -> dict[str, Any]:
     return {**facts, **{key: {**facts[key], **value} for key, value in changes.items()}}
 
 
-def _grid(facts) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    def line(start, step, n):
+def _grid(facts: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    def line(start: float, step: float, n: int) -> np.ndarray:
         return start + step * np.arange(n)
 
     return {name: line(*axis) for name, axis in facts["axes"].items()}, line(*facts["time"])
 
 
-def _shape(facts) -> tuple[int, ...]:
+def _shape(facts: Mapping[str, Any]) -> tuple[int, ...]:
     return (*(n for *_, n in facts["axes"].values()), facts["time"][2], len(facts["names"]))
 
 
@@ -320,7 +318,7 @@ def noise_draw(name: str, snr_db: float, shape: tuple[int, ...], seed: int = 0) 
 
 
 @functools.cache
-def _before(draw: int, seed: int):
+def _before(draw: int, seed: int) -> Any:
     """State of the published stream before a draw, counted over systems and levels; the one before is kept too."""
     if not draw:
         return np.random.RandomState(SEED + seed).get_state()

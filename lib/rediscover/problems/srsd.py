@@ -101,7 +101,7 @@ class Law(Regression):
     dummies: int | bool = 0
     sizes: tuple[int, int, int] = (8000, 1000, 1000)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         for option, values in (("ranges", RANGES), ("variant", VARIANTS)):
             if getattr(self, option) not in values:

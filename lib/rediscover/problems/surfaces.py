@@ -3,25 +3,25 @@
 The paper gives ranges and sizes; what it leaves open is decided here:
 
 - Out of domain means every input in the bands that double the domain (the four corner squares): 5 to 10 in
-  absolute
-  value for the domain [-5, 5].
+  absolute value for the domain [-5, 5].
 - Integer grids: a random tenth of the grid is kept for testing, the rest for training, each drawn without
-  repetition where it is large enough. Bands hold integers, 51 to 100 in absolute value for the domain [-50,
-  50].
+  repetition where it is large enough. Bands hold integers, 51 to 100 in absolute value for [-50, 50].
 - Rows without a finite output are drawn again.
 - Noise is Gaussian with a standard deviation of ``noise`` times that of the output, on training outputs only;
-  for an
-  implicit surface the output is z.
+  for an implicit surface the output is z.
 - The splits have random streams of their own: the size of one changes no other.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
 
+from ..expressions import Expression
 from ..numerics import level_sets
 from . import LevelSet, Problem, Regression, Split, Task, generator
 
@@ -32,7 +32,7 @@ OUTPUTS = {"explicit": ("z",), "implicit": ("F",), "parametric": ("x", "y", "z")
 
 
 @cache
-def _entries():
+def _entries() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     """Name -> (category, entry), from the data file."""
     text = (Path(__file__).parent / "data" / "surfaces.yaml").read_text(encoding="utf-8")
     return {entry["id"]: (group, entry) for group in yaml.safe_load(text) for entry in group["surfaces"]}
@@ -44,7 +44,7 @@ def categories() -> dict[str, str]:
     return {group["code"]: group["name"] for group, _ in _entries().values()}
 
 
-def ids(subset=None) -> list[str]:
+def ids(subset: str | None = None) -> list[str]:
     """Names of all surfaces, or of those of a representation or a category code.
 
     Examples
@@ -57,7 +57,7 @@ def ids(subset=None) -> list[str]:
     return [name for name, (group, _) in _entries().items() if subset in (None, group["code"], group["representation"])]
 
 
-def load(name: str):
+def load(name: str) -> "ImplicitSurface | Surface":
     """One surface by its name."""
     group, entry = _entries()[name]
     representation = group["representation"]
@@ -66,14 +66,14 @@ def load(name: str):
         note += f"{'; ' if note else ''}the text can also be read as {entry['reading']}"
     flags = (*group.get("flags", ()), *entry.get("flags", ()))
     inputs = INPUTS[representation]
-    interval = tuple(float(bound) for bound in entry.get("domain", group["domain"]))
+    low, high = map(float, entry.get("domain", group["domain"]))
     return (ImplicitSurface if representation == "implicit" else Surface)(
         id=f"surfaces/{name}",
         truth={output: entry[output] for output in OUTPUTS[representation]},
         inputs=inputs,
         subset=representation,
         category=group["code"],
-        domain=(interval,) * len(inputs),
+        domain=((low, high),) * len(inputs),
         flags=flags,
         note=note,
         source="substitute" if "substitute" in flags else "SurfaceBench, Table 6",
@@ -84,9 +84,12 @@ def load(name: str):
 class _Sampled(Problem):
     """What all surfaces have in common.
 
-    Attributes ---------- category : code of the paper's category, see `categories`. domain : (low, high) of
-    each input. sampler : 'uniform', as released, or 'curvature', denser where the training surface is curved,
-    as the paper says. n_train, n_test, n_ood : rows of the splits.
+    Attributes
+    ----------
+    category : code of the paper's category, see `categories`.
+    domain : (low, high) of each input.
+    sampler : 'uniform', as released, or 'curvature', denser where the training surface is curved, as the paper says.
+    n_train, n_test, n_ood : rows of the splits.
     """
 
     category: str
@@ -96,7 +99,7 @@ class _Sampled(Problem):
     n_test: int = 500
     n_ood: int = 500
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         if self.sampler not in SAMPLERS:
             raise ValueError(f"{self.id}: sampler must be one of {', '.join(SAMPLERS)}, got {self.sampler!r}")
@@ -121,7 +124,11 @@ class _Sampled(Problem):
         """Splits ``train``, ``test`` and, where the surface reaches so far, ``ood``."""
         return {name: self.split(name, seed) for name in self.splits}
 
-    def _noisy(self, y, seed):
+    def split(self, name: str, seed: int = 0) -> Split:
+        """One split; see `data`."""
+        raise NotImplementedError
+
+    def _noisy(self, y: np.ndarray, seed: int) -> np.ndarray:
         rng = generator(seed, self.id, "noise")
         return y + self.noise * np.std(y, axis=0) * rng.standard_normal(y.shape) if self.noise else y
 
@@ -143,10 +150,10 @@ class Surface(_Sampled, Regression):
         y = self._at(X)
         return Split(X, self._noisy(y, seed) if name == "train" else y)
 
-    def _at(self, X):
+    def _at(self, X: np.ndarray) -> np.ndarray:
         return self.evaluate(dict(zip(self.inputs, np.moveaxis(X, -1, 0), strict=True)))
 
-    def _draw(self, name, n, rng):
+    def _draw(self, name: str, n: int, rng: np.random.Generator) -> np.ndarray:
         """Uniform inputs of the domain or, for ``ood``, of the bands around it, with finite outputs."""
         low, high = np.transpose(self.domain)
         X, rows = np.empty((n, len(low))), np.arange(n)
@@ -159,7 +166,7 @@ class Surface(_Sampled, Regression):
                 return X
         raise ValueError(f"{self.id}: no finite outputs on {self.domain} for {rows.size} of {n} rows")
 
-    def _integers(self, name, n, rng, seed):
+    def _integers(self, name: str, n: int, rng: np.random.Generator, seed: int) -> np.ndarray:
         low, high = np.transpose(self.domain)
         if name == "ood":
             depth = (high - low) // 2
@@ -171,7 +178,7 @@ class Surface(_Sampled, Regression):
         part = grid[:tenth] if name == "test" else grid[tenth:]
         return rng.choice(part, size=n, replace=n > len(part))
 
-    def points(self, X, y):
+    def points(self, X: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Inputs and outputs as points in space, shape (n, 3)."""
         return y if self.subset == "parametric" else np.column_stack([X, y])
 
@@ -191,10 +198,10 @@ class ImplicitSurface(_Sampled, LevelSet):
     resolution: int = 128
 
     @property
-    def F(self):
+    def F(self) -> Expression:
         return self.expressions["F"]
 
-    def boxes(self, name: str):
+    def boxes(self, name: str) -> tuple[tuple[tuple[float, float], ...], ...]:
         """The domain, or for ``ood`` the four corner columns around it, with twice its range of z."""
         if name != "ood":
             return (self.domain,)
@@ -206,7 +213,7 @@ class ImplicitSurface(_Sampled, LevelSet):
             for forward in ((y0 - y, y0), (y1, y1 + y))
         )
 
-    def cloud(self, F, name: str, n: int, rng: np.random.Generator) -> np.ndarray:
+    def cloud(self, F: Expression, name: str, n: int, rng: np.random.Generator) -> np.ndarray:
         """Points, shape (n, 3), of the surface F = 0 in this surface's boxes; (0, 3) where there are none."""
         resolution = self.resolution // 2 if name == "ood" else self.resolution
         return level_sets.sample(F, self.boxes(name), n, rng, resolution)
@@ -230,13 +237,13 @@ class ImplicitSurface(_Sampled, LevelSet):
         return [Task(inputs=("x", "y"), output="z", X=X[:, :2], y=X[:, 2])]
 
 
-def _band(low, high, depth, rng):
+def _band(low: np.ndarray, high: np.ndarray, depth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Values beyond an interval by `depth` (0 to 1) halves of it, on a random side."""
     beyond = (high - low) / 2 * depth
     return np.where(rng.random(depth.shape) < 0.5, low - beyond, high + beyond)
 
 
-def _weighted(curvature, n, rng):
+def _weighted(curvature: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Indices of n rows, without repetition, drawn with weight 1 + curvature / median curvature, 5 at most.
 
     Curvature is capped at its 95th percentile first. Where more than half is flat the mean stands for the
@@ -249,7 +256,9 @@ def _weighted(curvature, n, rng):
     return np.argsort(rng.standard_exponential(len(weight)) / weight)[:n]  # sequential weighted draws
 
 
-def _curvature(f, X, domain):
+def _curvature(
+    f: Callable[[np.ndarray], np.ndarray], X: np.ndarray, domain: Sequence[tuple[float, float]]
+) -> np.ndarray:
     """How curved a surface over two inputs is, by central differences with a step of 1/1000 of the range.
 
     A single output z: (|z_xx| + |z_yy| + 2 |z_xy|) / (1 + z_x^2 + z_y^2). Three: the absolute mean curvature.
@@ -270,7 +279,7 @@ def _curvature(f, X, domain):
         return np.abs(E * N - 2 * F * M + G * L) / (2 * np.abs(E * G - F**2))
 
 
-def _bending(F, X, domain):
+def _bending(F: Expression, X: np.ndarray, domain: Sequence[tuple[float, float]]) -> np.ndarray:
     """How curved a level set is at its points: |div(grad F / |grad F|)|, by central differences."""
     total = np.zeros(len(X))
     for axis, (low, high) in enumerate(domain):

@@ -8,6 +8,7 @@ the cell shows the number that this changes.
 import itertools
 import re
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pandas as pd
@@ -38,7 +39,7 @@ def audits(folder: Path) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["notebook", "number", "title", "text", "shows", "cell"])
 
 
-def pairs(notebook) -> list[tuple]:
+def pairs(notebook: Any) -> list[tuple]:
     """(the cell that says what, the cell that shows it) of each audit."""
     steps = itertools.pairwise(notebook.cells)
     return [(before, cell) for before, cell in steps if "audit" in cell.metadata.get("tags", [])]

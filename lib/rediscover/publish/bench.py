@@ -4,7 +4,7 @@ import argparse
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -99,7 +99,7 @@ def grid() -> Iterator[Comparison]:
     zero = method("zero")
     seeds = tuple(range(20))
 
-    def bare():
+    def bare() -> None:
         for p in loaded:
             for seed in seeds:
                 zero.solve(p, seed=seed)
@@ -193,7 +193,7 @@ def sparse_regression() -> Iterator[Comparison]:
         p = solver.prepare(loaded, 0)
         settings = [setting for setting, _ in solver.search(p, np.random.default_rng(0))][::every]
 
-        def other():
+        def other() -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 for setting in settings:
@@ -201,14 +201,14 @@ def sparse_regression() -> Iterator[Comparison]:
 
         return other
 
-    def sindy(data, cuts, setting):
+    def sindy(data, cuts, setting) -> None:
         library = functions(setting, include_bias=True)
         optimizer = ps.STLSQ(threshold=setting["threshold"], alpha=setting["alpha"], max_iter=200)
         model = ps.SINDy(feature_library=library, optimizer=optimizer)
         model.fit(data.u[cuts["train"]], t=data.t[cuts["train"]], x_dot=data.target[cuts["train"]])
         model.predict(data.u[cuts["validation"]])
 
-    def pdefind(data, cuts, setting):
+    def pdefind(data, cuts, setting) -> None:
         grid = np.stack(np.meshgrid(*data.axes, indexing="ij"), axis=-1)
         options = {"derivative_order": setting["order"], "spatial_grid": grid, "include_bias": True}
         library = ps.PDELibrary(functions(setting, include_bias=False), **options)
@@ -218,7 +218,7 @@ def sparse_regression() -> Iterator[Comparison]:
         model.fit(u, t=t[:, 0], x_dot=slope)
         model.predict(data.u[..., cuts["validation"], :])
 
-    def wsindy(data, cuts, setting):
+    def wsindy(data, cuts, setting) -> None:
         t = data.t[cuts["train"]]
         library = ps.WeakPDELibrary(
             functions(setting, include_bias=False),
@@ -397,7 +397,7 @@ def _one_thread():
         yield
 
 
-def main(arguments=None) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure every group, print the table, and write tables/bench.csv when all were measured."""
     names = [group.__name__ for group in GROUPS]
     parser = argparse.ArgumentParser(prog="python -m rediscover.publish.bench", description=__doc__)

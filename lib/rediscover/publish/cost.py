@@ -4,6 +4,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import psutil
@@ -32,9 +34,9 @@ def measure(command: list[str]) -> tuple[float, float]:
     return time.monotonic() - started, peak
 
 
-def main(profiles=("smoke", "quick")) -> None:
+def main(profiles: Sequence[str] = ("smoke", "quick")) -> None:
     """Run every notebook of the profiles from scratch and write tables/cost.csv."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for profile in profiles:
         shutil.rmtree(root() / "build" / profile, ignore_errors=True)
         for notebook in sorted(models()):  # the ledger, which reads the others, comes last

@@ -75,7 +75,8 @@ def generated(text: str, tables: Path) -> str:
     for name, section in SECTIONS.items():
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         body = section(tables)
-        text, n = re.subn(f"{begin}.*?{end}", lambda _, b=body, s=begin, e=end: f"{s}\n{b}\n{e}", text, flags=re.S)
+        part = f"{begin}\n{body}\n{end}".replace("\\", r"\\")  # taken as it is
+        text, n = re.subn(f"{begin}.*?{end}", part, text, flags=re.S)
         if n != 1:
             raise ValueError(f"README.md: expected one section between {begin} and {end}, found {n}")
     return text

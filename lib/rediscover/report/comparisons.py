@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from statsmodels.stats.proportion import proportion_confint
 
 from ..methods import method
@@ -33,8 +34,8 @@ PAIRED_TEST = {  # the one schema of every table of paired tests: column -> what
 
 
 def paired_test(
-    a,
-    b,
+    a: ArrayLike,
+    b: ArrayLike,
     names: tuple[str, str],
     *,
     measure: str,
@@ -49,8 +50,14 @@ def paired_test(
     a, b : array_like, shape (n,)
         Scores on the same items, without NaN.
     names : of a and of b
+    measure, condition : for the columns of the same name
     interval : value, low and high of the mean difference, where it is reported
     alternative : as for `statistics.paired_wilcoxon`
+
+    Returns
+    -------
+    dict
+        Column of `PAIRED_TEST` -> value, without p_holm.
 
     Raises
     ------
@@ -88,6 +95,11 @@ def paired_test(
 
 def paired_tests(rows: Iterable[Mapping]) -> pd.DataFrame:
     """A table of paired tests from rows of `paired_test`, with Holm's correction over all of them.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        As `paired_test` returns them.
 
     Returns
     -------
@@ -180,8 +192,13 @@ def build_methods(names: Iterable[str], *, max_rows: int | None = None, settings
 
     Parameters
     ----------
+    names : iterable of str
     max_rows : rows that every search of tables works on, if given
     settings : name -> settings that differ from the method's own
+
+    Returns
+    -------
+    list of Method
     """
     built = []
     for name in names:
@@ -193,6 +210,18 @@ def build_methods(names: Iterable[str], *, max_rows: int | None = None, settings
 
 
 def counts(problems: Iterable, by: str = "subset") -> pd.Series:
-    """How many problems each subset (or other attribute) has, in order of appearance."""
+    """How many problems each subset (or other attribute) has, in order of appearance.
+
+    Parameters
+    ----------
+    problems : iterable of Problem
+    by : str
+        Name of an attribute.
+
+    Returns
+    -------
+    Series
+        Named problems, indexed by the values of the attribute.
+    """
     values = pd.Series([getattr(problem, by) for problem in problems])
     return values.value_counts(sort=False).rename("problems").rename_axis(by)

@@ -48,6 +48,8 @@ def compare(
 
     Parameters
     ----------
+    paper, table : str
+        For the ledger's columns of the same name.
     rows : DataFrame
         The published table, tidy, with a column ``value`` and the index of `published`.
     measured : key values -> dict(value, low, high, and optionally definition, verdict, reason)
@@ -103,6 +105,11 @@ def compare_table(
     name : of the file, such as ``surfacebench_table1``
     measured, absent : as for `compare`
     rows : the published table where it was changed before, by default as it is on file
+
+    Returns
+    -------
+    DataFrame
+        With `COLUMNS`; every published row is there.
     """
     about = papers.tables().loc[name]
     rows = papers.published(name) if rows is None else rows
@@ -111,6 +118,18 @@ def compare_table(
 
 def verdict(value: str, low: float, high: float) -> str:
     """``reproduced`` if the published value, as precise as it is printed, meets the interval [low, high].
+
+    Parameters
+    ----------
+    value : str
+        As printed.
+    low, high : float
+        The interval of our own value.
+
+    Returns
+    -------
+    str
+        'reproduced' or 'differs'.
 
     Examples
     --------
@@ -125,8 +144,18 @@ def verdict(value: str, low: float, high: float) -> str:
 
 
 def claim_verdict(conditions: Iterable[bool]) -> str:
-    """``holds`` if every condition of a claim is met, ``fails`` if none is, else ``mixed``; without any,
-    ``untestable here``.
+    """``holds`` if all conditions of a claim are met, ``fails`` if none is, else ``mixed``.
+
+    Without any condition a claim is ``untestable here``.
+
+    Parameters
+    ----------
+    conditions : iterable of bool
+
+    Returns
+    -------
+    str
+        One of `CLAIM_VERDICTS`.
 
     Examples
     --------
@@ -146,6 +175,11 @@ def claims(key: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     ----------
     key : of the study, such as ``surfaces``
     results : claim id -> (verdict, finding); claims that study.yaml lists under ``needs`` are untestable here without
+
+    Returns
+    -------
+    DataFrame
+        Index: claim id. Columns: claim, verdict, finding.
 
     Raises
     ------
@@ -170,7 +204,23 @@ def claims(key: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
 
 
 def combine(ledgers: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Ledgers of several tables as one, checked for unknown verdicts."""
+    """Ledgers of several tables as one, checked for unknown verdicts.
+
+    Parameters
+    ----------
+    ledgers : iterable of DataFrame
+        As `compare` returns them.
+
+    Returns
+    -------
+    DataFrame
+        With `COLUMNS`.
+
+    Raises
+    ------
+    ValueError
+        If a verdict is none of `VERDICTS`.
+    """
     whole = pd.concat(list(ledgers), ignore_index=True)
     wrong = set(whole["verdict"]) - set(VERDICTS)
     if wrong:

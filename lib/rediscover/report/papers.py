@@ -36,10 +36,15 @@ def published(name: str) -> pd.DataFrame:
 
 
 def tables() -> pd.DataFrame:
-    """The published tables in the order of the papers: file -> paper, table, notebook, cells (formats), describes,
-    ledger (rules).
+    """The published tables in the order of the papers, and where each is made again.
 
-    The last three are None where study.yaml says nothing of them.
+    The last three columns are None where study.yaml says nothing of them.
+
+    Returns
+    -------
+    DataFrame
+        Indexed by file name without suffix.
+        Columns: paper, table, notebook, cells (formats), describes, ledger (rules).
     """
     rows = {
         name: {
@@ -64,6 +69,11 @@ def claims(key: str | None = None) -> pd.DataFrame:
     Parameters
     ----------
     key : key of the study, such as ``surfaces``; by default all
+
+    Returns
+    -------
+    DataFrame
+        Indexed by claim_id.
     """
     parts = [
         _text(path).assign(paper=study["paper"])
@@ -83,6 +93,11 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
     ----------
     paper : str, optional
         As in methods.yaml, such as ``surfacebench``: then one row for each label that its tables print.
+
+    Returns
+    -------
+    DataFrame
+        Columns: label, method, papers, status, ours, reason.
     """
     known, rows = registry(), []
     for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):

@@ -1,6 +1,16 @@
 """One look for all figures: method -> colour, marker and order, fixed here."""
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+if TYPE_CHECKING:  # loaded on first use
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, distinguishable with colour-vision deficiency, then tints of them.
 METHOD_STYLE = {
@@ -31,28 +41,67 @@ _OTHERS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#c
 
 
 def colour(method: str) -> str:
-    """The colour of a method; methods without an entry get one that depends on the name alone."""
+    """The colour of a method; methods without an entry get one that depends on the name alone.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+
+    Returns
+    -------
+    str
+        Hexadecimal, such as ``#0072b2``.
+    """
     if method in METHOD_STYLE:
         return METHOD_STYLE[method][0]
     return _OTHERS[sum(map(ord, method)) % len(_OTHERS)]
 
 
 def marker(method: str) -> str:
+    """The marker of a method; methods without an entry have a point.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+
+    Returns
+    -------
+    str
+        As matplotlib writes it, such as ``o``.
+    """
     return METHOD_STYLE.get(method, ("", "."))[1]
 
 
-def order(methods) -> list[str]:
-    """Methods in the order of all tables and figures: controls, then as listed above, then by name."""
+def order(methods: Iterable[str]) -> list[str]:
+    """Methods in the order of all tables and figures: controls, then as listed above, then by name.
+
+    Parameters
+    ----------
+    methods : iterable of str
+        Names.
+
+    Returns
+    -------
+    list of str
+        Each once.
+    """
     known = list(METHOD_STYLE)
     return sorted(set(methods), key=lambda name: (known.index(name) if name in known else len(known), name))
 
 
 @contextmanager
-def style():
-    """matplotlib settings of all figures, as a context."""
+def style() -> Iterator[None]:
+    """matplotlib settings of all figures, as a context.
+
+    Yields
+    ------
+    None
+    """
     import matplotlib
 
-    settings = {
+    settings: dict[Any, Any] = {
         "figure.constrained_layout.use": True,
         "figure.dpi": 100,
         "font.size": 9,
@@ -68,8 +117,15 @@ def style():
         yield
 
 
-def logarithmic(ax, axis) -> None:
-    """Make an axis logarithmic, with labels that stay apart: plain numbers within two decades, else powers."""
+def logarithmic(ax: "Axes", axis: "Axis") -> None:
+    """Make an axis logarithmic, with labels that stay apart: plain numbers within two decades, else powers.
+
+    Parameters
+    ----------
+    ax : Axes
+    axis : Axis
+        One of the two axes of `ax`.
+    """
     import math
 
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
@@ -84,13 +140,21 @@ def logarithmic(ax, axis) -> None:
 
 
 def intervals(
-    tidy, *, row: str, panel: str, label: dict[str, str], reference=None, linear=(), columns: int | None = None
-):
+    tidy: "pd.DataFrame",
+    *,
+    row: str,
+    panel: str,
+    label: dict[str, str],
+    reference: Mapping[tuple[str, str], float] | None = None,
+    linear: Collection[str] = (),
+    columns: int | None = None,
+) -> "Figure":
     """Estimates with intervals: one panel per value of `panel`, one line per method.
 
     Parameters
     ----------
     tidy : DataFrame with columns `row`, `panel`, value, low, high
+    row, panel : names of two columns
     label : panel -> title with unit and direction, in the order of the panels
     reference : mapping (row, panel) -> published value, drawn as hollow diamonds
     linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
@@ -132,13 +196,19 @@ def intervals(
     return figure
 
 
-def against(tidy, *, x: str, label_x: str, panels: dict[str, str]):
+def against(tidy: "pd.DataFrame", *, x: str, label_x: str, panels: dict[str, str]) -> "Figure":
     """Lines with intervals against a condition such as the noise level, one panel per metric.
 
     Parameters
     ----------
     tidy : DataFrame with columns method, `x`, metric, value, low, high
+    x : name of the column of the condition
+    label_x : its name on the axis, with the unit
     panels : metric -> title
+
+    Returns
+    -------
+    Figure
     """
     import matplotlib.pyplot as plt
     import numpy as np

@@ -5,17 +5,26 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from .statistics import bootstrap
 
 
-def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, float]:
+def interval(values: ArrayLike, statistic: Callable = np.mean, seed: int = 0) -> dict[str, float]:
     """A statistic with its 95 % bootstrap interval, over problems.
 
     Infinite values (a prediction that is not finite somewhere) are counted, not averaged: a mean is over the
     finite ones, and ``n`` beside ``n_finite`` says how many there were. A median takes them as what they are. NaN
     means that the metric does not apply (failed runs have the worst value instead, see `scores.table`) and does
     not count.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+    statistic : callable
+        ``numpy.mean``, ``numpy.median`` or another function of a vector.
+    seed : int
+        Of the bootstrap.
 
     Returns
     -------
@@ -26,13 +35,13 @@ def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, 
     >>> interval([1.0, 1.0, math.inf]) == {"value": 1.0, "low": 1.0, "high": 1.0, "n": 3, "n_finite": 2}
     True
     """
-    values = np.asarray(values, float)
-    values = values[~np.isnan(values)]
-    finite = values[np.isfinite(values)]
-    counts = {"n": len(values), "n_finite": len(finite)}
-    used = values if statistic is np.median else finite
+    known = np.asarray(values, float)
+    known = known[~np.isnan(known)]
+    finite = known[np.isfinite(known)]
+    counts = {"n": len(known), "n_finite": len(finite)}
+    used = known if statistic is np.median else finite
     if not len(used):
-        nothing = math.inf if len(values) else math.nan
+        nothing = math.inf if len(known) else math.nan
         return {"value": nothing, "low": nothing, "high": nothing, **counts}
     if statistic is np.median:  # inf - inf inside a quantile is NaN: rank first, interpolate never
         used = np.sort(used)
@@ -48,6 +57,16 @@ def interval(values, statistic: Callable = np.mean, seed: int = 0) -> dict[str, 
 def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: Callable = np.mean) -> pd.DataFrame:
     """`interval` of several score columns for each group, tidy.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per run, with the columns `by` and `columns`.
+    by : list of str
+    columns : list of str
+        The scores.
+    statistic : callable
+        As for `interval`.
+
     Returns
     -------
     DataFrame with the columns of `by`, metric, value, low, high, n, n_finite; groups in order of appearance
@@ -60,7 +79,23 @@ def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: C
 
 
 def spread(tidy: pd.DataFrame, index: list[str], columns: str = "metric", digits: int = 2) -> pd.DataFrame:
-    """A tidy summary as a table of texts ``value [low, high]``."""
+    """A tidy summary as a table of texts ``value [low, high]``.
+
+    Parameters
+    ----------
+    tidy : DataFrame
+        As `summary` returns it.
+    index : list of str
+        Columns that name the rows.
+    columns : str
+        The column that names the columns.
+    digits : int
+        Significant digits.
+
+    Returns
+    -------
+    DataFrame of str
+    """
     from .tables import number
 
     text = tidy.assign(

@@ -11,6 +11,7 @@ import tempfile
 import textwrap
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -44,7 +45,7 @@ class Output:
         At once, if figures/ or tables/ cannot be written.
     """
 
-    def __init__(self, params):
+    def __init__(self, params) -> None:
         self.params = params
         self.tables, self.figures = params.folder / "tables", params.folder / "figures"
         self.emitted: dict[str, str] = {}
@@ -104,7 +105,7 @@ class Output:
         notes = "".join(f"\n{note}" for note in footnotes)
         return _wrapped(shown) + notes
 
-    def figure(self, figure, name: str, *, alt: str) -> None:
+    def figure(self, figure: Any, name: str, *, alt: str) -> None:
         """Write a matplotlib figure as PDF and PNG, without dates, with its description; in a notebook, show it too."""
         from matplotlib import pyplot, rc_context
 
@@ -139,17 +140,17 @@ class Output:
         with _replacing(path) as part:
             Path(part).write_text(json.dumps(record, indent=1) + "\n")
 
-    def _csv(self, frame, name, digits=10):
+    def _csv(self, frame, name, digits=10) -> None:
         with _replacing(self.tables / f"{name}.csv") as path:
             frame.to_csv(path, index=False, float_format=f"%.{digits}g")
         self._record(self.tables / f"{name}.csv")
 
-    def _write(self, path, text):
+    def _write(self, path, text) -> None:
         with _replacing(path) as part:
             Path(part).write_text(text)
         self._record(path)
 
-    def _record(self, path):
+    def _record(self, path) -> None:
         relative = path.relative_to(self.params.folder).as_posix()
         self.emitted[relative] = hashlib.sha256(path.read_bytes()).hexdigest()
         if self.stated:
@@ -172,8 +173,18 @@ def _wrapped(shown) -> str:
     return "\n".join(blocks)
 
 
-def number(value, digits: int = 3) -> str:
+def number(value: Any, digits: int = 3) -> str:
     """A cell as text: `digits` significant digits, powers of ten where they are needed.
+
+    Parameters
+    ----------
+    value : object
+    digits : int
+        Significant digits.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -206,7 +217,16 @@ def _winners(values, shown, direction):
 
 
 def escape(text: str) -> str:
-    """Text with LaTeX's special characters escaped (backslashes are not: they are for who writes LaTeX)."""
+    """Text with LaTeX's special characters escaped (backslashes are not: they are for who writes LaTeX).
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+    """
     for character in "&%$#_{}":
         text = text.replace(character, "\\" + character)
     return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")

@@ -8,6 +8,7 @@ is added here with the reason, so that nothing is left out silently.
 import functools
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,9 @@ def section(claim: str, notebook: str) -> str:
     >>> section("SR-14", "20_srsd_edit_distance"), section("SR-01", "20_srsd_edit_distance")
     ('How hard is a law?', 'Verdicts')
     """
-    headings = next((s["sections"][notebook] for s in studies().values() if notebook in s["sections"]), {})
+    headings: dict[str, Any] = next(
+        (s["sections"][notebook] for s in studies().values() if notebook in s["sections"]), {}
+    )
     named = [heading for heading, ids in headings.items() if claim in ids and ids != "rest"]
     return next(iter(named + [heading for heading, ids in headings.items() if ids == "rest"]), "")
 

@@ -13,9 +13,10 @@ import numbers
 import os
 import pickle
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from typing import NamedTuple
+from os import PathLike
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from ..system.code_version import code_version
 from ..system.store import Store, StoreError
 from .executors import Dask, Local, Task
 from .worker import checked
+
+if TYPE_CHECKING:  # loaded on first use
+    import pandas as pd
 
 __all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "key"]
 
@@ -64,18 +68,18 @@ class Run(NamedTuple):
 
 
 def grid(
-    problems,
-    methods,
+    problems: str | Problem | Iterable[str | Problem],
+    methods: str | Method | Iterable[str | Method],
     *,
-    seeds=(0,),
-    noise=None,
-    budget=None,
-    store=None,
-    retry=(),
-    workers=None,
-    scheduler=None,
-    progress=True,
-):
+    seeds: int | Iterable[int] = (0,),
+    noise: float | Iterable[float] | None = None,
+    budget: Budget | Mapping | None = None,
+    store: str | PathLike | None = None,
+    retry: Iterable[str] = (),
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: bool = True,
+) -> "pd.DataFrame":
     """Run every method on every problem, and return one row per run.
 
     Parameters
@@ -128,11 +132,12 @@ def grid(
     ValueError: grid: no problems given
     """
     runs, budget = _plan(problems, methods, seeds, noise, budget)
-    reasons = {id(run.method): run.method for run in runs}  # settings need not be hashable
-    reasons = {i: m.available() for i, m in reasons.items()}
+    used = {id(run.method): run.method for run in runs}  # settings need not be hashable
+    reasons = {i: m.available() for i, m in used.items()}
     possible = [run for run in runs if not reasons[id(run.method)]]
-    where = {"store": store, "workers": workers, "scheduler": scheduler}
-    outcomes = iter(compute(possible, budget, retry=retry, progress=progress, **where))
+    outcomes = iter(
+        compute(possible, budget, retry=retry, progress=progress, store=store, workers=workers, scheduler=scheduler)
+    )
     rows = []
     for run in runs:
         reason = reasons[id(run.method)]
@@ -141,7 +146,16 @@ def grid(
     return _frame(rows)
 
 
-def compute(works, budget=AFTERWARDS, *, store=None, retry=(), workers=None, scheduler=None, progress=True):
+def compute(
+    works: Sequence[Any],
+    budget: Budget = AFTERWARDS,
+    *,
+    store: str | PathLike | None = None,
+    retry: Iterable[str] = (),
+    workers: int | None = None,
+    scheduler: str | None = None,
+    progress: bool = True,
+) -> list[dict]:
     """Have pieces of work done by isolated workers, or take their outcomes from the store.
 
     Parameters
@@ -186,6 +200,18 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
     That is the problem's fields (noise among them, notes and sources not), the method's settings, the code of
     both modules and of all that they import of this package (comments and docstrings left out), the versions of the
     packages that the method declares, the seed and the budget.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : Method
+    seed : int
+    budget : Budget
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
     """
     parts = {
         "problem": identity(problem),
@@ -197,17 +223,41 @@ def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
 
 
 def identity(problem: Problem) -> list:
-    """What identifies a problem: class, fields (notes and sources not), and code (of its module and its imports)."""
+    """What identifies a problem: class, fields (notes and sources not), and code (of its module and its imports).
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Returns
+    -------
+    list
+    """
     fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
     return [type(problem).__qualname__, fields, code_version(type(problem).__module__)]
 
 
-def digest(parts) -> str:
-    """SHA-256 of the canonical JSON of fields and settings."""
+def digest(parts: Any) -> str:
+    """SHA-256 of the canonical JSON of fields and settings.
+
+    Parameters
+    ----------
+    parts : plain data, arrays, problems' fields or methods' settings
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+
+    Raises
+    ------
+    TypeError
+        If a part has no stable text.
+    """
     return hashlib.sha256(_json(parts).encode()).hexdigest()
 
 
-def _plan(problems, methods, seeds, noise, budget):
+def _plan(problems: Any, methods: Any, seeds: Any, noise: Any, budget: Any) -> tuple[list[Run], Budget]:
     """The runs in the order of the frame, and the budget; all is checked before anything is started."""
     problems = [problems] if isinstance(problems, str | Problem) else list(problems)
     methods = [methods] if isinstance(methods, str | Method) else list(methods)
@@ -261,7 +311,7 @@ def _answer(outcome: dict) -> dict:
     }
 
 
-def _frame(rows):
+def _frame(rows: list[dict]) -> "pd.DataFrame":
     import pandas as pd
 
     types = dict.fromkeys(("loss", "complexity", "seconds", "peak_mb"), float)
@@ -269,7 +319,7 @@ def _frame(rows):
 
 
 @contextmanager
-def _bar(show, total, reused):
+def _bar(show: bool, total: int, reused: int) -> Iterator[Callable[..., None]]:
     """A bar with the remaining time and counts, on stderr or where REDISCOVER_PROGRESS says (or "off")."""
     from tqdm import tqdm
 
@@ -281,7 +331,7 @@ def _bar(show, total, reused):
             file = stack.enter_context(open(place, "w")) if show and place else file
         bar = stack.enter_context(tqdm(total=total, initial=reused, unit="run", disable=not show, file=file))
 
-        def count(status=None):
+        def count(status: str | None = None) -> None:
             if status:
                 counts["timeout" if status == "timeout" else "failed"] += status != "ok"
                 bar.update()
@@ -291,7 +341,7 @@ def _bar(show, total, reused):
         yield count
 
 
-def _integer(value) -> bool:
+def _integer(value: object) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
@@ -302,7 +352,7 @@ def _processors() -> int:
 _json = functools.partial(json.dumps, sort_keys=True, default=lambda value: _plain(value))
 
 
-def _plain(value):
+def _plain(value: Any) -> Any:
     """Values in fields and settings that JSON does not know; what has no stable text is refused."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()

@@ -2,11 +2,15 @@
 
 import importlib
 import json
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..problems import Problem
 from ..system.code_version import code_version
 from . import compute, digest, identity
+
+if TYPE_CHECKING:  # loaded on first use
+    import pandas as pd
 
 
 class OnAnswer(NamedTuple):
@@ -41,7 +45,7 @@ class OnAnswer(NamedTuple):
         return {self.function: self.solution, "problem": self.problem.id, "seed": self.seed}
 
 
-def on_answers(function: str, records, problems, **options) -> list[dict]:
+def on_answers(function: str, records: "pd.DataFrame", problems: Iterable[Problem], **options: Any) -> list[dict]:
     """Outcomes of a function for every row of a grid's frame, which must all have answers.
 
     Parameters

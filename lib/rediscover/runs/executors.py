@@ -15,9 +15,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing import Pipe
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
 from ..system import reproducible_blas
@@ -39,11 +40,11 @@ class Task(NamedTuple):
 class Worker:
     """One worker process and what it is doing."""
 
-    def __init__(self, pid, connection):
+    def __init__(self, pid: int, connection: Connection) -> None:
         self.pid, self.connection = pid, connection
         self.runs = 0
 
-    def begin(self, position: int, task: Task):
+    def begin(self, position: int, task: Task) -> None:
         self.position, self.task, self.runs = position, task, self.runs + 1
         self.started, self.peak = time.monotonic(), resident_mb(self.pid)
         with suppress(OSError):  # died while idle: its end is met like any other
@@ -62,11 +63,13 @@ class Worker:
 class Local:
     """Isolated workers on this machine, `count` at a time; `modules` are imported before they fork."""
 
-    def __init__(self, count: int, modules: list[str]):
+    def __init__(self, count: int, modules: list[str]) -> None:
         self.count, self.modules = count, modules
-        self.server, self.idle, self.ended = None, [], {}
+        self.server: subprocess.Popen | None = None
+        self.idle: list[Worker] = []
+        self.ended: dict[int, int] = {}
 
-    def run(self, tasks: list[Task]):
+    def run(self, tasks: list[Task]) -> Iterator[tuple[int, dict]]:
         waiting = collections.deque(enumerate(tasks))
         busy: dict = {}
         while waiting or busy:
@@ -85,7 +88,7 @@ class Local:
                 elif connection.closed:
                     waiting.append((worker.position, worker.task))
 
-    def close(self):
+    def close(self) -> None:
         if self.server:
             self.control.close()  # the server kills all workers and ends
             self.server.wait()
@@ -107,15 +110,15 @@ class Local:
                 start_new_session=True,  # an interrupt from the keyboard is for the coordinator
             )
             theirs.close()
-        ours, theirs = Pipe()
+        ours, end = Pipe()
         try:
-            socket.send_fds(self.control, [b"+"], [theirs.fileno()])
-            theirs.close()
+            socket.send_fds(self.control, [b"+"], [end.fileno()])
+            end.close()
             return Worker(int(ours.recv_bytes()), ours)
         except (OSError, EOFError) as error:
             raise RuntimeError("worker processes cannot be started here; see the lines above") from error
 
-    def _receive(self, worker) -> dict | None:
+    def _receive(self, worker: Worker) -> dict | None:
         """The outcome; None if the worker died, perhaps of an earlier run: a fresh one shall tell."""
         try:
             outcome = json.loads(worker.connection.recv_bytes())
@@ -130,13 +133,13 @@ class Local:
             self.idle.append(worker)
         return outcome
 
-    def _limit(self, worker) -> dict | None:
+    def _limit(self, worker: Worker) -> dict | None:
         over = worker.exceeded()
         if over:
             self._stop(worker)
         return over and ending(*over)
 
-    def _stop(self, worker) -> str:
+    def _stop(self, worker: Worker) -> str:
         """Kill a worker if it is not dead yet; how it ended, as the server saw it."""
         with suppress(ProcessLookupError):
             os.kill(worker.pid, signal.SIGKILL)
@@ -155,7 +158,7 @@ class Local:
 class Dask:
     """The same workers, started by the workers of a running Dask cluster."""
 
-    def __init__(self, address: str, modules: list[str]):
+    def __init__(self, address: str, modules: list[str]) -> None:
         try:
             from distributed import Client
         except ImportError:
@@ -169,7 +172,7 @@ class Dask:
             reason = " ".join(str(error).split())
             raise ConnectionError(f"no Dask scheduler answers at {address}: {reason:.120}") from None
 
-    def run(self, tasks: list[Task]):
+    def run(self, tasks: list[Task]) -> Iterator[tuple[int, dict]]:
         from distributed import as_completed
 
         if not tasks:
@@ -186,7 +189,7 @@ class Dask:
             else:
                 yield futures[future], future.result()
 
-    def close(self):
+    def close(self) -> None:
         self.client.close()
 
 

@@ -1,13 +1,16 @@
 """All constants of found expressions fitted again, to tell a bad structure from a badly fitted one."""
 
 import json
+from collections.abc import Iterable
+from os import PathLike
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from ..expressions import Expression, parse, refit
 from ..expressions.syntax import fold
-from ..problems import generator
+from ..problems import Problem, generator
 from .answers import on_answers
 
 ROWS = 500  # of the training table; more would hardly move the constants
@@ -22,7 +25,7 @@ def folded(expression: Expression) -> Expression:
     24.0*x + 1.5
     """
 
-    def combine(label, children):
+    def combine(label: Any, children: list[tuple]) -> tuple:
         tree = (label, *children)
         if children and all(len(child) == 1 and type(child[0]) in (int, float) for child in children):
             value = float(Expression(tree)({}))
@@ -32,7 +35,7 @@ def folded(expression: Expression) -> Expression:
     return Expression(fold(expression.tree, combine))
 
 
-def refit_all(problem, solution: dict[str, str], seed: int) -> dict[str, str]:
+def refit_all(problem: Problem, solution: dict[str, str], seed: int) -> dict[str, str]:
     """The solution with the constants of each output fitted again on the problem's training rows."""
     solution = dict(solution)
     for task in problem.tasks(seed):
@@ -43,7 +46,14 @@ def refit_all(problem, solution: dict[str, str], seed: int) -> dict[str, str]:
     return solution
 
 
-def refitted(records, problems, *, store=None, workers=None, progress=True):
+def refitted(
+    records: pd.DataFrame,
+    problems: Iterable[Problem],
+    *,
+    store: str | PathLike | None = None,
+    workers: int | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
     """The records of a grid with every answer's constants fitted again.
 
     Parameters

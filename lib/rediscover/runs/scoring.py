@@ -6,17 +6,23 @@ name may carry a suffix: ``_ood`` for the out-of-domain split, and others that t
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from .. import metrics
+from ..problems import Problem
 from ..system.studies import module
 from .answers import on_answers
+
+if TYPE_CHECKING:  # loaded on first use
+    import pandas as pd
 
 COUNTS = ("operations", "edges")  # describe an answer and do not judge it: a failed run has none
 IDENTITY = ["study", "problem", "subset", "method", "settings", "noise", "seed", "status"]
 
 
-def score(problem, answer, *, seed: int = 0) -> dict[str, float]:
+def score(problem: Problem, answer: Any, *, seed: int = 0) -> dict[str, float]:
     """Score an answer to a problem.
 
     Parameters
@@ -50,7 +56,14 @@ def score(problem, answer, *, seed: int = 0) -> dict[str, float]:
     return module(problem.study, "scores").score(problem, dict(answer), seed=seed)
 
 
-def table(records, problems, *, store=None, workers=None, progress=True):
+def table(
+    records: "pd.DataFrame",
+    problems: Iterable[Problem],
+    *,
+    store: str | PathLike | None = None,
+    workers: int | None = None,
+    progress: bool = True,
+) -> "pd.DataFrame":
     """Scores of all runs of a grid, in isolated workers and kept in the store.
 
     Parameters
@@ -72,12 +85,12 @@ def table(records, problems, *, store=None, workers=None, progress=True):
     import pandas as pd
 
     answered = records[records["status"] == "ok"]
-    outcomes = []
+    scored: list[tuple[Any, dict]] = []
     for study, part in answered.groupby("study", sort=False):
         name = module(study, "scores").__name__
         found = on_answers(f"{name}:score", part, problems, store=store, workers=workers, progress=progress)
-        outcomes += zip(part.index, found, strict=True)
-    outcomes = [outcome for _, outcome in sorted(outcomes, key=lambda pair: answered.index.get_loc(pair[0]))]
+        scored += zip(part.index, found, strict=True)
+    outcomes = [outcome for _, outcome in sorted(scored, key=lambda pair: answered.index.get_loc(pair[0]))]
     values = pd.DataFrame([outcome.get("result", {}) for outcome in outcomes], index=answered.index).astype(float)
     failed = [outcome["status"] != "ok" for outcome in outcomes]
     out = records[IDENTITY].copy()
@@ -111,7 +124,7 @@ def worst(column: str) -> float:
     return declared.bounds[1] if declared.direction == "lower" else max(declared.bounds[0], -math.inf)
 
 
-def metric(column: str):
+def metric(column: str) -> metrics.Metric:
     """The metric whose name begins the name of a score column; it has ``direction`` and ``bounds``."""
     fitting = [name for name in metrics.declared() if column == name or column.startswith(name + "_")]
     if not fitting:

@@ -1,16 +1,17 @@
 """Which candidate of a front counts."""
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from ..expressions import parse
-from ..methods import Candidate, Method
+from ..methods import Budget, Candidate, Method
 from ..metrics.dynamics import fitness
 from ..metrics.regression import nmse_power, relative_squared_error
-from ..problems import Task
+from ..problems import Problem, Task
 from ..system.code_version import code_version
 
 
@@ -35,9 +36,9 @@ def by_fitness(candidates: list[Candidate], table: Task) -> list[Candidate]:
     X, y = table.validation or (table.X, table.y)
     columns = dict(zip(table.inputs, np.asarray(X, float).T, strict=True))
 
-    def worth(candidate):
+    def worth(candidate: Candidate) -> float:
         predicted = np.broadcast_to(parse(candidate.solution[table.output])(columns), np.shape(y))
-        value = fitness(nmse_power(predicted, y), candidate.complexity)
+        value = float(fitness(nmse_power(predicted, y), candidate.complexity))
         return value if np.isfinite(value) else -np.inf
 
     return sorted(candidates, key=worth, reverse=True)
@@ -66,15 +67,17 @@ class Fittest(Method):
     def available(self) -> str | None:
         return self.method.available()
 
-    def fit(self, task, *, budget, rng) -> list[Candidate]:
+    def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         return by_fitness(self.method.fit(task, budget=budget, rng=rng), task)
 
-    def solve(self, problem, *, budget=None, seed: int = 0) -> list[Candidate]:
+    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
         by_tables = type(self.method).solve is Method.solve
-        return (super() if by_tables else self.method).solve(problem, budget=budget, seed=seed)
+        if by_tables:
+            return super().solve(problem, budget=budget, seed=seed)
+        return self.method.solve(problem, budget=budget, seed=seed)
 
 
-def by_validation(runs: pd.DataFrame, problems) -> pd.DataFrame:
+def by_validation(runs: pd.DataFrame, problems: Iterable[Problem]) -> pd.DataFrame:
     """The runs of a grid, each with the candidate that has the least relative squared error on validation rows.
 
     Of equal ones the first counts. Constants are passed over unless there is nothing else. This is SRSD's rule,
@@ -117,7 +120,7 @@ def by_validation(runs: pd.DataFrame, problems) -> pd.DataFrame:
     return runs.assign(solution=solutions, candidate_index=indices)
 
 
-def _validation_error(problem, solution, X: np.ndarray, y: np.ndarray) -> float:
+def _validation_error(problem: Problem, solution: Mapping[str, str], X: np.ndarray, y: np.ndarray) -> float:
     """Relative squared error of one candidate on the rows X, y; inf for a constant."""
     (output,) = problem.outputs
     expression = parse(solution[output])

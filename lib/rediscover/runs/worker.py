@@ -15,13 +15,15 @@ import select
 import signal
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
+from typing import Any, NoReturn
 
 import numpy as np
 
 from ..methods import Candidate, Unsupported
+from ..problems import Problem
 
 PRELOAD = ("scipy.optimize", "scipy.spatial", "rediscover.expressions")
 CANDIDATES = 50  # of a front, at most so many are kept
@@ -29,7 +31,7 @@ KINDS_OF_EXPRESSIONS = ("regression", "level set", "trajectories", "field")
 NOTICE = struct.Struct("ii")  # process id, wait status
 
 
-def serve(fd: int, modules: list[str]):
+def serve(fd: int, modules: list[str]) -> None:
     """Fork a worker for every connection that arrives on socket `fd`, until its other end is closed."""
     control = socket.socket(fileno=fd)
     for name in (*PRELOAD, *modules):
@@ -40,7 +42,7 @@ def serve(fd: int, modules: list[str]):
     bell.setblocking(False)
     signal.set_wakeup_fd(bell.fileno(), warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)  # without any handler the bell stays silent
-    alive = set()
+    alive: set[int] = set()
     while True:
         ready, _, _ = select.select([control, deaths], [], [])
         if deaths in ready:
@@ -64,9 +66,9 @@ def serve(fd: int, modules: list[str]):
         os.close(fds[0])
 
 
-def _reap(alive: set[int], control) -> set[int]:
+def _reap(alive: set[int], control: socket.socket) -> set[int]:
     """Report the workers that have ended, and kill what they have left running."""
-    ended = set()
+    ended: set[int] = set()
     while ended != alive:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if not pid:
@@ -78,12 +80,12 @@ def _reap(alive: set[int], control) -> set[int]:
     return ended
 
 
-def _kill_group(pid):
+def _kill_group(pid: int) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
 
-def _work(fd: int):
+def _work(fd: int) -> NoReturn:
     """The life of a worker: say who it is, then one task after the other."""
     os.setsid()  # a group of its own, which dies with it
     silence = os.open(os.devnull, os.O_RDWR)
@@ -112,14 +114,14 @@ def attempt(task: bytes) -> str:
     return json.dumps(outcome)
 
 
-def ending(status: str, reason: str, candidates=()) -> dict:
+def ending(status: str, reason: str, candidates: Iterable[dict] = ()) -> dict:
     """How a run ended; the reason is made one short line."""
     line = re.sub(r"\b0x[0-9a-fA-F]+", "0x...", " ".join(reason.split()))  # addresses differ from run to run
     line = line.encode(errors="replace").decode()[:200]
     return {"status": status, "reason": line, "candidates": list(candidates)}
 
 
-def checked(problem, answer) -> dict:
+def checked(problem: Problem, answer: Any) -> dict:
     """The outcome of a run: what the method returned, if it is what a method may return."""
     if not isinstance(answer, list) or not all(isinstance(item, Candidate) for item in answer):
         inside = f" of {type(answer[0]).__name__}" if isinstance(answer, list) else ""
@@ -145,7 +147,7 @@ def checked(problem, answer) -> dict:
     return ending("ok", reason, [c for c, fault in zip(candidates, faults, strict=True) if not fault])
 
 
-def _as_dict(candidate) -> dict:
+def _as_dict(candidate: Candidate) -> dict:
     size, count = candidate.complexity, candidate.evaluations
     return {
         "solution": dict(candidate.solution),
@@ -156,13 +158,13 @@ def _as_dict(candidate) -> dict:
     }
 
 
-def _numpy_to_python(value):
+def _numpy_to_python(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"returned a {type(value).__name__}, which is not plain data")
 
 
-def _unparsable(solution, names) -> str | None:
+def _unparsable(solution: Mapping[str, str], names: Iterable[str]) -> str | None:
     from ..expressions import ExpressionError, parse
 
     for output, text in solution.items():

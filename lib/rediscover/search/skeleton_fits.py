@@ -113,7 +113,7 @@ def fit_released(skeletons: Mapping[str, str], states: np.ndarray, t: np.ndarray
         table = np.stack(columns, axis=1)
         if not np.all(np.isfinite(table)):
             raise ValueError(f"the terms {', '.join(texts)} have no finite value on all states")
-        coefficients = np.round(np.linalg.lstsq(table, slopes[:, i], rcond=None)[0], DECIMALS)
+        coefficients = np.linalg.lstsq(table, slopes[:, i], rcond=None)[0].round(DECIMALS)
         fitted[state] = " + ".join(f"{float(c)!r}*({text})" for c, text in zip(coefficients, texts, strict=True))
     return fitted
 
@@ -180,7 +180,8 @@ class _Matching:
         terms = [(*_without_coefficient(term), term) for term in _summands(self.tree)]
         self.linear = [name for name, *_ in terms if name]
         self.inner = sorted({f"{UNKNOWN}_{k}" for k in range(count)} - set(self.linear))
-        fixed = functools.reduce(lambda a, b: ("+", a, b), [term for name, _, term in terms if not name], (0.0,))
+        nothing: tuple = (0.0,)
+        fixed = functools.reduce(lambda a, b: ("+", a, b), [term for name, _, term in terms if not name], nothing)
         self.program = Program([*(factor for name, factor, _ in terms if name), fixed])
         self.values, self.x, self.integral = values, x, _integral(tuple(t))
         self.spread = x.std() or 1.0
@@ -188,7 +189,7 @@ class _Matching:
 
     def solve(self, inner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients for given inner constants, and the residuals in units of the spread of the state."""
-        named = self.values | dict(zip(self.inner, inner, strict=True))
+        named = {**self.values, **dict(zip(self.inner, inner, strict=True))}
         parts = self.program(named)
         table = np.empty((len(parts), len(self.x)))
         for row, part in zip(table, parts, strict=True):

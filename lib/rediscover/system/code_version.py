@@ -75,8 +75,7 @@ def _own_version(module: str) -> str:
     path = _path(module)
     tree = _tree(path)
     for node in ast.walk(tree):
-        is_documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-        if is_documented and ast.get_docstring(node) is not None:
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
     data = path.with_suffix(".yaml")
     return hashlib.sha256(ast.dump(tree).encode() + (data.read_bytes() if data.exists() else b"")).hexdigest()
@@ -100,4 +99,4 @@ def _path(module: str) -> Path:
     """The source of a module of this package, or of one of somebody else's that is loaded."""
     if module.partition(".")[0] == PACKAGE and (path := _file(module)):
         return path
-    return Path(sys.modules[module].__file__)
+    return Path(str(sys.modules[module].__file__))

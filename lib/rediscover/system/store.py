@@ -10,8 +10,10 @@ import json
 import os
 import sqlite3
 import sys
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import platformdirs
 
@@ -46,8 +48,9 @@ class Store:
         kept as ``<name>.damaged-N`` and the next start begins a new one.
     """
 
-    def __init__(self, path=None, *, shared: bool = False):
-        self._lock = self._db = None
+    def __init__(self, path=None, *, shared: bool = False) -> None:
+        self._lock = None
+        self._db: Any = None  # a connection, once this is done
         if path is None:
             self._db = sqlite3.connect(":memory:")
             self._db.executescript(SCHEMA)
@@ -68,7 +71,7 @@ class Store:
             self.close()
             raise
 
-    def get(self, keys) -> dict[str, dict]:
+    def get(self, keys: Iterable[str]) -> dict[str, dict]:
         """What is stored of `keys`: key -> status, reason, what else the work returned, seconds, peak_mb."""
         query, found = "SELECT result, seconds, peak_mb FROM runs WHERE key = ?", {}
         for key in set(keys):
@@ -76,7 +79,7 @@ class Store:
                 found[key] = {**json.loads(row[0]), "seconds": row[1], "peak_mb": row[2]}
         return found
 
-    def put(self, key: str, run: dict, outcome: dict):
+    def put(self, key: str, run: dict, outcome: dict) -> None:
         """Keep one finished run; `run` says what it was, for readers."""
         result = json.dumps({name: value for name, value in outcome.items() if name not in BESIDE})
         row = (key, json.dumps(run), result, *(outcome.get(name) for name in BESIDE))
@@ -86,14 +89,14 @@ class Store:
         except sqlite3.Error as error:
             raise StoreError(f"a finished run cannot be stored: {error}") from None
 
-    def close(self):
+    def close(self) -> None:
         if self._db:
             self._db.close()
         if self._lock:
             self._lock.close()
 
     @staticmethod
-    def check(path):
+    def check(path: str | Path) -> None:
         """Raise the StoreError that opening the existing store at `path` would raise; waits for nobody."""
         _open(Path(path)).close()
 
@@ -112,7 +115,7 @@ def _algebra(folder: str, process: int) -> Store:  # a connection must not be us
         return Store()
 
 
-def _acquire(lock, path):
+def _acquire(lock, path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -120,7 +123,7 @@ def _acquire(lock, path):
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 
-def _create(path):
+def _create(path) -> None:
     # Made aside and renamed: a file of this name is always a whole store, so an empty one means damage.
     fresh = path.with_name(f"{path.name}.new-{os.getpid()}")
     fresh.unlink(missing_ok=True)

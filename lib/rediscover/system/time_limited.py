@@ -26,6 +26,7 @@ import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
+from typing import Any
 
 from . import reproducible_blas
 
@@ -36,7 +37,7 @@ MEMORY_BYTES = 4 << 30  # address space of the child; beyond it the call raises 
 _idle: list["_Child"] = []  # children that wait for a call; calls in several threads have one each
 
 
-def call(function: Callable | str, *arguments, seconds: float):
+def call(function: Callable | str, *arguments: Any, seconds: float) -> Any:
     """Result of ``function(*arguments)``, or an error within `seconds`.
 
     Parameters
@@ -72,7 +73,7 @@ def call(function: Callable | str, *arguments, seconds: float):
     raise result
 
 
-def stop():
+def stop() -> None:
     """Kill the children that wait; the next call starts another."""
     while _idle:
         _idle.pop().kill()
@@ -99,7 +100,7 @@ def _asked(request) -> "_Child":
 
 
 class _Child:
-    def __init__(self):
+    def __init__(self) -> None:
         self.connection, theirs = Pipe()
         path = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
         self.process = subprocess.Popen(
@@ -121,13 +122,13 @@ class _Child:
                 raise TimeoutError(what) from None
             raise ChildProcessError(f"{what}, its process died") from error
 
-    def kill(self):
+    def kill(self) -> None:
         self.connection.close()
         self.process.kill()
         self.process.wait()
 
 
-def _forget():
+def _forget() -> None:
     """In a forked process: the children belong to the parent; holding their pipes open would keep them alive."""
     for child in _idle:
         child.connection.close()
@@ -139,14 +140,14 @@ os.register_at_fork(after_in_child=_forget)
 atexit.register(stop)
 
 
-def _serve(connection: Connection):
+def _serve(connection: Connection) -> None:
     """The child: answer requests until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES if hard < 0 else min(MEMORY_BYTES, hard), hard))
-    requests = queue.SimpleQueue()
+    requests: queue.SimpleQueue = queue.SimpleQueue()
 
-    def listen():  # in a thread, so that the parent's death is noticed during a call too
+    def listen() -> None:  # in a thread, so that the parent's death is noticed during a call too
         try:
             while True:
                 requests.put(connection.recv())

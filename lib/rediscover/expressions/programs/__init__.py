@@ -20,7 +20,7 @@ where(x > 0, 0.5*v*abs(v) + (-1.0*x**1) + 2.0*x**2, 5.0)
 
 import ast
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -47,7 +47,7 @@ class Slot(NamedTuple):
     """
 
     name: str
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody calls on a slot
     origin: str
     start: float
 
@@ -105,6 +105,10 @@ def read_function(
     known : name -> number, optional
         Names that the program may use without saying what they are; ``MAX_NPARAMS`` is `count`.
 
+    Returns
+    -------
+    Reading
+
     Raises
     ------
     ProgramError
@@ -149,11 +153,17 @@ def read_module(
     text, columns, known
         As in `read_function`; the arguments of ``forward`` are the columns.
 
+    Returns
+    -------
+    Reading
+
     Raises
     ------
     ProgramError
         With the line and the reason.
 
+    Examples
+    --------
     >>> reading = read_module('''
     ... class Spring(nn.Module):
     ...     def __init__(self, stiffness=2.0):
@@ -166,7 +176,8 @@ def read_module(
     -c0*sin(x) (Slot(name='c0', index=0, origin='self.stiffness', start=2.0),)
     """
     tree = _parsed(text)
-    methods, forward = {}, None
+    methods: dict[str, ast.FunctionDef] = {}
+    forward: ast.FunctionDef | None = None
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             found = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
@@ -204,9 +215,9 @@ def _parsed(text: str) -> ast.Module:
 
 
 def _inputs(given: Mapping[str, Value], node: ast.FunctionDef) -> tuple[str, ...]:
-    names = [each for value in given.values() for each in ([value] if isinstance(value, str) else value)]
+    given_names = [each for value in given.values() for each in ([value] if isinstance(value, str) else value)]
     try:
-        names = tuple(map(identifier, names))
+        names = tuple(map(identifier, given_names))
     except ExpressionError as error:
         raise ProgramError(node.lineno, error.reason) from None
     if len(set(names)) < len(names):
@@ -215,7 +226,7 @@ def _inputs(given: Mapping[str, Value], node: ast.FunctionDef) -> tuple[str, ...
 
 
 def _columns(given: Mapping[str, Value]) -> dict[str, Value]:
-    def column(name):
+    def column(name: str) -> Formula:
         return Formula((name,), rows=True)
 
     return {
@@ -224,7 +235,7 @@ def _columns(given: Mapping[str, Value]) -> dict[str, Value]:
     }
 
 
-def _slots(inputs: Sequence[str]):
+def _slots(inputs: Sequence[str]) -> Callable[[int], Formula]:
     """The formula of the constant of an index: c0, c1, ..., or c_0, c_1, ... where inputs are called so."""
     letter = "c"
     while any(name.startswith(letter) and name[len(letter) :].isdigit() for name in inputs):
@@ -250,7 +261,13 @@ def _is_idle(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _reading(interpreter, inputs, slot, value, node) -> Reading:
+def _reading(
+    interpreter: Interpreter,
+    inputs: tuple[str, ...],
+    slot: Callable[[int], Formula],
+    value: Value,
+    node: ast.stmt | ast.expr,
+) -> Reading:
     try:
         result = formula(value)
         if result.mask is not None:

@@ -5,7 +5,7 @@ Over the rows of the data nothing is added up, sorted or compared: the result wo
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..syntax import is_boolean
@@ -28,7 +28,16 @@ from .values import (
 )
 
 
-def clip(a, low=None, high=None, *, a_min=None, a_max=None, min=None, max=None) -> Value:
+def clip(
+    a: Value,
+    low: Value = None,
+    high: Value = None,
+    *,
+    a_min: Value = None,
+    a_max: Value = None,
+    min: Value = None,
+    max: Value = None,
+) -> Value:
     for label, *bounds in (("max", low, a_min, min), ("min", high, a_max, max)):
         for bound in bounds:
             if bound is not None and not (isinstance(bound, float) and math.isinf(bound)):
@@ -36,14 +45,14 @@ def clip(a, low=None, high=None, *, a_min=None, a_max=None, min=None, max=None) 
     return a
 
 
-def where(test, a=None, b=None) -> Value:
+def where(test: Value, a: Value = None, b: Value = None) -> Value:
     if a is None or b is None:
         raise ValueError("positions of rows are no values")
     return chosen(test, a, b)
 
 
-def logical(label: str):
-    def join(a, b):
+def logical(label: str) -> Callable[[Value, Value], Value]:
+    def join(a: Value, b: Value) -> Value:
         return broadcast(lambda a, b: joined_conditions(label, a, b), a, b)
 
     return join
@@ -61,12 +70,12 @@ def is_test(value: Value) -> bool:
     return isinstance(value, Formula) and is_boolean(value.tree)
 
 
-def view(value: Value, *_, **__) -> Value:
+def view(value: Value, *_: Value, **__: Value) -> Value:
     """What only changes type or shape; a list becomes an array."""
     return as_array(value) if type(value) in (List, tuple) else value
 
 
-def copied(value: Value, *_, **__) -> Value:
+def copied(value: Value, *_: Value, **__: Value) -> Value:
     value = view(value)
     if isinstance(value, Formula):
         return replace(value)
@@ -77,16 +86,16 @@ def as_array(values: Sequence) -> Vector:
     return Vector(as_array(value) if type(value) in (List, tuple) else value for value in values)
 
 
-def filled(number: Value):
+def filled(number: Value) -> Callable[..., Value]:
     """``zeros``, ``ones``: by the shape they are given."""
 
-    def fill(shape, *_, **__):
+    def fill(shape: Value, *_: Value, **__: Value) -> Value:
         return full(shape, number)
 
     return fill
 
 
-def full(shape, value, *_, **__) -> Value:
+def full(shape: Value, value: Value, *_: Value, **__: Value) -> Value:
     shape = (shape,) if not isinstance(shape, tuple) else tuple(shape)
     if not shape:
         return value
@@ -102,14 +111,14 @@ def rows_of(value: Value) -> Formula:
     return replace(formula(value), rows=True)
 
 
-def filled_like(number: Value):
-    def fill(value, *_, **__):
+def filled_like(number: Value) -> Callable[..., Value]:
+    def fill(value: Value, *_: Value, **__: Value) -> Value:
         return full_like(value, number)
 
     return fill
 
 
-def full_like(value, number, *_, **__) -> Value:
+def full_like(value: Value, number: Value, *_: Value, **__: Value) -> Value:
     return broadcast(lambda v: replace(formula(number), rows=True) if is_rows(v) else number, value)
 
 
@@ -131,24 +140,24 @@ def reduced(values: Value, axis: Value, what: str) -> Sequence[Value]:
     raise ValueError(f"the {what} over the rows of the data is no function of one row")
 
 
-def sum_of(values, axis=None, dim=None, **_) -> Value:
+def sum_of(values: Value, axis: Value = None, dim: Value = None, **_: Value) -> Value:
     return total(reduced(values, dim if axis is None else axis, "sum"))
 
 
-def mean(values, axis=None, dim=None, **_) -> Value:
+def mean(values: Value, axis: Value = None, dim: Value = None, **_: Value) -> Value:
     values = reduced(values, dim if axis is None else axis, "mean")
     return operate("/", total(values), len(values))
 
 
-def product(values, axis=None, **_) -> Value:
+def product(values: Value, axis: Value = None, **_: Value) -> Value:
     result = 1
     for value in reduced(values, axis, "product"):
         result = operate("*", result, value)
     return result
 
 
-def extreme(label: str):
-    def over(values, axis=None, **_):
+def extreme(label: str) -> Callable[..., Value]:
+    def over(values: Value, axis: Value = None, **_: Value) -> Value:
         if isinstance(axis, Formula):  # torch.max(a, b)
             return apply(label, values, axis)
         return apply(label, *reduced(values, axis, label))
@@ -156,7 +165,7 @@ def extreme(label: str):
     return over
 
 
-def dot(a, b) -> Value:
+def dot(a: Value, b: Value) -> Value:
     """The product of vectors, or of a table with a vector."""
     a, b = (as_array(v) if type(v) in (List, tuple) else v for v in (a, b))
     if isinstance(a, Vector) and isinstance(b, Table):
@@ -172,23 +181,23 @@ def dot(a, b) -> Value:
     return total([operate("*", x, y) for x, y in zip(a, b, strict=True)])
 
 
-def stack(values, axis=0, dim=None, **_) -> Value:
+def stack(values: Value, axis: Value = 0, dim: Value = None, **_: Value) -> Value:
     values = limited(values)
     return (Table if (axis if dim is None else dim) in (1, -1) else Vector)(values)
 
 
-def concatenate(values, *_, **__) -> Value:
+def concatenate(values: Value, *_: Value, **__: Value) -> Value:
     parts = [as_array(value) if type(value) in (List, tuple) else value for value in values]
     if not all(isinstance(part, Vector) for part in parts):
         raise ValueError("columns are put behind one another")
     return limited(Vector(value for part in parts for value in part))
 
 
-def append(a, b, *_) -> Value:
+def append(a: Value, b: Value, *_: Value) -> Value:
     return concatenate([a, b if isinstance(b, tuple) else (b,)])
 
 
-def pad(values, width, mode="constant", *, constant_values=0) -> Value:
+def pad(values: Value, width: Value, mode: Value = "constant", *, constant_values: Value = 0) -> Value:
     if not isinstance(values, Vector) or mode != "constant":
         raise ValueError("only vectors are padded, with a number")
     width = width[0] if isinstance(width, tuple) and len(width) == 1 else width
@@ -199,49 +208,49 @@ def pad(values, width, mode="constant", *, constant_values=0) -> Value:
     return limited(Vector((*repeated((fill[0],), before), *values, *repeated((fill[1],), after))))
 
 
-def polyval(coefficients, x) -> Value:
+def polyval(coefficients: Value, x: Value) -> Value:
     return functools.reduce(lambda value, c: operate("+", operate("*", value, x), c), as_array(coefficients))
 
 
-def linspace(start, stop, num=50, **_) -> Value:
+def linspace(start: Value, stop: Value, num: Value = 50, **_: Value) -> Value:
     if type(num) is not int or not 2 <= num <= 1000:
         raise ValueError("a grid has 2 to 1000 points")
     return Vector(start + (stop - start) * i / (num - 1) for i in range(num))
 
 
-def heaviside(x, half) -> Value:
+def heaviside(x: Value, half: Value) -> Value:
     return chosen(apply("Lt", x, 0), 0, chosen(apply("Eq", x, 0), half, 1))
 
 
-def sinc(x) -> Value:
+def sinc(x: Value) -> Value:
     angle = operate("*", math.pi, x)
     return chosen(apply("Eq", x, 0), 1, operate("/", apply("sin", angle), angle))
 
 
-def softplus(x, **_) -> Value:
+def softplus(x: Value, **_: Value) -> Value:
     return apply("log1p", apply("exp", x))
 
 
-def logaddexp(a, b) -> Value:
+def logaddexp(a: Value, b: Value) -> Value:
     return apply("log", operate("+", apply("exp", a), apply("exp", b)))
 
 
-def log_of(x, base=None) -> Value:
+def log_of(x: Value, base: Value = None) -> Value:
     return apply("log", x) if base is None else apply("log", x, base)
 
 
-def split(table, width=1, dim=1, **_) -> tuple:
+def split(table: Value, width: Value = 1, dim: Value = 1, **_: Value) -> tuple:
     """``torch.split`` along the columns."""
     if not isinstance(table, Table) or dim not in (1, -1) or type(width) is not int or width < 1:
         raise ValueError("only the columns of a table are split")
     return tuple(Table(tuple(table)[i : i + width]) for i in range(0, len(table), width))
 
 
-def chunk(table, chunks, dim=1, **_) -> tuple:
+def chunk(table: Value, chunks: Value, dim: Value = 1, **_: Value) -> tuple:
     return split(table, -(-len(table) // chunks), dim)
 
 
-def unbind(table, dim=1, **_) -> tuple:
+def unbind(table: Value, dim: Value = 1, **_: Value) -> tuple:
     if not isinstance(table, Table) or dim not in (1, -1):
         raise ValueError("only the columns of a table are unbound")
     return tuple(table)
@@ -255,13 +264,13 @@ def piecewise(tests: Sequence[Value], values: Sequence[Value]) -> Value:
     return result
 
 
-def select(tests, values, default=0) -> Value:
+def select(tests: Value, values: Value, default: Value = 0) -> Value:
     for test, value in reversed(List(zip(tests, values, strict=True))):
         default = chosen(test, value, default)
     return default
 
 
-def shape(value) -> tuple:
+def shape(value: Value) -> tuple:
     if isinstance(value, Table):
         return (ROWS, len(value))
     if isinstance(value, tuple):
@@ -269,14 +278,14 @@ def shape(value) -> tuple:
     return (ROWS,) if is_rows(value) else ()
 
 
-def size(value) -> int | RowCount:
+def size(value: Value) -> int | RowCount:
     shape_ = shape(value)
     if len(shape_) > 1 and ROWS in shape_:
         raise ValueError("it depends on the number of rows")
     return ROWS if ROWS in shape_ else math.prod(shape_)
 
 
-def length(value) -> int | RowCount:
+def length(value: Value) -> int | RowCount:
     if isinstance(value, Table) or is_rows(value):
         return ROWS
     if isinstance(value, tuple | dict | str):
@@ -284,7 +293,7 @@ def length(value) -> int | RowCount:
     raise ValueError("a number has no length")
 
 
-def transposed(value) -> Value:
+def transposed(value: Value) -> Value:
     if isinstance(value, Table):
         return Vector(value)
     if isinstance(value, Vector) and any(map(is_rows, value)):
@@ -292,6 +301,6 @@ def transposed(value) -> Value:
     return value
 
 
-def is_finite(value) -> Value:
+def is_finite(value: Value) -> Value:
     """True where a value is finite: a number that is not, is not equal to itself minus itself."""
     return broadcast(lambda v: operate("==", operate("-", v, v), 0), value)

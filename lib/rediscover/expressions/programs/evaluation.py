@@ -6,7 +6,8 @@ bound time, size and depth.
 """
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from . import libraries
 from .arrays import dot, is_test, joined_conditions, piecewise
@@ -57,7 +58,7 @@ class Evaluation:
     slot : gives the formula of the constant of an index
     """
 
-    def __init__(self, known: Mapping[str, Number], slot):
+    def __init__(self, known: Mapping[str, Number], slot: Callable[[int], Formula]) -> None:
         self.known, self.slot = dict(known), slot
         self.steps = self.nesting = 0
         self.notes: dict[str, None] = {}
@@ -85,7 +86,12 @@ class Evaluation:
         self.nesting -= 1
         return result
 
-    def spend(self, steps: int):
+    if TYPE_CHECKING:  # the statements, which execution.py has
+
+        def block(self, statements: Iterable[ast.stmt], frame: Frame) -> str | None: ...
+        def assign(self, target: ast.expr, value: Value, frame: Frame) -> None: ...
+
+    def spend(self, steps: int) -> None:
         self.steps += steps
         if self.steps > STEPS:
             raise ValueError(f"more than {STEPS} steps")
@@ -119,13 +125,14 @@ class Evaluation:
             raise ValueError("a function is called with other arguments than it takes")
         names |= named
         first = len(positional) - len(signature.defaults)
-        defaults = dict(zip(positional[first:], signature.defaults, strict=True))
+        defaults: dict[str, ast.expr | None] = dict(zip(positional[first:], signature.defaults, strict=True))
         defaults |= dict(zip(every[len(positional) :], signature.kw_defaults, strict=True))
         for name in every:
             if name not in names:
-                if defaults.get(name) is None:
+                default = defaults.get(name)
+                if default is None:
                     raise ValueError(f"a function is called without {name}")
-                names[name] = self.value(defaults[name], function.frame)
+                names[name] = self.value(default, function.frame)
         return names
 
     # Expressions
@@ -235,7 +242,7 @@ class Evaluation:
         return dict(zip(keys, (self.value(each, frame) for each in node.values), strict=True))
 
     def arguments(self, nodes: Sequence[ast.expr], frame: Frame) -> list[Value]:
-        found = []
+        found: list[Value] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
                 found.extend(self.items(self.value(node.value, frame)))
@@ -260,7 +267,7 @@ class Evaluation:
 
     read_GeneratorExp = read_ListComp
 
-    def comprehend(self, generators: Sequence[ast.comprehension], frame: Frame, add):
+    def comprehend(self, generators: Sequence[ast.comprehension], frame: Frame, add: Callable[[], None]) -> None:
         if not generators:
             return add()
         first, *rest = generators
@@ -356,7 +363,7 @@ class Evaluation:
             return piecewise(tests, values)
         return libraries.function(function)(*arguments, **named)
 
-    def parameter(self, value: Value, *_, **__) -> Value:
+    def parameter(self, value: Value, *_: Value, **__: Value) -> Value:
         """``torch.nn.Parameter``: constants to be fitted from what they are given."""
         if isinstance(value, tuple):
             return Vector(self.parameter(each) for each in value)
@@ -365,7 +372,7 @@ class Evaluation:
         self.parameters.append(Parameter("", float(value)))
         return self.slot(len(self.parameters) - 1)
 
-    def name_parameters(self, name: str):
+    def name_parameters(self, name: str) -> None:
         """Parameters are called after the attribute that they are first assigned to."""
         new = [i for i, parameter in enumerate(self.parameters) if not parameter.origin]
         for place, i in enumerate(new):

@@ -99,7 +99,7 @@ class Interpreter(Evaluation):
         else:
             self.assign(node.target, new, frame)
 
-    def assign(self, target: ast.expr, value: Value, frame: Frame):
+    def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
         if isinstance(target, ast.Name):
             frame.names[target.id] = value
         elif isinstance(target, ast.Tuple | ast.List):
@@ -117,7 +117,7 @@ class Interpreter(Evaluation):
         else:
             raise ValueError(f"an assignment to {type(target).__name__}")
 
-    def rebind(self, old: Value, new: Value, frame: Frame):
+    def rebind(self, old: Value, new: Value, frame: Frame) -> None:
         """Change a value in place: all its names in this call mean the new one."""
         self.spend(len(frame.names))
         outside = frame.outer and any(old is value for value in frame.outer.names.values())
@@ -219,10 +219,11 @@ class Interpreter(Evaluation):
                 return None
         return self.block(node.orelse, frame)
 
-    def construct(self, function: Function, itself: Itself):
+    def construct(self, function: Function, itself: Itself) -> None:
         """Follow ``__init__``, with the defaults of its arguments."""
         frame = Frame(self.bound(function, [itself], {}), function.frame)
-        self.block((each for each in function.node.body if not is_of_super(each)), frame)
+        body = function.node.body if isinstance(function.node, ast.FunctionDef) else []
+        self.block((each for each in body if not is_of_super(each)), frame)
 
 
 def is_of_super(node: ast.stmt) -> bool:

@@ -31,11 +31,11 @@ class ProgramError(ValueError):
     reason : what is wrong there.
     """
 
-    def __init__(self, line: int, reason: str):
+    def __init__(self, line: int, reason: str) -> None:
         self.line, self.reason = line, reason
         super().__init__(f"cannot read program{f', line {line}' * (line > 0)}: {reason}")
 
-    def __reduce__(self):  # workers send errors home
+    def __reduce__(self) -> tuple:  # workers send errors home
         return type(self), (self.line, self.reason)
 
 

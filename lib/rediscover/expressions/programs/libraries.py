@@ -2,6 +2,7 @@
 
 import functools
 import math
+from collections.abc import Callable, Sequence
 
 from . import arrays
 from .arrays import is_rows, joined_conditions
@@ -24,15 +25,15 @@ from .values import (
 )
 
 # Read by name alone; what the language calls otherwise stands behind the colon.
-POINTWISE = """sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh asin acos atan
+_POINTWISE = """sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh asin acos atan
     asinh acosh atanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt square abs absolute fabs sign floor
     ceil reciprocal power pow float_power:pow add subtract multiply divide true_divide:div maximum:max
     minimum:min fmax:max fmin:min mod remainder:mod arctan2 atan2 hypot less:Lt less_equal:Le greater:Gt
     greater_equal:Ge equal:Eq not_equal:Ne expit:sigmoid sigmoid relu sgn:sign""".split()
-POINTWISE = dict((*name.split(":"), name)[:2] for name in POINTWISE)
+POINTWISE: dict[str, str] = {name.partition(":")[0]: name.partition(":")[2] or name for name in _POINTWISE}
 OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_divide": "/"}
 OPERATORS |= {"power": "**", "pow": "**", "float_power": "**", "mod": "mod", "remainder": "mod"}
-FOLDED = {"floor": math.floor, "ceil": math.ceil, "abs": abs, "fabs": abs, "absolute": abs}
+FOLDED: dict[str, Callable] = {"floor": math.floor, "ceil": math.ceil, "abs": abs, "fabs": abs, "absolute": abs}
 FOLDED |= {"maximum": lambda a, b: max(a, b), "minimum": lambda a, b: min(a, b)}
 CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau, "newaxis": None}
 TYPES = {name: name for name in ("list", "tuple", "float", "int", "bool", "str", "dict")}
@@ -61,8 +62,8 @@ def pointwise(name: str, *values: Value, out: Value = None, where: Value = True,
     return result if where is True else chosen(where, result, 0 if out is None else out)
 
 
-def smallest(label: str, choose):
-    def over(*values, **named):
+def smallest(label: str, choose: Callable[[Value], Value]) -> Callable[..., Value]:
+    def over(*values: Value, **named: Value) -> Value:
         if named:
             raise ValueError(f"{choose.__name__} with {', '.join(named)}")
         values = tuple(values[0]) if len(values) == 1 and isinstance(values[0], tuple) else values
@@ -73,13 +74,13 @@ def smallest(label: str, choose):
     return over
 
 
-def integer(value) -> int:
+def integer(value: Value) -> int:
     if not isinstance(value, Number):
         raise ValueError("an integer is made of what is not known")
-    return checked(int(value))
+    return int(checked(int(value)))
 
 
-def real(value=0.0) -> Value:
+def real(value: Value = 0.0) -> Value:
     if isinstance(value, str):
         if value.strip().lower().lstrip("+-") not in ("inf", "nan", "infinity"):
             raise ValueError("a number is made of text")
@@ -87,7 +88,7 @@ def real(value=0.0) -> Value:
     return float(value) if isinstance(value, Number) else value
 
 
-def rounded(value, digits=None) -> Number:
+def rounded(value: Value, digits: Value = None) -> Number:
     if not isinstance(value, Number) or not (digits is None or type(digits) is int):
         raise ValueError("rounding to even is no function of the language")
     if digits is not None and abs(digits) > 20:
@@ -95,26 +96,26 @@ def rounded(value, digits=None) -> Number:
     return round(value, digits)
 
 
-def ranged(*bounds) -> tuple[int, ...]:
+def ranged(*bounds: Value) -> tuple[int, ...]:
     if not all(type(bound) is int for bound in bounds):
         raise ValueError("a range does not have known integers as bounds")
     return tuple(limited(range(*bounds)))
 
 
-def listed(kind):
-    def make(values=()):
+def listed(kind: Callable[[Sequence[Value]], Value]) -> Callable[..., Value]:
+    def make(values: Value = ()) -> Value:
         return kind(limited(values))
 
     return make
 
 
-def every(label: str, neutral: bool):
+def every(label: str, neutral: bool) -> Callable[[Value], Value]:
     """``all`` and ``any`` of tests in a list; over rows there is none."""
 
-    def over(values):
+    def over(values: Value) -> Value:
         if is_rows(values) or isinstance(values, Table):
             raise ValueError("a test over the rows of the data is no function of one row")
-        result = neutral
+        result: Value = neutral
         for value in values if isinstance(values, tuple) else [values]:
             result = joined_conditions(label, result, value) if result is not neutral else condition(value)
         return result
@@ -122,14 +123,14 @@ def every(label: str, neutral: bool):
     return over
 
 
-def is_instance(value, types) -> bool:
+def is_instance(value: Value, types: Value) -> bool:
     types = types if isinstance(types, tuple) else (types,)
     if not all(isinstance(kind, Named) and kind in TYPES for kind in types):
         raise ValueError("the type of a value is compared with what is no type")
     return any(TYPES[kind] in kinds(value) for kind in types)
 
 
-def kinds(value) -> set[str]:
+def kinds(value: Value) -> set[str]:
     if is_rows(value) or isinstance(value, Vector | Table):
         return {"array"}
     if isinstance(value, Formula):
@@ -137,7 +138,7 @@ def kinds(value) -> set[str]:
     return {type(value).__name__.lower()}
 
 
-def has_attribute(value, name) -> bool:
+def has_attribute(value: Value, name: Value) -> bool:
     if not isinstance(name, str):
         raise ValueError("the name of an attribute is no text")
     if is_rows(value) or isinstance(value, Vector | Table):
@@ -150,7 +151,7 @@ def has_attribute(value, name) -> bool:
 VIEWS = """asarray asanyarray ascontiguousarray atleast_1d ravel squeeze real reshape view broadcast_to
     unsqueeze contiguous detach to as_tensor float64 float32 double float_ float nan_to_num""".split()
 COPIES = "array copy flatten astype tensor clone".split()
-ARRAY = {
+ARRAY: dict[str, Callable] = {
     **dict.fromkeys(VIEWS, arrays.view),
     **dict.fromkeys(COPIES, arrays.copied),
     **dict.fromkeys(("clip", "clamp"), arrays.clip),
@@ -202,7 +203,7 @@ ARRAY = {
     "unbind": arrays.unbind,
     "where": arrays.where,
 }
-BUILTINS = {
+BUILTINS: dict[str, Callable] = {
     "abs": lambda x: pointwise("abs", x),
     "all": every("and", True),
     "any": every("or", False),
@@ -227,7 +228,12 @@ BUILTINS = {
 METHODS = """clip clamp copy astype reshape view ravel flatten squeeze unsqueeze sum mean prod dot min max
     abs sqrt square exp log sin cos tan tanh sigmoid pow sign floor ceil transpose float contiguous clone
     detach to relu all any unbind split chunk""".split()
-ATTRIBUTES = {"shape": arrays.shape, "size": arrays.size, "ndim": ARRAY["ndim"], "T": arrays.transposed}
+ATTRIBUTES: dict[str, Callable] = {
+    "shape": arrays.shape,
+    "size": arrays.size,
+    "ndim": ARRAY["ndim"],
+    "T": arrays.transposed,
+}
 ATTRIBUTES |= {"dtype": lambda value: None, "device": lambda value: None, "real": arrays.view, "data": arrays.view}
 
 
@@ -235,7 +241,7 @@ def is_known(name: str) -> bool:
     return name in POINTWISE or name in ARRAY or name in TYPES or name in ("Parameter", "piecewise")
 
 
-def function(name: Named):
+def function(name: Named) -> Callable[..., Value]:
     """The function of a name."""
     if isinstance(name, BuiltIn) and name in BUILTINS:
         return BUILTINS[name]

@@ -123,7 +123,7 @@ def elements(value: Value, length: int) -> Sequence[Value]:
 def apply(name: str, *values: Value) -> Value:
     """A function of the expression language, element by element."""
 
-    def one(*values):
+    def one(*values: Value) -> Value:
         parts = [formula(value) for value in values]
         return derived(call(name, [part.tree for part in parts]), parts)
 
@@ -221,7 +221,8 @@ def limited(values: Sequence) -> Sequence:
 def repeated(values: Sequence, count: int) -> Sequence:
     if len(values) * max(count, 0) > LENGTH:
         raise ValueError(f"a list of more than {LENGTH} elements")
-    return type(values)(tuple(values) * count)
+    kind: Any = type(values)
+    return kind(tuple(values) * count)
 
 
 def is_zero(value: Value) -> bool:
@@ -279,7 +280,7 @@ def chosen(test: Value, a: Value, b: Value) -> Value:
     if isinstance(test, Number):
         return a if test else b
 
-    def one(test, a, b):
+    def one(test: Value, a: Value, b: Value) -> Value:
         if isinstance(a, float) and math.isnan(a):
             test, a, b = inverted(test), b, a
         if isinstance(b, float) and math.isnan(b):

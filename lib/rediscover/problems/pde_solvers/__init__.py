@@ -1,5 +1,4 @@
-"""The numerical solutions behind the fields of MDBench, each by the discretisation that the published data
-came from.
+"""The numerical solutions behind the fields of MDBench, each by the discretisation that the published data came from.
 
 Every solver takes a `Setting` and returns a `Simulation`. What is discretised, and to which accuracy the
 published arrays are met, stands with each solver; the equations and numbers are in ``data/pdes.yaml``.

@@ -1,6 +1,6 @@
 """Heat in boxes, by linear finite elements."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import permutations
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, cg, splu
 from .setting import Setting, Simulation, slope
 
 
-def box_mesh(axes) -> tuple[np.ndarray, np.ndarray]:
+def box_mesh(axes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (C order of the grid) and simplices of a box: each cell is cut along its main diagonal.
 
     Returns
@@ -21,12 +21,12 @@ def box_mesh(axes) -> tuple[np.ndarray, np.ndarray]:
     n = [len(axis) for axis in axes]
     vertices = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(n))
     strides = [int(np.prod(n[i + 1 :])) for i in range(len(n))]
-    corner = np.ravel_multi_index(np.indices([k - 1 for k in n]).reshape(len(n), -1), n)
+    corner = np.asarray(np.ravel_multi_index(np.indices([k - 1 for k in n]).reshape(len(n), -1), n))
     paths = [np.cumsum([0, *(strides[i] for i in order)]) for order in permutations(range(len(n)))]
     return vertices, (corner[:, None, None] + np.array(paths)).reshape(-1, len(n) + 1)
 
 
-def assemble(vertices: np.ndarray, simplices: np.ndarray):
+def assemble(vertices: np.ndarray, simplices: np.ndarray) -> tuple[sparse.csc_array, sparse.csc_array | None]:
     """Consistent mass and stiffness matrices of linear elements.
 
     Works for simplices of any dimension up to that of the space; stiffness is None for facets.
@@ -40,7 +40,7 @@ def assemble(vertices: np.ndarray, simplices: np.ndarray):
     rows = np.repeat(simplices, k + 1, axis=1).ravel()
     columns = np.tile(simplices, (1, k + 1)).ravel()
 
-    def matrix(blocks):
+    def matrix(blocks: np.ndarray) -> sparse.csc_array:
         return sparse.coo_array((blocks.ravel(), (rows, columns)), shape=(len(vertices),) * 2).tocsc()
 
     mass = matrix(volume[:, None, None] * local)
@@ -52,8 +52,7 @@ def assemble(vertices: np.ndarray, simplices: np.ndarray):
 
 
 def heat(s: Setting) -> Simulation:
-    """Soil warmed from above: linear elements, consistent mass, backward Euler, the published discrete
-    system.
+    """Soil warmed from above: linear elements, consistent mass, backward Euler, the published discrete system.
 
     The surface (end of the driven axis) follows the daily temperature; all other sides are insulated. One
     step more than stored is computed, because the derivatives belong to the full record.
@@ -104,7 +103,7 @@ def laser(s: Setting) -> Simulation:
     for t in step * np.arange(len(s.t) + 1):
         centre = p["length"] / 2 * (1 + 0.5 * np.sin(2 * np.pi * t / p["period"]))
 
-        def heating(x, y, centre=centre, head=p["speed"] * t):
+        def heating(x: np.ndarray, y: np.ndarray, centre: float = centre, head: float = p["speed"] * t) -> np.ndarray:
             return p["power"] / p["c"] * np.exp(-p["width"] * ((x - centre) ** 2 + (y - head) ** 2))
 
         load = mass @ u / step + loss + source(heating)
@@ -124,7 +123,7 @@ def _boundary(simplices: np.ndarray) -> np.ndarray:
     return facets[first[counts == 1]]
 
 
-def _loads(vertices, simplices) -> Callable:
+def _loads(vertices: np.ndarray, simplices: np.ndarray) -> Callable:
     """Load vectors of functions of (x, y) on tetrahedra, by a rule exact to degree 5."""
     from skfem.quadrature import get_quadrature
     from skfem.refdom import RefTet
@@ -137,7 +136,7 @@ def _loads(vertices, simplices) -> Callable:
     places = points @ corners  # (m, points, 3)
     hats = weights[:, None] * points
 
-    def load(function):
+    def load(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         local = (function(places[..., 0], places[..., 1]) * volume[:, None]) @ hats
         return np.bincount(simplices.ravel(), local.ravel(), minlength=len(vertices))
 

@@ -1,6 +1,6 @@
 """Incompressible flow, and reaction with diffusion past a cylinder: quadratic velocity, linear pressure, triangles."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,11 +20,11 @@ class Quadrature(NamedTuple):
     weight: sparse.dia_array
 
 
-def _at_points(basis) -> Quadrature:
+def _at_points(basis: Any) -> Quadrature:
     n_points = basis.dx.size
     rows = np.arange(n_points).reshape(basis.dx.shape)
 
-    def matrix(pick):
+    def matrix(pick: Callable) -> sparse.csr_array:
         blocks = [np.broadcast_to(pick(shape), rows.shape) for (shape,) in basis.basis]
         columns = [np.broadcast_to(dofs[:, None], rows.shape) for dofs in basis.element_dofs]
         every = np.ravel([rows] * len(blocks))
@@ -50,7 +50,16 @@ class Flow:
     pressure : x of a node on an open end where the pressure is given -> value
     """
 
-    def __init__(self, mesh, viscosity, step, *, open_ends, inflow=None, pressure):
+    def __init__(
+        self,
+        mesh: Any,
+        viscosity: float,
+        step: float,
+        *,
+        open_ends: Callable,
+        inflow: Callable | None = None,
+        pressure: Callable,
+    ) -> None:
         import skfem
 
         self.velocity = skfem.Basis(mesh, skfem.ElementTriP2(), intorder=6)
@@ -92,7 +101,7 @@ class Flow:
         self._project = _constrained(self._stiffness, held, level)
         self._correct = splu(self._mass.tocsc()).solve
 
-    def run(self, n_steps: int):
+    def run(self, n_steps: int) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Yield nodal (u, v, p) after each step, from rest."""
         v, pr, w = self._v, self._p, self._v.weight
         n = self.velocity.N
@@ -112,7 +121,7 @@ class Flow:
             yield u[:n], u[n:], p
 
 
-def _constrained(matrix, fixed, values) -> Callable:
+def _constrained(matrix: Any, fixed: np.ndarray, values: np.ndarray) -> Callable:
     """Solver of a linear system in which some unknowns have given values."""
     matrix = matrix.tocsr()
     free = np.setdiff1d(np.arange(matrix.shape[0]), fixed)
@@ -120,7 +129,7 @@ def _constrained(matrix, fixed, values) -> Callable:
     inner = splu(rows[:, free].tocsc())
     shift = rows[:, fixed] @ values[fixed]
 
-    def solve(load):
+    def solve(load: np.ndarray) -> np.ndarray:
         x = values.copy()
         x[free] = inner.solve(load[free] - shift)
         return x
@@ -152,7 +161,7 @@ def ns_channel(s: Setting) -> Simulation:
     return Simulation(u[window], slope(u, step)[window])
 
 
-def cylinder_mesh(p: Mapping[str, Any], seed: int = 0):
+def cylinder_mesh(p: Mapping[str, Any], seed: int = 0) -> Any:
     """Graded triangles around the cylinder, by relaxing springs (Persson & Strang 2004).
 
     Returns
@@ -164,11 +173,11 @@ def cylinder_mesh(p: Mapping[str, Any], seed: int = 0):
     centre, radius, h = np.array(p["centre"]), p["radius"], p["fine"]
     box = np.array([p["length"], p["height"]])
 
-    def distance(x):  # negative inside
+    def distance(x: np.ndarray) -> np.ndarray:  # negative inside
         outside = np.max([-x[:, 0], x[:, 0] - box[0], -x[:, 1], x[:, 1] - box[1]], axis=0)
         return np.maximum(outside, radius - np.hypot(*(x - centre).T))
 
-    def size(x):
+    def size(x: np.ndarray) -> np.ndarray:
         return np.minimum(p["coarse"], h + 0.15 * (np.hypot(*(x - centre).T) - radius))
 
     points = _lattice(box, h)
@@ -180,7 +189,7 @@ def cylinder_mesh(p: Mapping[str, Any], seed: int = 0):
     return skfem.MeshTri(points[used].T.copy(), triangles.reshape(-1, 3).T.copy())
 
 
-def _lattice(box, h: float) -> np.ndarray:
+def _lattice(box: np.ndarray, h: float) -> np.ndarray:
     """Corners of equilateral triangles that fill a box."""
     rows = []
     for i, y in enumerate(np.arange(0, box[1] + h / 2, h * np.sqrt(3) / 2)):
@@ -225,7 +234,7 @@ def _relaxed(points: np.ndarray, n_fixed: int, distance: Callable, size: Callabl
 
 
 def _past_cylinder(p: Mapping[str, Any]) -> Flow:
-    def inflow(x, y):
+    def inflow(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.isclose(x, 0), 4 * p["peak"] * y * (p["height"] - y) / p["height"] ** 2
 
     return Flow(

@@ -7,7 +7,14 @@ import numpy as np
 
 
 class Setting(NamedTuple):
-    """What a solver needs: physical parameters, the axes of the stored grid, and the stored times."""
+    """What a solver needs: physical parameters, the axes of the stored grid, and the stored times.
+
+    Attributes
+    ----------
+    parameters : name -> number of the system, in SI units unless the data file says otherwise
+    axes : name -> ndarray, shape (n,)
+    t : ndarray, shape (n_t,)
+    """
 
     parameters: Mapping[str, Any]
     axes: Mapping[str, np.ndarray]
@@ -29,5 +36,16 @@ class Simulation(NamedTuple):
 
 
 def slope(u: np.ndarray, step: float) -> np.ndarray:
-    """Time derivative of second order, one-sided at both ends, along the second to last axis."""
+    """Time derivative of second order, one-sided at both ends, along the second to last axis.
+
+    Parameters
+    ----------
+    u : ndarray, shape (..., n_t, d)
+    step : float
+        Between two times.
+
+    Returns
+    -------
+    ndarray, of the shape of `u`
+    """
     return np.gradient(u, step, axis=-2, edge_order=2)

@@ -7,7 +7,9 @@ import numpy as np
 from .setting import Setting, Simulation
 
 
-def etdrk4(v, linear, nonlinear: Callable, step: float, every: int, n_saved: int, points: int = 64):
+def etdrk4(
+    v: np.ndarray, linear: np.ndarray, nonlinear: Callable, step: float, every: int, n_saved: int, points: int = 64
+) -> np.ndarray:
     """Exponential time differencing, Runge-Kutta of fourth order (Kassam & Trefethen 2005).
 
     Parameters
@@ -48,12 +50,14 @@ def etdrk4(v, linear, nonlinear: Callable, step: float, every: int, n_saved: int
     return np.array(saved)
 
 
-def _spectral(s: Setting, start, linear, advection: float, every: int) -> Simulation:
+def _spectral(
+    s: Setting, start: np.ndarray, linear: Callable[[np.ndarray], np.ndarray], advection: float, every: int
+) -> Simulation:
     """Solve u_t = linear(u) + advection * (u^2)_x, periodic, for a real field."""
     x = s.axes["x"]
     k = _wavenumbers(x)
 
-    def nonlinear(v):
+    def nonlinear(v: np.ndarray) -> np.ndarray:
         return 1j * advection * k * np.fft.fft(np.fft.ifft(v).real ** 2)
 
     spectra = etdrk4(np.fft.fft(start), linear(k), nonlinear, s.parameters["step"], every, len(s.t))
@@ -97,7 +101,7 @@ def nls(s: Setting) -> Simulation:
     fine = x[0] + (x[1] - x[0]) / refine * np.arange(refine * len(x))
     k = 2 * np.pi * np.fft.fftfreq(len(fine), fine[1] - fine[0])
 
-    def nonlinear(v):
+    def nonlinear(v: np.ndarray) -> np.ndarray:
         psi = np.fft.ifft(v)
         return -1j * np.fft.fft(np.abs(psi) ** 2 * psi)
 
@@ -118,7 +122,7 @@ def rd(s: Setting) -> Simulation:
     r, angle = np.hypot(a, b), np.angle(a + 1j * b)
     start = np.stack([np.tanh(r) * np.cos(angle - r), np.tanh(r) * np.sin(angle - r)])
 
-    def rates(_, flat):
+    def rates(_: float, flat: np.ndarray) -> np.ndarray:
         spectra = flat.reshape(2, *n)
         u, v = np.fft.ifft2(spectra).real
         square = u**2 + v**2
@@ -150,7 +154,7 @@ def advection(s: Setting) -> Simulation:
     length = x[-1] - x[0]
     start = p["mean"] + p["amplitude"] * np.sin(2 * np.pi * p["periods"] * x / length + p["phase"])
 
-    def flux_difference(u):
+    def flux_difference(u: np.ndarray) -> np.ndarray:
         left, right = u - np.roll(u, 1), np.roll(u, -1) - u
         centre = (left + right) / 2
         steepest = np.minimum(2 * np.minimum(abs(left), abs(right)), abs(centre))

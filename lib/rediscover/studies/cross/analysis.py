@@ -8,6 +8,7 @@ a bootstrap over problems, drawn within each study.
 import itertools
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from .definitions import DEFINITIONS, reference
 
 DRAWS = 2000
 BOUNDS = (0.025, 0.975)
-FIELD = {"split": "space", "stencil": "direct"}  # how generic methods are published to see a field
+FIELD: dict[str, Any] = {"split": "space", "stencil": "direct"}  # how generic methods are published to see a field
 
 
 def tabular_problems(ids) -> list:

@@ -1,5 +1,7 @@
 """What both notebooks on differential equations need, or a verdict rests on: scores, cells, paired tests."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.stats import norm
@@ -25,7 +27,7 @@ def label(id: str) -> str:
     >>> label("odes/24"), label("pdes/heat_1d")
     ('I24-D2', 'Heat (Solar) 1D')
     """
-    loaded = problem(id)
+    loaded: Any = problem(id)  # an ODE or a PDE
     return f"I{loaded.number}-D{loaded.subset}" if loaded.study == "odes" else loaded.title
 
 

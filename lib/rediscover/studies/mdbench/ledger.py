@@ -58,7 +58,8 @@ def of_tests(implied: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     ----------
     implied : by comparison; p_below (the published bound) and missing (why there is no such test here, or empty)
     """
-    measured, rows = {"w": {}, "p": {}}, published("mdbench_tests")
+    measured: dict[str, dict] = {"w": {}, "p": {}}
+    rows = published("mdbench_tests")
     for name, row in tests.iterrows():
         reason = f"{row['n_pairs']:.0f} pairs, {row['n_zeros']:.0f} equal, one-sided p {row['p']:.1g}"
         verdict = "reproduced" if row["p"] <= implied.loc[name, "p_below"] else "differs"

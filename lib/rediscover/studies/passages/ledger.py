@@ -108,7 +108,7 @@ def number(printed: str, value, rule: Mapping) -> dict:
 
 def _slack(rule: float | str, value: float) -> float:
     """A width, or for ``sample`` two standard errors of a percentage in a sample as large as the published one."""
-    if rule != "sample":
+    if not isinstance(rule, str):
         return rule
     printed = published(STUDY["ledger"]["text"]["file"]).set_index("quantity")["value"]
     return 2 * np.sqrt(value * (100 - value) / float(printed["generated equations sampled per model"]))

@@ -62,7 +62,7 @@ def score(problem, solution, seed=0, *, aligned=False) -> dict[str, float]:
         wanted = "F or z" if implicit else ", ".join(problem.outputs)
         raise KeyError(f"{problem.id}: a solution needs {wanted}, got {', '.join(solution) or 'nothing'}")
     rate = _rate_level_set if implicit else _rate
-    scores = {}
+    scores: dict[str, float] = {}
     for split in ("test", "ood"):
         if split in problem.splits:
             suffix = "" if split == "test" else "_ood"
@@ -174,8 +174,7 @@ def _same_surface(problem, answer):
 
 
 def _accurate_points(problem, F):
-    """Points of F = 0 to within rounding; those where Newton's method creeps (multiple roots) are left
-    out."""
+    """Points of F = 0 to within rounding; those where Newton's method creeps (multiple roots) are left out."""
     points = problem.cloud(F, "test", CHECKED, generator(0, problem.id, "equivalence"))
     points = level_sets.project(F, points, steps=50)
     return points[level_sets.distance(F, points) < 1e-9]
