@@ -175,7 +175,7 @@ def labels(paper: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: the label printed. Columns: method (its name here, empty if there is none), reason (why there is no number).
+        Index: the label printed. Columns: method (its name here, empty if there is none), reason (why no number).
 
     Examples
     --------
