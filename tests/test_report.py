@@ -21,7 +21,7 @@ def out(tmp_path):
         store=tmp_path / "build" / "x.sqlite",
         notebook="00_test",
         profile="smoke",
-        model_dump=lambda: {"seeds": [0]},
+        model_dump=lambda exclude=(): {"seeds": [0]},
     )
     return report.Output(params)
 
@@ -137,13 +137,13 @@ def test_summary_keeps_groups_in_order_of_appearance():
 
 
 def test_every_published_table_can_be_read_with_all_digits():
-    assert ledger.published("surfacebench_table1").query("method == 'PySR'")["value"].tolist()[:2] == ["0.25", "0.18"]
+    assert report.published("surfacebench_table1").query("method == 'PySR'")["value"].tolist()[:2] == ["0.25", "0.18"]
     with pytest.raises(KeyError, match="no published table 'none'"):
-        ledger.published("none")
+        report.published("none")
 
 
 def test_the_ledger_keeps_every_published_row():
-    rows = ledger.published("surfacebench_table2")
+    rows = report.published("surfacebench_table2")
     measured = {("PySR", "nmse"): {"value": 0.6, "low": 0.5, "high": 0.61, "reason": "here"}}
     book = ledger.compare(
         "SurfaceBench",
@@ -163,13 +163,21 @@ def test_the_ledger_keeps_every_published_row():
 
 
 def test_claims_and_results_must_match():
-    names = ledger.published("claims").query("study == 'SurfaceBench'")["claim_id"]
+    names = report.papers.claims("surfaces").index
     results = {name: ("holds", "seen") for name in names}
-    assert (report.claims("SurfaceBench", results)["verdict"] == "holds").all()
+    assert (report.claims("surfaces", results)["verdict"] == "holds").all()
     with pytest.raises(KeyError, match="SB-15"):
-        report.claims("SurfaceBench", {name: results[name] for name in names if name != "SB-15"})
+        report.claims("surfaces", {name: results[name] for name in names if name != "SB-15"})
     with pytest.raises(ValueError, match="perhaps"):
-        report.claims("SurfaceBench", results | {"SB-01": ("perhaps", "")})
+        report.claims("surfaces", results | {"SB-01": ("perhaps", "")})
+
+
+def test_claims_that_nothing_can_test_need_no_result():
+    """study.yaml says what they need; a result, once there is one, counts more."""
+    names = report.papers.claims("surfaces").index
+    results = {name: ("holds", "seen") for name in names if name != "SB-06"}
+    assert report.claims("surfaces", results).loc["SB-06"].tolist()[1:] == ["untestable here", "needs language models"]
+    assert report.claims("surfaces", results | {"SB-06": ("fails", "seen")}).loc["SB-06", "verdict"] == "fails"
 
 
 def test_a_verdict_outside_the_list_is_refused():

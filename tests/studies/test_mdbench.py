@@ -102,7 +102,7 @@ def test_labels_are_the_published_names():
 
 def test_missing_methods_say_why():
     text = analysis.missing(scored([{}, {"method": "operon"}]), ["SINDy", "ESINDy", "EQL"])
-    assert text == "ESINDy: not in this profile; EQL: needs PyTorch (extra neural)"
+    assert text == "ESINDy: no runs in this profile; EQL: needs PyTorch (extra neural)"
     assert analysis.missing(scored([{}]), ["SINDy"]) == ""
 
 

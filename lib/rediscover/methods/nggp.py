@@ -14,8 +14,10 @@ READINGS = {"merged": (True, 10, False), "named": (False, 0, True), "paper": (Tr
 
 @dataclass(frozen=True)
 class Nggp(Dsr):
-    """Neural-guided genetic programming: each batch of the policy is the first population of 20 generations,
-    whose 50 best children join the batch that the policy learns from.
+    """Neural-guided genetic programming: a recurrent policy and a population that learn from each other.
+
+    Each batch of the policy is the first population of 20 generations, whose 50 best children join the batch that the
+    policy learns from.
 
     Budget: expressions drawn and children bred are evaluations, also where a child has been met before. All
     settings of `dsr` hold; the defaults are those of SRSD's configuration files.

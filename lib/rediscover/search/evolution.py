@@ -62,7 +62,10 @@ class Settings:
     parsimony : price of a token, in relative loss.
     adaptive_parsimony_scaling : a tournament multiplies costs by exp of this times the frequency of the size.
     tournament_selection_n, tournament_selection_p : members, and the chance of each place over those behind it.
-    crossover_probability, weight_* : of the kinds of steps.
+    crossover_probability : of a step
+    weight_mutate_constant, weight_mutate_operator, weight_swap_operands, weight_add_node : of the kinds of mutations
+    weight_insert_node, weight_delete_node, weight_rotate_tree, weight_randomize : likewise
+    weight_do_nothing, weight_simplify, weight_optimize : likewise
     annealing, alpha : whether acceptance looks at the loss, and at what temperature. Off, as in PySR.
     perturbation_factor, probability_negate_constant : of the mutation of a constant.
     sign_flip : 'released', as the package computes it, which changes the sign with one minus that probability,
