@@ -560,7 +560,8 @@ def test_killable_calls_of_several_threads_have_a_child_each():
 
 
 def test_killable_child_ends_with_its_parent():
-    script = "from rediscover.system import time_limited; import os; print(time_limited.call('os:getpid', seconds=9), flush=True)"
+    script = "from rediscover.system import time_limited; "
+    script += "print(time_limited.call('os:getpid', seconds=9), flush=True)"
     script += "; time_limited.call('time:sleep', 60, seconds=60)"
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     child = int(parent.stdout.readline())

@@ -18,7 +18,8 @@ MOST_TERMS = 350  # more make a sum that no expression can hold
 class Udsr(Dsr):
     """Unified deep symbolic regression: a recurrent policy with breeding and a polynomial token.
 
-    As released: the policy of `dsr`, the breeding of `nggp`, and a token that stands for a polynomial fitted to the data.
+    As released: the policy of `dsr`, the breeding of `nggp`, and a token that stands for a polynomial fitted to the
+    data.
 
     The polynomial holds all monomials of the inputs up to its degree. It stands at most once in an
     expression, never with a constant and never inside sin, cos, tan, n2 or abs; its target values follow by
