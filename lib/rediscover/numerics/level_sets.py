@@ -1,20 +1,31 @@
 """Points on surfaces F(x, y, z) = 0: marching cubes, Newton's method, sampling uniform by area.
 
-``F`` is an `expressions.Expression` in x, y and z. A box is ``((x0, x1), (y0, y1), (z0, z1))``.
+``F`` is a `Function`, such as an expression in x, y and z. A box is ``((x0, x1), (y0, y1), (z0, z1))``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-
-from ..expressions import Expression
 
 CLOSE = 1e-6  # of a point to its surface
 
 
 Box = Sequence[tuple[float, float]]  # (low, high) along x, y and z
+
+
+class Function(Protocol):
+    """A function of x, y and z that knows its derivatives, such as `expressions.Expression`."""
+
+    def __call__(self, values: Mapping[str, Any], /) -> np.ndarray:
+        """Values at points given by coordinate."""
+
+    def __hash__(self) -> int:
+        """Meshes are kept by function."""
+
+    def gradient(self, values: Mapping[str, Any], names: Sequence[str] | None = None, /) -> np.ndarray:
+        """Derivatives in `names`, the first axis of the result."""
 
 
 class Mesh(NamedTuple):
@@ -30,13 +41,13 @@ class Mesh(NamedTuple):
     faces: np.ndarray
 
 
-def value_and_gradient(F: Expression, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def value_and_gradient(F: Function, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """F, shape (n,), and its gradient, shape (n, 3), at points of shape (n, 3)."""
     at = dict(zip("xyz", points.T, strict=True))
     return F(at), F.gradient(at, "xyz").T
 
 
-def distance(F: Expression, points: np.ndarray) -> np.ndarray:
+def distance(F: Function, points: np.ndarray) -> np.ndarray:
     """First-order distance of points from the surface, abs(F) / norm(grad F); inf where that is undefined."""
     value, gradient = value_and_gradient(F, points)
     with np.errstate(all="ignore"):
@@ -44,7 +55,7 @@ def distance(F: Expression, points: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(ratio), ratio, np.inf)
 
 
-def project(F: Expression, points: np.ndarray, steps: int = 2) -> np.ndarray:
+def project(F: Function, points: np.ndarray, steps: int = 2) -> np.ndarray:
     """Move points onto the surface by Newton steps along the gradient; NaN where that vanishes."""
     points = np.array(points, dtype=float)
     for _ in range(steps):
@@ -62,7 +73,7 @@ def inside(points: np.ndarray, box: Box) -> np.ndarray:
 
 
 @lru_cache(maxsize=128)  # all implicit surfaces with their corner boxes; about 2 MB each
-def mesh(F: Expression, box: Box, resolution: int = 128) -> Mesh:
+def mesh(F: Function, box: Box, resolution: int = 128) -> Mesh:
     """Triangulate the surface within a box.
 
     Vertices come from marching cubes at level 0 and are moved by two Newton steps. A triangle is dropped
@@ -71,7 +82,7 @@ def mesh(F: Expression, box: Box, resolution: int = 128) -> Mesh:
 
     Parameters
     ----------
-    F : Expression
+    F : Function
     box : ((x0, x1), (y0, y1), (z0, z1))
     resolution : int
         Grid nodes per axis.
@@ -104,7 +115,7 @@ def mesh(F: Expression, box: Box, resolution: int = 128) -> Mesh:
     return Mesh(vertices, faces[kept[faces].all(axis=1)])
 
 
-def sample(F: Expression, boxes: Sequence[Box], n: int, rng: np.random.Generator, resolution: int = 128) -> np.ndarray:
+def sample(F: Function, boxes: Sequence[Box], n: int, rng: np.random.Generator, resolution: int = 128) -> np.ndarray:
     """Points of the surface within boxes, uniform by area.
 
     Points of the triangles go onto the surface by Newton's method. One that does not arrive within `CLOSE`,
@@ -113,7 +124,7 @@ def sample(F: Expression, boxes: Sequence[Box], n: int, rng: np.random.Generator
 
     Parameters
     ----------
-    F : Expression
+    F : Function
     boxes : sequence of boxes of one size that do not overlap
     n : int
     rng : numpy.random.Generator
