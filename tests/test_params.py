@@ -88,6 +88,12 @@ def test_a_changed_parameter_is_used_and_its_results_are_kept_apart():
     assert changed.folder == ROOT / "build" / "explore" and plain.folder == ROOT / "build" / "smoke"
 
 
+def test_a_list_given_on_the_command_line_of_papermill_is_a_list():
+    assert params.load(GOOD.stem, {"seeds": "[3, 4]"}).seeds == [3, 4]
+    with pytest.raises(ParameterError, match=r"seeds.1: input should be greater than or equal to 0"):
+        params.load(GOOD.stem, {"seeds": "[3, -4]"})
+
+
 def test_only_the_parameters_cell_and_papermills_are_read():
     """The rest of `globals()` is what an analysis computed, also when the cell is run again later."""
     cells = {

@@ -237,7 +237,7 @@ def load(notebook: str, cells: Mapping[str, Any]) -> Profile:
     ParameterError
         If a name is no parameter of the notebook, or a value is of the wrong kind.
     """
-    given = {name: cells[name] for name in _assigned(cells) if name in cells}
+    given = {name: _listed(cells[name]) for name in _assigned(cells) if name in cells}
     profile = given.pop("profile", PROFILES[0])
     if unknown := sorted(set(given) - set(models()[notebook].model_fields)):
         known = [name for name in models()[notebook].model_fields if name not in ("profile", "explored")]
@@ -245,6 +245,11 @@ def load(notebook: str, cells: Mapping[str, Any]) -> Profile:
         hint = f"; did you mean {close[0]!r}?" if close else f" (parameters: {', '.join(known)})"
         raise ParameterError(f"{notebook} has no parameter {unknown[0]!r}{hint}")
     return read(root() / "params" / f"{notebook}.yaml", profile, **given)
+
+
+def _listed(value: Any) -> Any:
+    """A list or mapping where ``papermill -p`` hands over its text; any other value as it is."""
+    return yaml.safe_load(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
 
 
 def _assigned(cells: Mapping[str, Any]) -> set[str]:

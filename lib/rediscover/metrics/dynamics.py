@@ -13,7 +13,6 @@ from . import metric
 
 TOLERANCE = 0.05
 UNPRINTED = 1e-10  # a constant up to this size is no term: MDBench's code does not print it
-CLASSES = ("identified", "partial", "approximate", "failed")
 
 
 def expanded(text: str) -> dict[str, tuple[float, ...]]:

@@ -95,7 +95,7 @@ def compare(
 def compare_table(
     name: str,
     measured: Mapping[tuple, Mapping],
-    absent: Mapping[str, tuple[str, str]],
+    absent: Mapping[str, tuple[str, str]] | None = None,
     rows: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """`compare` for a file of published values by the rules that study.yaml states for it.
@@ -103,7 +103,8 @@ def compare_table(
     Parameters
     ----------
     name : of the file, such as ``surfacebench_table1``
-    measured, absent : as for `compare`
+    measured : as for `compare`
+    absent : as for `compare`, where study.yaml does not state it
     rows : the published table where it was changed before, by default as it is on file
 
     Returns
@@ -113,7 +114,8 @@ def compare_table(
     """
     about = papers.tables().loc[name]
     rows = papers.published(name) if rows is None else rows
-    return compare(about["paper"], about["table"], rows, measured, absent=absent, **about["ledger"])
+    rules = {"absent": absent or {}} | about["ledger"]
+    return compare(about["paper"], about["table"], rows, measured, **rules)
 
 
 def verdict(value: str, low: float, high: float) -> str:

@@ -8,9 +8,7 @@ from scipy import stats
 
 from ...problems.boolean import ids
 from ...problems.boolean import load as network
-from ...report.ledger import compare
-from ...report.papers import published
-from ...system.studies import studies
+from ...report.ledger import compare_table
 
 NETWORKS = len(ids())
 SPLITS = ("id", "ood")
@@ -112,7 +110,7 @@ def ledger(table: str, scored: pd.DataFrame, networks: int = NETWORKS) -> pd.Dat
     table, scored : as for `cells`
     networks : with fewer than these nothing is comparable
     """
-    about, found, measured = studies()["boolean"]["tables"][table], scored["problem"].nunique(), {}
+    found, measured = scored["problem"].nunique(), {}
     for cell in cells(table, scored).reset_index().to_dict("records"):
         entry = {key: cell[key] for key in ("value", "low", "high")}
         entry["reason"] = (
@@ -122,4 +120,4 @@ def ledger(table: str, scored: pd.DataFrame, networks: int = NETWORKS) -> pd.Dat
         if found < networks:
             entry |= {"verdict": "not comparable", "reason": f"{found} of {networks} networks"}
         measured["LogicGep", cell["split"], cell["metric"]] = entry
-    return compare("SymbolBench", about["table"], published(table), measured, **about["ledger"])
+    return compare_table(table, measured)

@@ -9,7 +9,7 @@ import pandas as pd
 from ...problems import problems
 from ...problems.causal import CausalSeries, load
 from ...report.comparisons import labels
-from ...report.ledger import compare, verdict
+from ...report.ledger import compare_table, verdict
 from ...report.papers import published
 from ...system.studies import studies
 from ...system.upstream_files import MIRROR, LicenceWarning, ReleasedError
@@ -125,4 +125,4 @@ def ledger(stored: pd.DataFrame) -> pd.DataFrame:
             elif name == "lpcmci":
                 entry |= {"low": cuts[measure].min(), "high": cuts[measure].max(), "tolerance": about["time_limit"]}
             measured[label, measure] = entry
-    return compare("SymbolBench", about["table"], published("symbolbench_table4"), measured, **about["ledger"])
+    return compare_table("symbolbench_table4", measured)

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from ...report.ledger import combine, compare
-from ...report.papers import catalogue, published
+from ...report.ledger import combine, compare_table
+from ...report.papers import catalogue
 from ...system.studies import studies
 from .analysis import contributions, correlations
 
@@ -61,11 +61,10 @@ def ledger(scored6: pd.DataFrame | None = None) -> pd.DataFrame:
 
 
 def _compared(name: str, measured: dict) -> pd.DataFrame:
-    """`compare` by the rules of study.yaml."""
-    about = studies()["cde"]["tables"][name]
+    """`compare_table`, with why a cell of this study has no number."""
     absent = {line.label: ("not run", line.reason) for line in catalogue("symbolbench").itertuples() if line.reason}
     absent |= {"GPLearn": ("not run", "not in this profile"), "*": ("not run", "needs a language model")}
-    return compare("SymbolBench", about["table"], published(name), measured, absent=absent, **about["ledger"])
+    return compare_table(name, measured, absent)
 
 
 def _gplearn(scored: pd.DataFrame) -> dict[tuple, dict]:

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 
 from ...report.comparisons import labels
-from ...report.ledger import combine, compare
+from ...report.ledger import combine, compare_table
 from ...report.papers import published
 from ...report.summaries import interval
-from ...system.studies import studies
 
 BOUNDS = ("value", "low", "high")
 
@@ -39,13 +38,9 @@ def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
         "srsd_table_s14": exact,
         "srsd_table_s17": {(metric, "p_value"): row.to_dict() for metric, row in p_values.iterrows()},
     }
-    reasons = labels("srsd")["reason"].replace("", "no runs in this profile")
-    tables = []
-    for name, numbers in measured.items():
-        about = studies()["srsd"]["tables"][name]
-        rule = {"absent": {label: ("not run", reason) for label, reason in reasons.items()}} | about["ledger"]
-        tables.append(compare("SRSD", about["table"], _rows(name), numbers, **rule))
-    return combine(tables)
+    reasons = labels("srsd")["reason"]
+    absent = {label: ("not run", reason) for label, reason in reasons.items()}
+    return combine([compare_table(name, numbers, absent, _rows(name)) for name, numbers in measured.items()])
 
 
 def _rows(name):
