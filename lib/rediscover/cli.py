@@ -92,6 +92,31 @@ def _run(options) -> None:
     frame.to_csv(options.out or sys.stdout, index=False)
 
 
+def _records(options) -> None:
+    """Extend the records of a notebook, take in those of another machine, or list what there is."""
+    from .runs import recording, records
+    from .studies import notebooks, planned
+
+    if wrong := sorted(set(options.notebooks) - set(notebooks())):
+        raise ValueError(f"no notebook is called {wrong[0]!r} (known: {', '.join(notebooks())})")
+    if options.merge:
+        count = records.add(records.every(options.merge))
+        print(f"{count} records of {options.merge} are new here")
+        return
+    part, parts = (int(number) for number in options.shard.split("/"))
+    if not 1 <= part <= parts:
+        raise ValueError(f"--shard {options.shard}: write the first of four as 1/4")
+    planned_runs = [run for notebook in options.notebooks or notebooks() for run in planned(notebook)]
+    kinds = {run.method.name for run in planned_runs}
+    if wrong := sorted(set(options.methods) - kinds):
+        raise ValueError(f"{wrong[0]} is not among the planned methods ({', '.join(sorted(kinds))})")
+    chosen = [run for run in planned_runs if run.method.name in (options.methods or kinds) and run.method.searches]
+    missing = recording.missing(chosen, (part - 1, parts))
+    print(f"{len(chosen)} runs are planned, {len(missing)} of this shard are to be done")
+    if not options.list:
+        recording.extend(missing, hours=options.hours, workers=options.workers, into=options.into)
+
+
 def _check(options) -> None:
     """Everything that can be wrong before a long run begins."""
     from .params import read
@@ -174,6 +199,15 @@ def _parser():
     sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it")
     sub.add_argument("--out", type=Path, help="write the records here instead of standard output")
     budget(sub)
+    sub = command("records", _records, "do the runs of the reference profile that are not recorded yet")
+    sub.add_argument("notebooks", nargs="*", help="such as 10_surface_benchmark; by default all")
+    sub.add_argument("--methods", nargs="+", default=[], help="only these")
+    sub.add_argument("--hours", type=float, help="stop after so long; what is done is kept")
+    sub.add_argument("--workers", type=int)
+    sub.add_argument("--list", action="store_true", help="say how many runs are missing, and do nothing")
+    sub.add_argument("--shard", default="1/1", metavar="I/N", help="every n-th of the missing runs, from the i-th")
+    sub.add_argument("--into", type=Path, help="write the records here, not into the repository")
+    sub.add_argument("--merge", type=Path, help="take in the records of this folder")
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
     sub.add_argument("files", nargs="+", type=Path)
     sub.add_argument("--profile", help="smoke, quick or paper; by default all are read")

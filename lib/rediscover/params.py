@@ -20,7 +20,7 @@ from .problems import problem
 from .system.paths import root
 from .system.studies import FOLDER, studies
 
-PROFILES = ("smoke", "quick", "paper")
+PROFILES = ("smoke", "quick", "reference", "paper")
 
 
 class ParameterError(ValueError):
@@ -66,14 +66,14 @@ class Profile(BaseModel):
 
     Attributes
     ----------
-    profile : smoke, quick or paper.
+    profile : smoke, quick, reference or paper.
     explored : whether a parameter was changed by hand; what comes of it is kept apart from the profile's results.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
     notebook: ClassVar[str] = ""
 
-    profile: Literal["smoke", "quick", "paper"]
+    profile: Literal["smoke", "quick", "reference", "paper"]
     explored: bool = False
 
     def __init__(self, **values) -> None:
@@ -122,6 +122,7 @@ class Parameters(Profile):
     seeds : data and search seeds; each is a run of its own.
     methods : names as in ``rediscover methods``.
     evaluations, seconds, memory_mb : the budget of one run (`methods.Budget`).
+    evaluations_by_method : method name -> evaluations in place of that, for methods that count otherwise.
     """
 
     seeds: Seeds
@@ -129,6 +130,7 @@ class Parameters(Profile):
     evaluations: Count
     seconds: Positive
     memory_mb: Count
+    evaluations_by_method: dict[str, Count] = {}
 
     @property
     def budget(self) -> Budget:

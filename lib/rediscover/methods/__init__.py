@@ -89,6 +89,7 @@ class Method:
     accepts : problem kinds.
     requires : distributions whose versions belong to the result (they enter the store's key).
     searches : whether it searches for a structure, and so spends evaluations.
+    portable : whether it gives the same answers on every processor; not so, where a package does its own arithmetic.
     """
 
     name: ClassVar[str] = ""
@@ -96,6 +97,7 @@ class Method:
     accepts: ClassVar[tuple[type, ...]] = TABULAR
     requires: ClassVar[tuple[str, ...]] = ()
     searches: ClassVar[bool] = False
+    portable: ClassVar[bool] = True
 
     def available(self) -> str | None:
         """None if the method runs here, else the reason why not and what would make it run."""

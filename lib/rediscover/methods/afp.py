@@ -53,6 +53,7 @@ class Afp(Tabular):
     stop_threshold: float = 1e-6
     name: ClassVar[str] = "afp"
     reference: ClassVar[str] = "after Schmidt and Lipson, Age-fitness Pareto optimization (2010)"
+    searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("numba",)
     predictors: ClassVar[bool] = False
     grid: ClassVar[dict] = {

@@ -44,6 +44,7 @@ class Bidirectional(Tabular):
 
     name: ClassVar[str] = "bidirectional"
     reference: ClassVar[str] = "enumeration of expressions, met by the inverted target; own method"
+    searches: ClassVar[bool] = True
 
     def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         # the base class would order the front by the validation error alone, which tells exact ones apart by rounding

@@ -69,6 +69,7 @@ class Dsr(Tabular):
     scaled_start: bool = False
     name: ClassVar[str] = "dsr"
     reference: ClassVar[str] = "Petersen et al., Deep symbolic regression (ICLR 2021)"
+    searches: ClassVar[bool] = True
     grid: ClassVar[dict] = {
         "SRSD": {
             "function_set": [FUNCTIONS, f"{FUNCTIONS},const"],

@@ -41,6 +41,7 @@ class Proged(Tabular):
     max_constants: int = 5
     name: ClassVar[str] = "proged"
     reference: ClassVar[str] = "after Brence et al., Probabilistic grammars for equation discovery (2021)"
+    searches: ClassVar[bool] = True
     grid: ClassVar[dict] = {"SymbolBench": {"candidates": [32], "max_repeat": [100]}}
 
     def __post_init__(self):

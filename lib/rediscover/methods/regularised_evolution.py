@@ -44,6 +44,7 @@ class RegularisedEvolution(evolution.Settings, Tabular):
     model_selection: str = "best"
     name: ClassVar[str] = "regularised_evolution"
     reference: ClassVar[str] = "after Cranmer, SymbolicRegression.jl 1.11 (2023), arXiv:2305.01582"
+    searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("numba",)
     grid: ClassVar[dict] = {
         "SurfaceBench": {"niterations": [30], "nested_constraints": [{"tan": {"tan": 1}}]},

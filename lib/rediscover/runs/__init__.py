@@ -6,8 +6,6 @@ the rest computed (`executors`: here, or by a Dask cluster) and returns one row 
 
 import collections
 import dataclasses
-import functools
-import hashlib
 import json
 import numbers
 import os
@@ -16,16 +14,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..methods import Budget, Method, method
 from ..problems import Problem, problem
-from ..system.code_version import code_version
 from ..system.store import Store, StoreError
+from . import records
 from .executors import Dask, Local, Task
-from .worker import checked
+from .run import Run, digest, identity, key
 
 if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
@@ -35,36 +31,6 @@ __all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "iden
 STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
 # Of work on an answer, such as scoring it: a backstop, since what may hang there is limited in computing time.
 AFTERWARDS = Budget(seconds=600.0, memory_mb=4096)
-PROSE = ("note", "source")  # fields of a problem for the reader only: to edit them costs no run
-
-
-class Run(NamedTuple):
-    """One method on one problem. Called, it does the work, in a worker."""
-
-    problem: Problem
-    method: Method
-    seed: int
-    budget: Budget
-
-    def __call__(self) -> dict:
-        return checked(self.problem, self.method.solve(self.problem, budget=self.budget, seed=self.seed))
-
-    @property
-    def key(self) -> str:
-        return key(*self)
-
-    @property
-    def identity(self) -> dict:
-        """What it is, for readers of the frame and of the store."""
-        return {
-            "study": self.problem.study,
-            "problem": self.problem.id,
-            "subset": self.problem.subset,
-            "method": self.method.name,
-            "settings": _json(self.method.settings),
-            "noise": float(self.problem.noise),
-            "seed": self.seed,
-        }
 
 
 def grid(
@@ -74,6 +40,7 @@ def grid(
     seeds: int | Iterable[int] = (0,),
     noise: float | Iterable[float] | None = None,
     budget: Budget | Mapping | None = None,
+    evaluations: Mapping[str, int] | None = None,
     store: str | PathLike | None = None,
     retry: Iterable[str] = (),
     workers: int | None = None,
@@ -91,9 +58,11 @@ def grid(
         Noise levels, each put in place of the problems' own.
     budget : Budget, mapping of its fields, or None for the default
         Applies to each run; seconds and memory are enforced by killing the worker.
+    evaluations : method name -> evaluations in place of the budget's, for methods that count otherwise
     store : path, optional
         SQLite file of finished runs. What it holds is not computed again; an interrupted grid goes on where
-        it stopped. Without it results live only in the returned frame.
+        it stopped. Without it results live only in the returned frame. Runs that are committed (`records`) are not
+        computed either.
     retry : list of statuses
         Stored runs that ended so are computed again, for instance ``("timeout",)``.
     workers : int, optional
@@ -131,18 +100,20 @@ def grid(
     Traceback (most recent call last):
     ValueError: grid: no problems given
     """
-    runs, budget = _plan(problems, methods, seeds, noise, budget)
+    runs = plan(problems, methods, seeds=seeds, noise=noise, budget=budget, evaluations=evaluations)
+    found = records.find(runs)
     used = {id(run.method): run.method for run in runs}  # settings need not be hashable
     reasons = {i: m.available() for i, m in used.items()}
-    possible = [run for run in runs if not reasons[id(run.method)]]
+    possible = [run for run, known in zip(runs, found, strict=True) if not known and not reasons[id(run.method)]]
+    limits = runs[0].budget
     outcomes = iter(
-        compute(possible, budget, retry=retry, progress=progress, store=store, workers=workers, scheduler=scheduler)
+        compute(possible, limits, retry=retry, progress=progress, store=store, workers=workers, scheduler=scheduler)
     )
     rows = []
-    for run in runs:
+    for run, known in zip(runs, found, strict=True):
         reason = reasons[id(run.method)]
         missed = {"status": "unavailable", "reason": reason, "reused": False}
-        rows.append(run.identity | _answer(missed if reason else next(outcomes)))
+        rows.append(run.identity | _answer(known or (missed if reason else next(outcomes))))
     return _frame(rows)
 
 
@@ -177,14 +148,12 @@ def compute(
     if wrong := sorted(set(retry) - set(STATUSES)):
         raise ValueError(f"grid: cannot retry {wrong[0]!r} (statuses: {', '.join(STATUSES)})")
     keys = [work.key for work in works]
-    scheduler = os.environ.get("SCHEDULER") if scheduler is None else scheduler
-    modules = sorted({type(part).__module__ for work in works for part in (work, *work)} - {"builtins"})
-    executor = Dask(scheduler, modules) if scheduler else Local(workers or _processors(), modules)
+    executor = executor_for(works, workers, scheduler)
     with closing(executor), closing(Store(store)) as kept:
         done = {k: r | {"reused": True} for k, r in kept.get(keys).items() if r["status"] not in retry}
         planned = [(k, work) for k, work in dict(zip(keys, works, strict=True)).items() if k not in done]
         tasks = [Task(k, pickle.dumps(work), budget.seconds, budget.memory_mb) for k, work in planned]
-        with _bar(progress, total=len(done) + len(planned), reused=len(done)) as count:
+        with progress_bar(progress, total=len(done) + len(planned), reused=len(done)) as count:
             for i, outcome in executor.run(tasks):
                 k, work = planned[i]
                 done[k] = outcome | {"reused": False}
@@ -194,71 +163,19 @@ def compute(
     return [done[k] for k in keys]
 
 
-def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
-    """What identifies a run: a hash of all that its result depends on.
-
-    That is the problem's fields (noise among them, notes and sources not), the method's settings, the code of
-    both modules and of all that they import of this package (comments and docstrings left out), the versions of the
-    packages that the method declares, the seed and the budget.
+def plan(
+    problems: Any, methods: Any, *, seeds: Any = (0,), noise: Any = None, budget: Any = None, evaluations: Any = None
+) -> list[Run]:
+    """The runs of a grid in the order of its frame; all is checked before anything is started.
 
     Parameters
     ----------
-    problem : Problem
-    method : Method
-    seed : int
-    budget : Budget
+    problems, methods, seeds, noise, budget, evaluations : as for `grid`
 
     Returns
     -------
-    str
-        64 hexadecimal digits.
+    list of Run
     """
-    parts = {
-        "problem": identity(problem),
-        "method": [method.name, method.settings, method.version],
-        "seed": seed,
-        "budget": {name: float(value) for name, value in dataclasses.asdict(budget).items()},
-    }
-    return digest(parts)
-
-
-def identity(problem: Problem) -> list:
-    """What identifies a problem: class, fields (notes and sources not), and code (of its module and its imports).
-
-    Parameters
-    ----------
-    problem : Problem
-
-    Returns
-    -------
-    list
-    """
-    fields = {f.name: getattr(problem, f.name) for f in dataclasses.fields(problem) if f.name not in PROSE}
-    return [type(problem).__qualname__, fields, code_version(type(problem).__module__)]
-
-
-def digest(parts: Any) -> str:
-    """SHA-256 of the canonical JSON of fields and settings.
-
-    Parameters
-    ----------
-    parts : plain data, arrays, problems' fields or methods' settings
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-
-    Raises
-    ------
-    TypeError
-        If a part has no stable text.
-    """
-    return hashlib.sha256(_json(parts).encode()).hexdigest()
-
-
-def _plan(problems: Any, methods: Any, seeds: Any, noise: Any, budget: Any) -> tuple[list[Run], Budget]:
-    """The runs in the order of the frame, and the budget; all is checked before anything is started."""
     problems = [problems] if isinstance(problems, str | Problem) else list(problems)
     methods = [methods] if isinstance(methods, str | Method) else list(methods)
     seeds = [seeds] if _integer(seeds) else list(seeds)
@@ -286,15 +203,20 @@ def _plan(problems: Any, methods: Any, seeds: Any, noise: Any, budget: Any) -> t
             raise TypeError(f"grid: expected a name or a {kind.__name__}, got {item!r}")
         if type(item).__module__ == "__main__":
             raise TypeError(f"grid: {type(item).__name__} must live in a module that workers can import")
-    runs = [
+    own = {name: dataclasses.replace(budget, evaluations=count) for name, count in (evaluations or {}).items()}
+    return [
         # A fresh copy: what a problem has cached in the meantime does not travel.
-        Run(dataclasses.replace(p, noise=p.noise if level is None else float(level)), m, int(seed), budget)
+        Run(
+            dataclasses.replace(p, noise=p.noise if level is None else float(level)),
+            m,
+            int(seed),
+            own.get(m.name, budget),
+        )
         for p in problems
         for m in methods
         for level in levels
         for seed in seeds
     ]
-    return runs, budget
 
 
 def _answer(outcome: dict) -> dict:
@@ -318,8 +240,15 @@ def _frame(rows: list[dict]) -> "pd.DataFrame":
     return pd.DataFrame(rows).astype({**types, "evaluations": "Int64", "reused": bool})
 
 
+def executor_for(works: Sequence[Any], workers: int | None = None, scheduler: str | None = None) -> Local | Dask:
+    """Where pieces of work are computed: by a Dask scheduler, if one is named, else by workers on this machine."""
+    scheduler = os.environ.get("SCHEDULER") if scheduler is None else scheduler
+    modules = sorted({type(part).__module__ for work in works for part in (work, *work)} - {"builtins"})
+    return Dask(scheduler, modules) if scheduler else Local(workers or _processors(), modules)
+
+
 @contextmanager
-def _bar(show: bool, total: int, reused: int) -> Iterator[Callable[..., None]]:
+def progress_bar(show: bool, total: int, reused: int) -> Iterator[Callable[..., None]]:
     """A bar with the remaining time and counts, on stderr or where REDISCOVER_PROGRESS says (or "off")."""
     from tqdm import tqdm
 
@@ -347,21 +276,3 @@ def _integer(value: object) -> bool:
 
 def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-_json = functools.partial(json.dumps, sort_keys=True, default=lambda value: _plain(value))
-
-
-def _plain(value: Any) -> Any:
-    """Values in fields and settings that JSON does not know; what has no stable text is refused."""
-    if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    if hasattr(value, "get_params") and not isinstance(value, type):  # an estimator of the scikit-learn kind
-        return [type(value).__qualname__, value.get_params()]
-    if hasattr(value, "__qualname__"):
-        return f"{value.__module__}.{value.__qualname__}"
-    raise TypeError(f"grid: a field or setting of type {type(value).__name__} cannot be part of a run's key")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -59,7 +60,10 @@ class Fittest(Method):
 
     method: Method
 
+    selection: ClassVar[str] = "fitness"  # in records
     name = property(lambda self: self.method.name)
+    portable = property(lambda self: self.method.portable)
+    searches = property(lambda self: self.method.searches)
     accepts = property(lambda self: self.method.accepts)
     settings = property(lambda self: self.method.settings)
     version = property(lambda self: f"{self.method.version}-{code_version(__name__)}")

@@ -1,0 +1,280 @@
+"""Finished runs that are committed: what was asked, what was answered, by which code, at what cost.
+
+``records/<study>/<method>.jsonl.xz`` holds one line of JSON for each run, sorted, so that a file's text changes where a
+run was added and nowhere else (``git diff`` shows it: .gitattributes). ``records/SHA256SUMS`` has the digest of each
+file's text. `runs.grid` takes a run from here that asks for the same: the same data, method, settings, evaluations and
+seed. Which code answered is stated, and is no condition: `spot_checks` run a sample again and compare.
+"""
+
+import dataclasses
+import fcntl
+import functools
+import hashlib
+import json
+import lzma
+import os
+import platform
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..problems import Field, Problem, Series, Trajectories
+from ..system.code_version import code_version
+from ..system.paths import root
+from .run import PROSE, Run, digest, plain
+
+SUMS = "SHA256SUMS"
+SUFFIX = ".jsonl.xz"
+ASKED = ("problem", "data", "method", "selection", "settings", "noise", "evaluations", "seed")
+_data_digests: dict[str, str] = {}  # of this process: many methods are shown the same
+LIMITED = ("timeout", "memory")  # endings that hang on the limits of the budget, which are then part of what is asked
+
+
+class RecordError(RuntimeError):
+    """The records cannot be used; the message says why and what to do."""
+
+
+def folder() -> Path | None:
+    """Where the records are; None outside of the repository."""
+    try:
+        return root() / "records"
+    except FileNotFoundError:
+        return None
+
+
+def used() -> bool:
+    """Whether `runs.grid` takes runs from the records: not with REDISCOVER_FRESH=1 (``make all FRESH=1``)."""
+    return os.environ.get("REDISCOVER_FRESH", "") in ("", "0") and folder() is not None
+
+
+def data_digest(problem: Problem, seed: int) -> str:
+    """What a run was shown: the fields that a problem's author or user set, and the numbers, in single precision.
+
+    Single precision, since another processor may compute the last digits of double precision otherwise.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+
+    Returns
+    -------
+    str
+        Sixteen hexadecimal digits.
+    """
+    fields = {
+        f.name: getattr(problem, f.name)
+        for f in dataclasses.fields(problem)
+        if f.name not in PROSE and not _is_default(f, getattr(problem, f.name))
+    }
+    known = digest([problem.kind, fields, seed])
+    if known not in _data_digests:
+        summed = hashlib.sha256(known.encode())
+        for array in _arrays(problem, seed):
+            with np.errstate(over="ignore", under="ignore"):
+                summed.update(np.ascontiguousarray(array, dtype=np.float32).tobytes())
+        _data_digests[known] = summed.hexdigest()[:16]
+    return _data_digests[known]
+
+
+def asked(run: Run) -> dict[str, Any]:
+    """What a run asks for, in plain data, by the names of `ASKED`."""
+    return {
+        "problem": run.problem.id,
+        "data": data_digest(run.problem, run.seed),
+        "method": run.method.name,
+        "selection": getattr(run.method, "selection", ""),
+        "settings": plain(run.method.settings),
+        "noise": float(run.problem.noise),
+        "evaluations": int(run.budget.evaluations),
+        "seed": run.seed,
+    }
+
+
+def record(run: Run, outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """The line of a finished run."""
+    limits = {"limits": [run.budget.seconds, run.budget.memory_mb]} if outcome["status"] in LIMITED else {}
+    return {
+        **asked(run),
+        "status": outcome["status"],
+        "reason": outcome["reason"],
+        "candidates": outcome.get("candidates", []),
+        **limits,
+        "seconds": round(outcome["seconds"], 2),
+        "peak_mb": round(outcome["peak_mb"]),
+        "code": code_of(run),
+        "processor": processor(),
+    }
+
+
+def code_of(run: Run) -> str:
+    """The code that a run's answer comes from: the versions of the problem's module and of the method."""
+    return f"{code_version(type(run.problem).__module__)}-{run.method.version}"
+
+
+def find(runs: Sequence[Run]) -> list[dict | None]:
+    """The recorded outcome of each run, as `compute` would return it; None where there is none."""
+    kept = ("status", "reason", "candidates", "seconds", "peak_mb")
+    return [line and {name: line[name] for name in kept} | {"reused": True} for line in lines(runs)]
+
+
+def lines(runs: Sequence[Run]) -> list[dict | None]:
+    """The record of each run; None where there is none, or where records are not `used`."""
+    return [_line(run) if used() else None for run in runs]
+
+
+def add(found: Iterable[Mapping[str, Any]], into: Path | None = None) -> int:
+    """Write records to their files, beside those that are there; of two for the same run the newer stays.
+
+    Parameters
+    ----------
+    found : lines as `record` makes them
+    into : folder of records; by default the repository's
+
+    Returns
+    -------
+    int
+        How many lines are new or changed.
+    """
+    into = into or folder()
+    if into is None:
+        raise RecordError("records are kept in the repository: run inside it")
+    files: dict[Path, dict[str, dict]] = {}
+    for line in found:
+        files.setdefault(into / path(line), {})[_identity(line)] = dict(line)
+    changed = 0
+    with _alone(into):
+        for file, lines in files.items():
+            before = {_identity(line): line for line in load(file)}
+            changed += sum(before.get(key) != line for key, line in lines.items())
+            _write(file, (before | lines).values())
+        _state_sums(into)
+    _read.cache_clear()
+    return changed
+
+
+def load(file: Path) -> list[dict]:
+    """All lines of one file; none if it is not there.
+
+    Raises
+    ------
+    RecordError
+        If it cannot be read.
+    """
+    if not file.exists():
+        return []
+    try:
+        with lzma.open(file, "rt", encoding="utf-8") as text:
+            return [json.loads(line) for line in text]
+    except (lzma.LZMAError, EOFError, ValueError) as error:
+        raise RecordError(f"{file} is damaged ({error}): restore it with git checkout, or delete it") from None
+
+
+def every(where: Path | None = None) -> Iterator[dict]:
+    """All records, file by file."""
+    where = where or folder()
+    for file in sorted(where.rglob(f"*{SUFFIX}")) if where else ():
+        yield from load(file)
+
+
+def path(line: Mapping[str, Any]) -> Path:
+    """The file that a record belongs to, relative to the folder of records."""
+    return Path(line["problem"].split("/")[0]) / f"{line['method']}{SUFFIX}"
+
+
+def altered(where: Path | None = None) -> list[str]:
+    """Files whose text is not the one that was recorded: edited by hand, damaged, or missing."""
+    where = where or folder()
+    if where is None or not (where / SUMS).exists():
+        return []
+    stated = {name: digest for digest, name in map(str.split, (where / SUMS).read_text().splitlines())}
+    present = _sums(where)
+    return sorted(name for name in stated | present if stated.get(name) != present.get(name))
+
+
+def _is_default(field: dataclasses.Field, value: Any) -> bool:
+    """Whether a field has the value that it has when nobody sets it: a field that is added later changes no digest."""
+    if field.default_factory is not dataclasses.MISSING:
+        return value == field.default_factory()
+    return field.default is not dataclasses.MISSING and bool(np.all(value == field.default))
+
+
+def _arrays(problem: Problem, seed: int) -> Iterator[np.ndarray]:
+    if isinstance(problem, Series):
+        yield problem.series()
+    elif isinstance(problem, Field):
+        axes, *arrays = problem.samples(seed)
+        yield from (*axes.values(), *arrays)
+    elif isinstance(problem, Trajectories):
+        yield from problem.trajectory(seed)
+    else:
+        for name, split in sorted(problem.data(seed).items()):
+            if name in ("train", "validation"):
+                yield from split
+
+
+def _identity(line: Mapping[str, Any]) -> str:
+    limits = line["limits"] if line["status"] in LIMITED else []
+    return json.dumps([line[name] for name in ASKED] + limits, sort_keys=True)
+
+
+@functools.cache
+def _read(study: str, method: str) -> dict[str, dict]:
+    """Records of one file, by what they were asked for."""
+    return {_identity(line): line for line in load((folder() or Path()) / study / f"{method}{SUFFIX}")}
+
+
+def _line(run: Run) -> dict | None:
+    known = _read(run.problem.study, run.method.name)
+    if not known:
+        return None
+    question = [*asked(run).values()]
+    limited = json.dumps([*question, run.budget.seconds, run.budget.memory_mb], sort_keys=True)
+    return known.get(json.dumps(question, sort_keys=True)) or known.get(limited)
+
+
+def _write(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_name(f".{file.name}.{os.getpid()}")
+    with lzma.open(part, "wt", encoding="utf-8", preset=9) as text:
+        for line in sorted(lines, key=_identity):
+            text.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
+    os.replace(part, file)
+
+
+def _sums(where: Path) -> dict[str, str]:
+    sums = {}
+    for file in sorted(where.rglob(f"*{SUFFIX}")):
+        with lzma.open(file) as text:
+            sums[file.relative_to(where).as_posix()] = hashlib.sha256(text.read()).hexdigest()
+    return sums
+
+
+def _state_sums(where: Path) -> None:
+    lines = [f"{digest}  {name}\n" for name, digest in _sums(where).items()]
+    part = where / f".{SUMS}.{os.getpid()}"
+    part.write_text("".join(lines))
+    os.replace(part, where / SUMS)
+
+
+@contextmanager
+def _alone(where: Path) -> Iterator[None]:
+    """Only one process at a time changes the records."""
+    where.mkdir(parents=True, exist_ok=True)
+    with open(where / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@functools.cache
+def processor() -> str:
+    """The kind of this machine's processor, as it calls itself."""
+    if sys.platform == "linux":
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,22 @@
+"""What is run for the notebook of physical laws."""
+
+from typing import Any
+
+from ...problems import problem, problems
+from ...report.comparisons import build_methods
+from .params import Laws
+
+
+def grids(p: Laws) -> dict[str, dict[str, Any]]:
+    """Arguments of `runs.grid`: ``laws``; ``noise``, the easy ones at several levels; ``fsrd``, on original ranges."""
+    ids = p.laws or problems("srsd")
+    laws = [problem(id, ranges=p.ranges) for id in ids]
+    methods = build_methods(p.methods, max_rows=p.max_rows)
+    ablation = [method for method in methods if method.name in p.ablation_methods]
+    work = {"seeds": p.seeds, "budget": p.budget, "evaluations": p.evaluations_by_method, "store": p.store}
+    easy = [law for law in laws if law.subset == "easy"]
+    return {
+        "laws": {"problems": laws, "methods": methods, **work},
+        "noise": {"problems": easy, "methods": ablation, "noise": p.relative_noise, **work},
+        "fsrd": {"problems": [problem(id, variant="fsrd") for id in ids], "methods": ablation, **work},
+    }

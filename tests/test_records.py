@@ -1,0 +1,218 @@
+"""Records: found by what they ask for, extended by workers that may be killed, run again and compared."""
+
+import json
+import lzma
+import signal
+import subprocess
+import sys
+import time
+
+import rediscover as rd
+from rediscover import runs
+from rediscover.methods import Budget
+from rediscover.runs import recording, records
+
+import pytest
+
+SMALL = dict(problems=["surfaces/NCGS2", "surfaces/QIS2"], methods=["gplearn", "power_law"], seeds=[0, 1])
+BUDGET = Budget(evaluations=300, seconds=60.0)
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    """An empty repository, whose records are at first none."""
+    for name in ("notebooks", "params"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("REDISCOVER_ROOT", str(tmp_path))
+    records._read.cache_clear()
+    yield tmp_path
+    records._read.cache_clear()
+
+
+@pytest.fixture
+def planned(repository):
+    return runs.plan(**SMALL, budget=BUDGET)
+
+
+def extend(planned, **options):
+    said = []
+    recording.extend(recording.missing(planned), workers=2, progress=False, say=said.append, **options)
+    return said
+
+
+def test_a_grid_takes_recorded_runs_and_computes_the_others(planned, repository, monkeypatch):
+    fresh = runs.grid(**SMALL, budget=BUDGET, progress=False)
+    extend(planned[:5])
+    frame = runs.grid(**SMALL, budget=BUDGET, progress=False)
+    assert frame["reused"].tolist() == [True] * 5 + [False] * 3
+    beside = ["seconds", "peak_mb", "reused"]
+    assert frame.drop(columns=beside).equals(fresh.drop(columns=beside))
+    monkeypatch.setenv("REDISCOVER_FRESH", "1")
+    assert not runs.grid(**SMALL, budget=BUDGET, progress=False)["reused"].any()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        dict(seeds=[2]),
+        dict(noise=[0.1]),
+        dict(budget=Budget(evaluations=301)),
+        dict(evaluations={"gplearn": 301, "power_law": 301}),
+        dict(methods=[rd.method("gplearn", max_rows=50)]),
+        dict(problems=[rd.problem("surfaces/NCGS2", sampler="curvature")]),
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_run_that_asks_for_anything_else_is_not_recorded(planned, change):
+    extend(planned)
+    assert recording.missing(planned) == []
+    other = runs.plan(**(SMALL | dict(budget=BUDGET) | change))
+    assert len(recording.missing(other)) == len(other)
+
+
+def test_limits_of_time_and_memory_do_not_matter_to_a_finished_run_but_to_one_that_met_them(planned):
+    run = planned[0]
+    done = {"status": "ok", "reason": "", "candidates": [], "seconds": 1.0, "peak_mb": 1.0}
+    longer = run._replace(budget=Budget(300, seconds=600.0))
+    records.add([records.record(run, done)])
+    assert records.find([run, longer]) != [None, None]
+    other = planned[1]
+    records.add([records.record(other, done | {"status": "timeout"})])
+    assert records.find([other])[0]["status"] == "timeout"
+    assert records.find([other._replace(budget=Budget(300, seconds=600.0))]) == [None]
+
+
+def test_files_are_the_same_whatever_the_order_and_say_so(planned, repository, tmp_path):
+    extend(planned)
+    file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
+    before, sums = file.read_bytes(), (repository / "records" / records.SUMS).read_text()
+    lines = list(records.every())
+    again = tmp_path / "again"
+    for line in reversed(lines):
+        records.add([line], again)
+    assert (again / "surfaces" / "gplearn.jsonl.xz").read_bytes() == before
+    assert (again / records.SUMS).read_text() == sums
+    assert records.add(lines) == 0
+
+
+def test_deleting_a_record_and_recording_again_gives_the_same_line(planned, repository):
+    extend(planned)
+    file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
+    lines = records.load(file)
+    records._write(file, lines[1:])
+    records._read.cache_clear()
+    assert len(recording.missing(planned)) == 1
+    extend(planned)
+    timed = ("seconds", "peak_mb")
+    [one], [other] = (
+        [{k: v for k, v in line.items() if k not in timed} for line in x] for x in (lines[:1], records.load(file)[:1])
+    )
+    assert one == other
+
+
+def test_a_record_that_is_edited_by_hand_is_found(planned, repository):
+    extend(planned)
+    assert records.altered() == []
+    file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
+    text = lzma.open(file, "rt").read()
+    with lzma.open(file, "wt") as out:
+        out.write(text.replace('"seed":0', '"seed":7', 1))
+    assert records.altered() == ["surfaces/gplearn.jsonl.xz"]
+    file.unlink()
+    assert records.altered() == ["surfaces/gplearn.jsonl.xz"]
+
+
+def test_a_damaged_file_is_named_with_a_remedy(planned, repository):
+    extend(planned)
+    file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
+    file.write_bytes(file.read_bytes()[:100])
+    records._read.cache_clear()
+    with pytest.raises(records.RecordError, match=r"gplearn.jsonl.xz is damaged .*git checkout"):
+        records.find(planned)
+
+
+def test_a_spot_check_finds_an_answer_that_does_not_repeat(planned, repository):
+    extend(planned)
+    checked = recording.spot_checks(planned, progress=False)
+    assert checked["same"].all() and len(checked) == 8 and set(checked["compared"]) == {"answers"}
+    file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
+    lines = records.load(file)
+    lines[2]["candidates"][0]["loss"] += 1e-12
+    records.add(lines)
+    checked = recording.spot_checks(planned, progress=False)
+    assert checked["same"].sum() == 7 and checked[~checked["same"]]["method"].tolist() == ["gplearn"]
+
+
+def test_another_processor_is_compared_by_the_loss_where_the_method_follows_it(repository, monkeypatch):
+    planned = runs.plan(["surfaces/NCGS2"], ["operon", "gplearn"], budget=BUDGET)
+    extend(planned)
+    monkeypatch.setattr(records, "processor", lambda: "another")
+    checked = recording.spot_checks(planned, progress=False).set_index("method")
+    assert checked["compared"].to_dict() == {"gplearn": "answers", "operon": "loss"} and checked["same"].all()
+
+
+def test_the_sample_takes_changed_code_first_and_every_method(planned):
+    lines = [
+        {"code": "old" if i == 6 else records.code_of(run), "status": "ok", "seconds": 1.0}
+        for i, run in enumerate(planned)
+    ]
+    chosen = recording.sample(planned, lines, seed=0, seconds=3.0)
+    assert len(chosen) == 3 and 6 in chosen
+    assert {planned[i].method.name for i in chosen[:2]} == {"gplearn", "power_law"}
+    assert recording.sample(planned, lines, seed=0, seconds=3.0) == chosen
+    assert any(recording.sample(planned, lines, seed=s, seconds=3.0) != chosen for s in range(1, 6))
+
+
+def test_a_shard_made_elsewhere_is_merged(planned, repository, tmp_path):
+    for part in range(2):
+        recording.extend(recording.missing(planned, (part, 2)), into=tmp_path / "shard", workers=1, progress=False)
+    assert len(recording.missing(planned)) == 8
+    assert records.add(records.every(tmp_path / "shard")) == 8
+    assert recording.missing(planned) == []
+
+
+SCRIPT = """
+import sys
+from rediscover import runs
+from rediscover.methods import Budget
+from rediscover.runs import recording
+recording.FLUSH = 0.1
+planned = runs.plan(["surfaces/NCGS2"], ["gplearn"], seeds=range(40), budget=Budget(20_000, seconds=60.0))
+print(len(recording.missing(planned)), flush=True)
+recording.extend(recording.missing(planned), workers=1, progress=False)
+"""
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_a_recording_that_is_killed_goes_on(repository, ending):
+    def start():
+        return subprocess.Popen(
+            [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+
+    process = start()
+    assert process.stdout.readline() == "40\n"
+    file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
+    while not file.exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(ending)
+    process.wait()
+    kept = len(records.load(file))
+    assert 0 < kept < 40 and records.altered() == []
+    process = start()
+    assert process.stdout.readline() == f"{40 - kept}\n"
+    process.kill()
+    process.wait()
+
+
+def test_a_recording_stops_when_its_time_is_over(planned, repository):
+    assert extend(planned, hours=1e-9) == ["1 of 8 missing runs are recorded"]
+    assert len(list(records.every())) == 1
+
+
+def test_the_planned_runs_of_a_notebook_are_those_of_its_grids():
+    from rediscover.studies import planned
+
+    laws = planned("20_srsd_edit_distance", "smoke")
+    assert len(laws) == 6 * 12 + 3 * 3 * 2 + 6 * 3  # laws; three easy ones at two levels; original ranges
+    json.dumps([records.asked(run) for run in laws[:2]])
