@@ -15,20 +15,21 @@ LIB := $(shell find lib -name '*.py' -o -name '*.yaml' -o -name '*.csv' 2>/dev/n
 BUILD := build/$(PROFILE)
 
 export JUPYTER_PREFER_ENV_PATH := 1
+export REDISCOVER_FRESH := $(FRESH)
 export REDISCOVER_PROGRESS ?= $(shell tty -s && tty || echo off)
 
 ifneq ($(filter-out $(NOTEBOOKS),$(STUDY)),)
 $(error no study is called $(filter-out $(NOTEBOOKS),$(STUDY)); the studies are $(NOTEBOOKS))
 endif
-ifeq ($(filter $(PROFILE),smoke quick paper),)
-$(error no profile is called $(PROFILE); the profiles are smoke, quick and paper)
+ifeq ($(filter $(PROFILE),smoke quick reference paper),)
+$(error no profile is called $(PROFILE); the profiles are smoke, quick, reference and paper)
 endif
 
 ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast test-minutes lint generate bench lab refresh cost whole readme clean distclean lock
+.PHONY: help all smoke site paper test test-fast test-minutes lint records generate bench lab refresh cost whole readme clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -87,6 +88,10 @@ lint: $(READY) ## style and types: ruff on everything, mypy on the library
 	$(PY) -m ruff check lib tests notebooks
 	$(PY) -m ruff format --check lib tests
 	$(PY) -m mypy
+
+records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD=..., HOURS=2, WORKERS=...)
+	@$(PY) -m rediscover records $(filter-out 00% 60% 90%,$(STUDY)) $(if $(METHOD),--methods $(METHOD)) \
+	    $(if $(HOURS),--hours $(HOURS)) $(if $(WORKERS),--workers $(WORKERS))
 
 generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \

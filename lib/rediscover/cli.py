@@ -117,6 +117,26 @@ def _records(options) -> None:
         recording.extend(missing, hours=options.hours, workers=options.workers, into=options.into)
 
 
+def _spot_check(options) -> int:
+    """Run a sample of the recorded runs again; status 1 if an answer is another."""
+    from .runs.recording import spot_checks
+    from .studies import notebooks, planned
+
+    runs = [run for notebook in notebooks() for run in planned(notebook)]
+    checked = spot_checks(runs, seed=options.seed, seconds=options.seconds, workers=options.workers)
+    if options.out:
+        checked.to_csv(options.out, index=False)
+    if checked.empty:
+        print("no recorded runs to check")
+        return 0
+    other = checked[~checked["same"]]
+    print(f"seed {options.seed}: {len(checked)} recorded runs were run again, {len(other)} gave another answer")
+    if len(other):
+        first = other.iloc[0]
+        print(f"the first is {first['method']} on {first['problem']}, seed {first['seed']}", file=sys.stderr)
+    return int(bool(len(other)))
+
+
 def _check(options) -> None:
     """Everything that can be wrong before a long run begins."""
     from .params import read
@@ -208,6 +228,11 @@ def _parser():
     sub.add_argument("--shard", default="1/1", metavar="I/N", help="every n-th of the missing runs, from the i-th")
     sub.add_argument("--into", type=Path, help="write the records here, not into the repository")
     sub.add_argument("--merge", type=Path, help="take in the records of this folder")
+    sub = command("spot-check", _spot_check, "run a sample of the recorded runs again and compare the answers")
+    sub.add_argument("--seed", type=int, default=0, help="of the draw")
+    sub.add_argument("--seconds", type=float, default=600.0, help="of one core, that the sample took when recorded")
+    sub.add_argument("--workers", type=int)
+    sub.add_argument("--out", type=Path, help="write the sample here, as CSV")
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
     sub.add_argument("files", nargs="+", type=Path)
     sub.add_argument("--profile", help="smoke, quick or paper; by default all are read")
