@@ -235,7 +235,7 @@ def _parser():
     sub.add_argument("--out", type=Path, help="write the sample here, as CSV")
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
     sub.add_argument("files", nargs="+", type=Path)
-    sub.add_argument("--profile", help="smoke, quick or paper; by default all are read")
+    sub.add_argument("--profile", help="smoke, quick, reference or paper; by default all are read")
     sub = command("ledger", _ledger, "published numbers beside ours")
     sub.add_argument("--paper", help="such as srsd")
     sub.add_argument("--method", help="as the paper calls it")
