@@ -1,0 +1,80 @@
+"""What README, paper and essays state of causal graphs in numbers."""
+
+import json
+from typing import Any
+
+from ...report.facts import Interval, how_many, one, setting, table
+
+MODEL = "best language model, printed"
+
+
+def facts() -> dict[str, Any]:
+    """Name -> value, or value and form."""
+    scores, versus, ours = table("causal_scores"), table("causal_versus"), table("causal_table4")
+    edges = scores.groupby("method")["edges"].sum()
+    trivial = table("causal_trivial").set_index("method")
+    levels = [f"acc_{level}" for level in (0.5, 0.7, 0.8)]
+    ahead = [level[4:] for level in levels if trivial[level][MODEL] > trivial[level]["self_edges"]]
+    pcmci = one(ours, method="pcmci", source="rediscover")
+    tested = one(versus, a="pcmci", b="self_edges", condition="pairs")
+    verdicts = table("causal_ledger")["verdict"]
+    lpcmci = one(table("causal_ledger"), row="LPCMCI", column="f1")
+    stopped = _stopped()
+    return {
+        "count": scores["problem"].nunique(),
+        "variables": setting("32_symbolbench_causal", "max_variables"),
+        "model.f1": (trivial["f1_pairs"][MODEL], ".1f"),
+        "model.shd": (trivial["shd"][MODEL], ".1f"),
+        "model.ahead_at": " and ".join(ahead),
+        "self_edges.f1": (trivial["f1_pairs"]["self_edges"], ".1f"),
+        "complete_graph.f1": (trivial["f1_pairs"]["complete_graph"], ".1f"),
+        "self_edges.interval": (_f1(trivial.loc["self_edges"]), ".1f"),
+        "complete_graph.interval": (_f1(trivial.loc["complete_graph"]), ".1f"),
+        "self_edges.edges": edges["self_edges"],
+        "self_edges.shd": (trivial["shd"]["self_edges"], ".1f"),
+        "complete_graph.directed": (trivial["f1_directed"]["complete_graph"], ".1f"),
+        "edges": edges["oracle"],
+        "single_points": (len(_recorded("pcmci", "unsupported")), "word"),
+        "stopped": (len(stopped), "word"),
+        "stopped.least": stopped.min(),
+        "stopped.most": stopped.max(),
+        "too_large": _too_large(),
+        "pcmci.graphs": pcmci["graphs"],
+        "pcmci.half": (pcmci["acc_0.5"], ".1f"),
+        # as if the one graph of exactly 4/5 counted
+        "pcmci.by_counts": (pcmci["acc_0.8"] + 100 / pcmci["graphs"], ".1f"),
+        "pcmci.printed": (one(ours, method="pcmci", source="printed")["acc_0.8"], ".1f"),
+        "jpcmci_plus.at_seven_tenths": (one(ours, method="jpcmci_plus", source="rediscover")["acc_0.7"], ".1f"),
+        "reach_complete_graph": _ahead(versus, "complete_graph", "pairs"),
+        "above_self_edges": _ahead(versus, "self_edges", "directed"),
+        "pcmci.difference": (Interval(*tested[["mean_difference", "low", "high"]]), ".1f"),
+        "pcmci.pairs": tested["n_pairs"],
+        "cells.run": (verdicts != "not run").sum(),
+        "cells.reproduced": (verdicts == "reproduced").sum(),
+        "lpcmci.reason": lpcmci["reason"],
+    }
+
+
+def _f1(row):
+    return Interval(*row[["f1_pairs", "low", "high"]])
+
+
+def _ahead(versus, reference, rule):
+    """How many of the constraint-based methods have a higher mean F1 than a reference."""
+    return how_many(versus.query("b == @reference and condition == @rule")["mean_difference"] > 0)
+
+
+def _recorded(method, status):
+    return table("causal_recorded").query("method == @method and status == @status")
+
+
+def _stopped():
+    """Variables of the graphs on which LPCMCI was stopped."""
+    answers = table("causal_recorded").dropna(subset="parents").groupby("problem")["parents"].first()
+    return answers[answers.index.isin(_recorded("lpcmci", "timeout")["problem"])].map(json.loads).map(len)
+
+
+def _too_large():
+    """Variables of the graphs that J-PCMCI+ is not given."""
+    found = _recorded("jpcmci_plus", "unsupported")["reason"].str.extract(r"has (\d+) variables")[0]
+    return " and ".join(sorted(found.dropna().unique(), key=int))

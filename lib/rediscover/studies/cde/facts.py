@@ -1,0 +1,66 @@
+"""What README, paper and essays state of coupled equations in numbers."""
+
+import json
+from typing import Any
+
+from ...expressions import parse
+from ...expressions.integration import simulate
+from ...metrics.trajectories import r2_trajectories, sr2
+from ...problems import problem
+from ...report.facts import listed, setting, table
+
+
+def facts() -> dict[str, Any]:
+    """Name -> value, or value and form."""
+    systems = table("cde_scores")["problem"].nunique()
+    samples = table("cde_duplicates").query("method == 'least_squares'").groupby("sample")["systems"].sum()
+    context = table("cde_ledger").query("table == 'Tables 5 and 9' and row == 'without_context'")
+    signs = context["published"].astype(float) * context["measured"].astype(float)
+    loop = setting("30_symbolbench_odes", "settings")["loop_gp"]
+    (search,) = map(json.loads, table("cde_table6_scores")["settings"].unique())
+    draws = _draws(5)
+    return {
+        "systems": systems,
+        "repeated": samples["all"] - samples["distinct"],
+        "published": systems - table("mdbench_odes_scores")["problem"].nunique(),
+        "proposals": loop["epochs"] * loop["samples"],
+        "affine": {split: _affine(split) for split in ("id", "ood")},
+        "draws.low": (min(draws), ".0f"),
+        "draws.high": (max(draws), ".0f"),
+        "table6.population": search["population_size"],
+        "table6.generations": search["generations"],
+        "table6.systems": table("cde_table6_scores")["problem"].nunique(),
+        "context.reproduced": ((context["verdict"] == "reproduced").sum(), "word"),
+        "context.other_sign": ((signs < 0).sum(), "word"),
+        "context.cells": (len(context), "word"),
+        "figure3.runs": table("cde_figure3")["runs"].max(),
+    }
+
+
+def _affine(split):
+    """SR2 of the affine fit beside the best printed model, by number of states."""
+    rows = table("cde_affine").query("split == @split").set_index("states")
+    column = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}[split]
+    shown = table("cde_table2_kept").query("method == 'least_squares'").set_index("states")[column]
+    return {
+        **{n: (value, ".1f") for n, value in rows["SR2"].items()},
+        "printed": {n: (value, ".1f") for n, value in rows["printed"].items()},
+        "interval": {n: text.partition(" ")[2] for n, text in shown.items()},
+        "states": listed(rows.index),
+        "above": listed(rows.index[rows["SR2"] > rows["printed"]]),
+        "below": listed(rows.index[rows["SR2"] < rows["printed"]]),
+        "behind": listed(rows.index[rows["comparison"] == "behind"]),
+    }
+
+
+def _draws(n):
+    """SR2 of the affine fit to four states, in percent, for each of n draws of the second initial states."""
+    fits = table("cde_runs").query("method == 'least_squares' and subset == 4")
+    systems = [problem(id) for id in fits["problem"]]
+    answers = [{state: parse(text) for state, text in json.loads(found).items()} for found in fits["solution"]]
+
+    def r2(system, answer, seed):
+        found = simulate(answer, system.initial_state("ood", seed), system.times())
+        return r2_trajectories(found, system.solution("ood", seed))
+
+    return [100 * sr2([r2(*pair, seed) for pair in zip(systems, answers, strict=True)]) for seed in range(n)]

@@ -1,0 +1,45 @@
+"""What README, paper and essays state of differential equations in numbers."""
+
+from typing import Any
+
+import pandas as pd
+
+from ...report.facts import one, setting, shared, shown, table
+from ...report.papers import published
+
+
+def facts() -> dict[str, Any]:
+    """Name -> value, or value and form."""
+    odes, pdes, tests = table("mdbench_odes_scores"), table("mdbench_pdes_scores"), table("mdbench_tests")
+    printed = pd.concat([published("mdbench_table_a5"), published("mdbench_table_a6")])
+    flow = one(table("mdbench_pdes_cells"), dataset="NS (Channel)", method="PDEFIND")
+    noisy = odes.query("snr_db == 10").groupby("method")["nmse_power"].median()
+    weak = table("mdbench_pdes_matches").set_index("method")["printed_marks"]
+    return {
+        "odes": odes["problem"].nunique(),
+        "odes.coupled": odes.query("subset > 1")["problem"].nunique(),
+        "pdes": pdes["problem"].nunique(),
+        "pdes.word": (pdes["problem"].nunique(), "word"),
+        "pdes.coarse": (len(setting("41_mdbench_pdes", "coarse_grid")), "word"),
+        "pdes.runs": len(pdes),
+        "pdes.failed": (pdes["status"] != "ok").sum(),
+        "printed.methods": (printed["method"].nunique(), "word"),
+        "noise.levels": odes.query("noise != 0")["noise"].nunique(),
+        "noise.with_clean": (len(setting("40_mdbench_odes", "snr_db")), "word"),
+        "claims": (len(table("mdbench_claims")), "word"),
+        "tests": (len(tests), "word"),
+        "tests.one_sided": (tests["one_sided_min"].notna().sum(), "word"),
+        "tests.not_two_sided": (tests["two_sided_min"].isna().sum(), "word"),
+        "sindy": _matches("SINDy"),
+        "operon": _matches("Operon"),
+        "weak.marks": shared(*(shown(weak[name], "word") for name in ("WSINDy", "EWSINDy"))),
+        "flow.nodes": shared(*(f"{flow[f'complexity_{source}']:.0f}" for source in ("printed", "rediscover"))),
+        "noisy": {name: (noisy[name], 2) for name in ("sindy", "operon", "zero")},
+    }
+
+
+def _matches(method):
+    """Clean cells that are the same, and check marks found again."""
+    row = one(table("mdbench_odes_matches"), method=method)
+    names = {"equal": "equal", "cells": "cells", "marks": "recovered_marks", "printed_marks": "printed_marks"}
+    return {name: row[column] for name, column in names.items()}

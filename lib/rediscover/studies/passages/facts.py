@@ -1,0 +1,92 @@
+"""What README, paper and essays state of formulas from text in numbers."""
+
+import math
+import re
+from typing import Any
+
+import pandas as pd
+
+from ...report.facts import how_many, one, table
+
+
+def facts() -> dict[str, Any]:
+    """Name -> value, or value and form."""
+    runs, ledger, density = table("passages_runs"), table("passages_ledger"), table("passages_density")
+    corpus = one(table("passages_table1"), venue="Total", unit="strings")
+    entries = one(table("passages_table1"), venue="Total", unit="entries")["total"]
+    scores = table("passages_table3").set_index("model")
+    models = scores.loc[:"Qwen3-235B", "lexicality"]
+    oracle = one(table("passages_bundled"), method="oracle")
+    text = ledger.query("table == 'Sections 5 and 6'")["verdict"]
+    coefficients = ledger.query("table == 'Figure 6, released notebook'")["verdict"]
+    tables = ledger.query("table in ('Table 1', 'Table 3', 'Table 5')")["verdict"]
+    lowest = one(ledger, column="range of Validity and Appropriateness scores (1-5 scale)")["low"]
+    rubrics = one(ledger, column="number of metrics on which humans score above the LLM judge")["measured"]
+    (ahead,) = re.findall(r"DeepSeek-R1 is ahead of (\d+) of", one(table("passages_claims"), claim_id="ST-10")["finding"])
+    return {
+        "count": runs["problem"].nunique(),
+        "sections": runs["subset"].nunique(),
+        "papers": corpus["papers"],
+        "strings": corpus["total"],
+        "entries": entries,
+        "rows": _rows_released(),
+        "copy.lexicality": (scores["lexicality"]["copy_last_equation"], ".0f"),
+        "models.lexicality_least": (models.min(), ".0f"),
+        "models.lexicality_most": (models.max(), ".0f"),
+        "truth.syntax": (scores["syntax"]["oracle"], ".0f"),
+        "bundled.syntax": oracle["syntax"],
+        "bundled.parse_failures": (oracle["parse_failures"], ".0%"),
+        **_alignment(),
+        **_pooled(),
+        "coefficients": (coefficients == "reproduced").sum(),
+        "text.numbers": (text.isin(("reproduced", "differs")).sum(), "word"),
+        "text.differ": ((text == "differs").sum(), "word"),
+        "tables.back": how_many(tables == "reproduced"),
+        "table3.reproduced": ledger.query("table == 'Table 3' and verdict == 'reproduced'").shape[0],
+        "range.low": (float(lowest), ".1f"),
+        "venues": " and ".join(density.query("venue_p_holm < 0.05")["score"][::-1]),
+        "rubrics_above": (float(rubrics), "word"),
+        "deepseek.ahead": (int(ahead), "word"),
+    }
+
+
+def _rows_released():
+    rows = table("passages_models")
+    ends = [rows[[end, "n_pairs"]].set_axis(["model", "n"], axis=1) for end in "ab"]
+    return pd.concat(ends).groupby("model")["n"].max().sum()
+
+
+def _alignment():
+    """Spearman's correlation of judge and people, and Cohen's kappa, rows paired by keys or by position."""
+    whole = table("passages_alignment").set_index(["pairing", "rubric", "model"]).sort_index()
+    keys, validity = whole.loc["keys", "Equivalence"], whole.loc["keys", "Validity"]
+    others = whole.loc["position", "Equivalence"]["spearman"]
+    one_model = others.pop("DeepSeek-R1")
+    return {
+        "alignment.models": len(keys),
+        "alignment.entries": keys["n"].unique().item(),
+        "alignment.least": (keys["spearman"].min(), ".2f"),
+        "alignment.most": (keys["spearman"].max(), ".2f"),
+        "alignment.ends": (math.floor(10 * keys["low"].min()) / 10, ".1f"),
+        "alignment.validity": (validity["spearman"].max(), ".2f"),
+        "position.least": (others.min(), ".2f"),
+        "position.most": (others.max(), ".2f"),
+        "position.deepseek": (one_model, ".2f"),
+        "kappa.least": (keys["kappa"].min(), ".2f"),
+        "kappa.most": (keys["kappa"].max(), ".2f"),
+        "kappa.keys": (whole.loc["keys"]["kappa"].median(), ".2f"),
+        "kappa.position": (whole.loc["position"]["kappa"].median(), ".2f"),
+    }
+
+
+def _pooled():
+    """Spearman's correlation over all models, of the language model and of the judge by rules."""
+    whole = table("passages_agreement").query("pairing == 'keys'").set_index(["judge", "pooled"])
+    model, rules = whole.loc["language model"]["spearman"], whole.loc["rule judge"]
+    small = rules["spearman"][["Validity", "Coverage", "Appropriateness"]].abs().max()
+    return {
+        "pooled.scores": rules["n"]["Validity"],
+        "pooled": {rubric: (model[rubric], ".2f") for rubric in ("Equivalence", "Clarity", "Validity")},
+        "rules.equivalence": (rules["spearman"]["Equivalence"], ".2f"),
+        "rules.others": (small, ".0f" if small < 0.05 else ".1f"),
+    }

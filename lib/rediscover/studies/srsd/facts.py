@@ -1,0 +1,36 @@
+"""What README, paper and essays state of physical laws in numbers."""
+
+from typing import Any
+
+from ...report.facts import one, table
+from ...report.papers import published
+
+
+def facts() -> dict[str, Any]:
+    """Name -> value, or value and form."""
+    sizes = table("srsd_scores").groupby("subset")["problem"].nunique()
+    gain = table("srsd_yardstick")["gain"]
+    fsrd = one(table("srsd_ledger"), table="Table S16", row="gplearn", column="FSRD")
+    noise = one(table("srsd_table_s15"), method="power_law")
+    printed = one(table("srsd_tables_s13_s14"), equation_id="I.14.3", method="ST")
+    return {
+        "count": sizes.sum(),
+        **sizes,
+        "claims": (len(table("srsd_claims")), "word"),
+        "printed.methods": (published("srsd_table2")["method"].nunique(), "word"),
+        "printed.ned": (printed["ned_published"], ".3f"),
+        "fsrd.measured": (float(fsrd["measured"]), ".1f"),
+        "fsrd.published": (float(fsrd["published"]), ".1f"),
+        "yardstick.gains": (gain > 0).sum(),
+        "yardstick.comparisons": len(gain),
+        "solved": {subset: _solved(subset) for subset in ("easy", "medium")},
+        "power_law.ned": noise["noise 0"],
+        "power_law.ned_noisy": noise["noise 0.1"],
+    }
+
+
+def _solved(subset):
+    """Solution rate of the line in logarithms with its interval, and the best published method."""
+    found = one(table("srsd_yardstick"), table="Table 3", set=subset)
+    rates = {name: (found[name], ".0%") for name in ("rediscover", "low", "high", "printed")}
+    return rates | {"method": found["method"]}

@@ -1,0 +1,69 @@
+"""What README, paper and essays state of surfaces in numbers."""
+
+from typing import Any
+
+from ...report.facts import Interval, one, setting, table
+from ...report.papers import published
+
+
+def facts() -> dict[str, Any]:
+    """Name -> value, or value and form."""
+    runs, tests, recovery = (table(f"surfaces_{name}") for name in ("runs", "tests", "recovery"))
+    sizes = table("surfaces_scores").groupby("subset")["problem"].nunique()
+    cells = table("surfaces_ledger").groupby(["table", "verdict"]).size()
+    pair = one(tests, a="polynomial", b="operon")
+    printed = published("surfacebench_table1")
+    classical = printed["backbone"] == ""
+    best = printed.query("representation == 'implicit' and metric == 'nmse'")["value"].astype(float).min()
+    same = _copied()
+    noise = setting("10_surface_benchmark", "relative_noise")
+    return {
+        "count": sizes.sum(),
+        **sizes,
+        "subsets": (len(sizes), "word"),
+        "implicit.one": (1 / sizes["implicit"], ".2f"),
+        "implicit.two": (2 / sizes["implicit"], ".2f"),
+        "runs.ok": (runs["status"] == "ok").sum(),
+        "runs.unavailable": (runs["status"] == "unavailable").sum(),
+        "claims": (len(table("surfaces_claims")), "word"),
+        "table1.reproduced": cells["Table 1", "reproduced"],
+        "table1.differs": cells["Table 1", "differs"],
+        "table5.reproduced": cells["Table 5", "reproduced"],
+        "printed.classical": (printed[classical]["method"].nunique(), "word"),
+        "printed.frameworks": (printed[~classical]["method"].nunique(), "word"),
+        "printed.models": (printed[~classical]["backbone"].nunique(), "word"),
+        "printed.implicit_nmse": (best, ".2f"),
+        "printed.copied": (same.sum(), "word"),
+        "printed.copyable": (len(same), "word"),
+        "noise.low": (100 * noise[1], ".0f"),
+        "noise.middle": (100 * noise[2], ".0f"),
+        "noise.high": (100 * noise[3], ".0f"),
+        "noise.surfaces": (table("surfaces_noise_scores")["problem"].nunique(), "word"),
+        "noise.seeds": (len(setting("10_surface_benchmark", "noise_seeds")), "word"),
+        "recovered.best": recovery.query("method != 'oracle'")["recovered"].max(),
+        "nmse": {name: _explicit_nmse(name) for name in ("polynomial", "operon")},
+        "polynomial.effect": pair["rank_biserial"],
+        "polynomial.p": pair["p_holm"],
+        "polynomial.pairs": pair["n_pairs"],
+        "mean.nmse_variance": (_of_the_mean(2, "harmonised_mean", "nmse_variance"), ".0f"),
+        "mean.nmse_release": (_of_the_mean(2, "released_mean", "nmse_release"), ".2f"),
+        "mean.nmse_release_median": _of_the_mean(2, "released_median", "nmse_release"),
+        "mean.chamfer_mean": (_of_the_mean(1, "released_mean", "chamfer_distance", subset="explicit"), ",.0f"),
+        "mean.chamfer_median": _of_the_mean(1, "released_median", "chamfer_distance", subset="explicit"),
+    }
+
+
+def _of_the_mean(number, kind, column, **where):
+    return one(table(f"surfaces_table{number}_{kind}"), method="mean", **where)[column]
+
+
+def _explicit_nmse(method):
+    medians = table("surfaces_table1_harmonised_median_intervals")
+    return Interval(*one(medians, subset="explicit", method=method, metric="nmse_variance")[["value", "low", "high"]])
+
+
+def _copied():
+    """For each cell of OpenEvolve in Table 2, whether it equals the implicit one of Table 1."""
+    first, second = (published(f"surfacebench_table{n}").query("method == 'OpenEvolve'") for n in (1, 2))
+    both = second.merge(first[first["representation"] == "implicit"], on=["method", "backbone", "metric"])
+    return both["value_x"] == both["value_y"]
