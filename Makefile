@@ -29,7 +29,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast test-minutes lint records generate bench lab refresh cost whole readme clean distclean lock
+.PHONY: help all smoke site paper test test-fast test-minutes lint records generate bench lab refresh cost whole readme facts clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -115,8 +115,11 @@ cost: $(READY) ## measure time and memory of the smoke and quick profiles, from 
 whole: $(READY) ## what a clone must stand, twenty minutes: no network, ten interruptions, a second run, an old processor
 	$(PY) -m pytest -m whole tests/test_whole.py
 
-readme: $(READY) ## make the generated parts of README.md again
+readme: $(READY) ## tables/facts.csv and the generated parts of README.md again
 	$(PY) -m rediscover.publish.readme
+
+facts: readme ## the present numbers in README.md and in the essays of notebooks/
+	$(PY) -m rediscover.publish.facts
 
 clean: ## remove build/ (stores of finished runs among it)
 	rm -rf build paper/main.pdf

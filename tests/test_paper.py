@@ -17,7 +17,7 @@ TEXT = (ROOT / "paper" / "main.tex").read_text()
 TABLES = ROOT / "tables"
 NOT_PROSE = (
     r"(?<!\\)%.*",  # comments
-    r"\\(val|claim|filled(\[.*?\])?|label|ref|cite|IfFileExists|includegraphics(\[.*?\])?|begin|end)\{[^{}]*\}",
+    r"\\(fact|claim|filled(\[.*?\])?|label|ref|cite|includegraphics(\[.*?\])?|begin|end)\{[^{}]*\}",
     r"\\begin\{equation\}.*?\\end\{equation\}",  # definitions
     r"[\d.]+(\\linewidth|ex)",  # lengths
     r"\^\{?\d",  # exponents
@@ -44,20 +44,18 @@ def test_a_typed_number_would_be_seen(typed):
     assert re.search(r"\d", without(typed))
 
 
-def test_every_question_has_an_answer_or_is_asked_only_where_its_table_is():
+def test_every_fact_is_known():
+    known = set(re.findall(r"\\csname fact:(.*?)\\endcsname", paper.macros()))
     body = TEXT.partition(r"\begin{document}")[2]
-    defined = set(re.findall(r"\\csname val:(.*?)\\endcsname", paper.numbers(TEXT, TABLES)))
-    guarded = " ".join("".join(re.findall(r"\\IfFileExists.*?\}\{\}\n", body, flags=re.S)).split())
-    for question in paper.ASKED.findall(body):
-        question = " ".join(question.split())
-        assert question in defined or rf"\val{{{question}}}" in guarded, question
+    asked = re.findall(r"\\fact\{([^{}]*)\}", body) + [f"{id}.verdict" for id in re.findall(r"\\claim\{(.+?)\}", body)]
+    assert len(asked) > 180
+    assert set(asked) <= known, set(asked) - known
 
 
 def test_tables_figures_and_references_exist():
-    unguarded = re.sub(r"\\IfFileExists.*?\}\{\}\n", "", TEXT, flags=re.S)
-    for name in re.findall(r"\\filled(?:\[.*?\])?\{(\w+)\}", unguarded):
+    for name in re.findall(r"\\filled(?:\[.*?\])?\{(\w+)\}", TEXT):
         assert (TABLES / f"{name}.tex").exists(), name
-    for name in re.findall(r"\\includegraphics\[.*?\]\{(\w+)\}", unguarded):
+    for name in re.findall(r"\\includegraphics\[.*?\]\{(\w+)\}", TEXT):
         assert (ROOT / "figures" / f"{name}.pdf").exists(), name
     known = re.findall(r"@\w+\{(\w+),", (ROOT / "paper" / "references.bib").read_text())
     assert set(re.findall(r"\\cite\{(\w+)\}", TEXT)) <= set(known)
@@ -89,58 +87,41 @@ def read(name):
     return pd.read_csv(TABLES / f"{name}.csv")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    rows = pd.DataFrame({"method": ["a", "a", "b"], "n of": [1, 2, 3000], "error": [0.5, 1.5e-9, None]})
-    rows["text"] = ['p 5e-55 & "so"', "-0.3 to 2-4", "R2 *is* `x_1` $x_1$"]
-    rows.to_csv(tmp_path / "runs.csv", index=False)
-    (tmp_path / "10_study.provenance.json").write_text('{"parameters": {"evaluations": 2000}}')
-    return tmp_path
-
-
 @pytest.mark.parametrize(
-    "question, latex",
+    "text, written",
     [
-        ("count rows of runs where method=a", "2"),
-        ("distinct method of runs", "2"),
-        ("share method!=b of runs as percent", r"67\,\%"),
-        ("sum n of of runs where method=a", "3"),
-        ("max n of of runs", r"3\,000"),
-        ("mean error of runs as 2 digits", "0.25"),
-        ("count rows of runs where n of>1 and method=a", "1"),
-        ("error of runs where n of=2", r"$1.50\times 10^{-9}$"),
-        ("error of runs where n of=1 as 1 decimals", "0.5"),
-        ("text of runs where n of=1", r"p $5\times 10^{-55}$ \& ``so''"),
-        ("text of runs where n of=2", r"$-$0.3 to 2--4"),
-        ("text of runs where n of=3000", r"$R^2$ \emph{is} \texttt{x\_1} $x_1$"),
-        ("rows method; n of of runs where method=a", r"a & 1\nextrow a & 2 \\"),
-        ("evaluations of 10_study.provenance", r"2\,000"),
+        ("2,477", r"2\,477"),
+        ("120,000 and 2,000,000", r"120\,000 and 2\,000\,000"),
+        ("67%", r"67\,\%"),
+        ("55% of them", r"55\% of them"),
+        ("1.50e-09", r"$1.50\times 10^{-9}$"),
+        ("-0.20 [-0.60, 0.00]", "$-$0.20 [$-$0.60, 0.00]"),
+        ('p 5e-55 & "so"', r"p $5\times 10^{-55}$ \& ``so''"),
+        ("-0.3 to 2-4", "$-$0.3 to 2--4"),
+        ("R2 *is* `x_1` $x_1$", r"$R^2$ \emph{is} \texttt{x\_1} $x_1$"),
     ],
 )
-def test_questions(folder, question, latex):
-    assert paper.answer(question, folder) == latex
+def test_prose_becomes_latex(text, written):
+    assert paper.latex(text) == written
 
 
-@pytest.mark.parametrize(
-    "question, complaint",
-    [
-        ("the best method", "not of the form"),
-        ("error of runs where method=a", "2 values, where one was expected"),
-        ("error of runs where method=c", "0 values, where one was expected"),
-        ("colour of runs where method=b", "colour"),
-        ("median error of runs where method=b", "no number to show"),
-        ("n of of runs where method=b as 3 pigeons", "no such format: 3 pigeons"),
-    ],
-)
-def test_questions_without_an_answer_say_why(folder, question, complaint):
-    with pytest.raises(ValueError, match=complaint) as error:
-        paper.answer(question, folder)
-    assert question in str(error.value)
+def test_rows_of_a_tabular():
+    frame = pd.DataFrame({"method": ["a", "b_c"], "share": ["1", "-2"]})
+    assert paper.rows(frame) == r"a & 1\nextrow b\_c & $-$2 \\"
 
 
-def test_questions_to_tables_that_are_not_there_are_left_open(folder):
-    text = r"\begin{document} \val{count rows of runs} \val{count rows of tomorrow} % \val{nonsense}"
-    assert re.findall(r"val:(.*?)\\", paper.numbers(text, folder)) == ["count rows of runs"]
+def test_macros_are_of_the_facts_and_claims(tmp_path, monkeypatch):
+    monkeypatch.setenv("REDISCOVER_ROOT", str(tmp_path))
+    (tmp_path / "tables").mkdir()
+    claims = "claim_id,claim,verdict,finding\nTO-01,Toys are 50% found,fails,2 of 4\nTO-02,All,holds,4\n"
+    (tmp_path / "tables" / "claims.csv").write_text(claims)
+    (tmp_path / "tables" / "audits.csv").write_text("notebook,number,title\n70_toys,1,A *swing*\n")
+    (tmp_path / "tables" / "facts.csv").write_text("fact,value,text,computed_in\ntoys.count,8,8,here\n")
+    found = dict(re.findall(r"\\expandafter\\def\\csname fact:(.*?)\\endcsname\{(.*)\}\n", paper.macros()))
+    assert found["toys.count"] == "8"
+    assert found["TO-01.verdict"] == "fails" and found["TO-02.finding"] == "4"
+    assert found["claims.failed"] == r"TO-01 & Toys are 50\% found & 2 of 4 \\"
+    assert found["audits.listed"] == r"70\_toys & 1 & A \emph{swing} \\"
 
 
 def make(**environment):

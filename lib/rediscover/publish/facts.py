@@ -22,7 +22,7 @@ from ..report.tables import TABLE_DIGITS
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
 
-MARKED = re.compile(r"<!--([^/\s][^\s>]*)-->(.*?)<!--/-->", re.S)
+MARKED = re.compile(r"<!--([^/\s][^\s>]*)-->((?:(?!<!--).)*)<!--/-->", re.S)
 LEFT = re.compile(r"<!--(?:/|[^/\s>][^\s>]*)-->")  # a mark without its other half
 LIMITS = ("evaluations", "seconds", "memory_mb", "max_rows")
 

@@ -46,9 +46,8 @@ def rows(frame: pd.DataFrame) -> str:
 
 def macros() -> str:
     r"""A definition for each ``\fact{...}`` that the paper can ask for."""
-    claims, audits = (
-        pd.read_csv(root() / "tables" / f"{name}.csv", dtype=str, keep_default_na=False) for name in ("claims", "audits")
-    )
+    tables = (root() / "tables" / f"{name}.csv" for name in ("claims", "audits"))
+    claims, audits = (pd.read_csv(path, dtype=str, keep_default_na=False) for path in tables)
     known = {name: latex(text) for name, text in facts.texts().items()}
     for claim in claims.itertuples():
         known |= {f"{claim.claim_id}.{name}": latex(getattr(claim, name)) for name in ("verdict", "finding")}

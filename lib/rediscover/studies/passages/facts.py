@@ -22,7 +22,8 @@ def facts() -> dict[str, Any]:
     tables = ledger.query("table in ('Table 1', 'Table 3', 'Table 5')")["verdict"]
     lowest = one(ledger, column="range of Validity and Appropriateness scores (1-5 scale)")["low"]
     rubrics = one(ledger, column="number of metrics on which humans score above the LLM judge")["measured"]
-    (ahead,) = re.findall(r"DeepSeek-R1 is ahead of (\d+) of", one(table("passages_claims"), claim_id="ST-10")["finding"])
+    claim = one(table("passages_claims"), claim_id="ST-10")
+    (ahead,) = re.findall(r"DeepSeek-R1 is ahead of (\d+) of", claim["finding"])
     return {
         "count": runs["problem"].nunique(),
         "sections": runs["subset"].nunique(),
@@ -64,6 +65,7 @@ def _alignment():
     one_model = others.pop("DeepSeek-R1")
     return {
         "alignment.models": len(keys),
+        "alignment.models.word": (len(keys), "word"),
         "alignment.entries": keys["n"].unique().item(),
         "alignment.least": (keys["spearman"].min(), ".2f"),
         "alignment.most": (keys["spearman"].max(), ".2f"),

@@ -1,0 +1,112 @@
+"""README, essays and paper say what the tables say: their numbers are facts, and the facts are of these tables."""
+
+import json
+import re
+from pathlib import Path
+
+from rediscover.publish import facts, site
+
+import nbformat
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ESSAYS = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+BRACKETS = re.compile(r"\[[-−]?[\d.,]*\d, [-−]?[\d.,]*\d\]")
+NO_RESULTS = {  # brackets in the essays that come from no table
+    "10_surface_benchmark": ["[-5, 5]"],  # where surfaces are sampled
+    "20_srsd_edit_distance": ["[0.0, 0.5]"],  # a setting to try
+    "40_mdbench_odes": ["[0, 10]"],  # the time of a trajectory
+    "41_mdbench_pdes": ["[1, 2]"],  # a setting to try
+}
+KNOWN = {"toys.count": "8", "toys.share": "0.5 [0.4, 0.6]", "toys.found": "three"}
+
+
+def prose(path):
+    cells = nbformat.read(path, as_version=4).cells
+    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+
+
+@pytest.fixture(scope="module")
+def computed(committed_tables):
+    profiles = {json.loads(path.read_text())["profile"] for path in (ROOT / "tables").glob("*.provenance.json")}
+    if profiles != {"quick"}:
+        pytest.skip(f"the words tell of the quick profile, and these tables are of {' and '.join(profiles)}")
+    return facts.computed()
+
+
+def test_the_file_of_facts_is_what_the_tables_give(computed, tmp_path):
+    computed.to_csv(tmp_path / "facts.csv", index=False)
+    assert (tmp_path / "facts.csv").read_text() == (ROOT / "tables" / "facts.csv").read_text(), "run `make facts`"
+    assert computed["fact"].is_unique
+
+
+@pytest.mark.parametrize("path", ESSAYS, ids=lambda path: path.stem)
+def test_the_essay_says_what_the_tables_say(path, computed):
+    known = dict(zip(computed["fact"], computed["text"], strict=True))
+    for now, stated in zip(facts.essay(path, known).splitlines(), path.read_text().splitlines(), strict=True):
+        assert stated == now, "run `make facts`, and read whether the words still fit"
+
+
+def test_the_essays_state_facts():
+    assert sum(len(facts.MARKED.findall(prose(path))) for path in ESSAYS) >= 242
+
+
+@pytest.mark.parametrize("path", ESSAYS, ids=lambda path: path.stem)
+def test_every_interval_is_a_fact(path):
+    left = BRACKETS.findall(facts.MARKED.sub("", prose(path)))
+    assert sorted(left) == sorted(NO_RESULTS.get(path.stem, []))
+
+
+@pytest.mark.parametrize("path", [*ESSAYS, ROOT / "README.md"], ids=lambda path: path.stem)
+def test_no_line_begins_with_a_mark(path):
+    """There, Markdown takes the whole line for HTML."""
+    text = path.read_text() if path.suffix == ".md" else prose(path)
+    text = re.sub(r"^<!--.*?-->$", "", text, flags=re.M)  # around whole sections
+    assert not re.findall(r"^[\s>*+-]*<!--.*", text, flags=re.M)
+
+
+@pytest.mark.parametrize("path", ESSAYS, ids=lambda path: path.stem)
+def test_no_reader_sees_a_mark(path):
+    shown = site.story(nbformat.read(path, as_version=4))
+    assert len(facts.MARKED.findall(shown)) == len(facts.MARKED.findall(prose(path)))  # comments, whole
+    assert "&lt;!--" not in shown and "--&gt;" not in shown
+
+
+def test_a_fact_that_changes_changes_its_sentence():
+    text = "<!--toys.count-->7<!--/--> toys, <!--toys.share-->0.5\n[0.4, 0.6]<!--/-->. <!--toys.found-->Three<!--/-->"
+    assert facts.filled(text, KNOWN) == text.replace("7", "8")
+    assert facts.filled(text, KNOWN | {"toys.found": "four"}).endswith("-->Four<!--/-->")
+
+
+@pytest.mark.parametrize(
+    "text, complaint",
+    [
+        ("<!--toys.cuont-->8<!--/-->", "'toys.cuont'; did you mean 'toys.count'"),
+        ("<!--toys.count-->8 toys", "<!--toys.count--> stands alone"),
+        ("8<!--/--> toys", "<!--/--> stands alone"),
+        ("<!--toys.count-->8<!--toys.found-->three<!--/-->", "<!--toys.count--> stands alone"),
+    ],
+)
+def test_marks_that_mean_nothing_are_refused(text, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        facts.filled(text, KNOWN)
+
+
+@pytest.mark.parametrize("standing", ["eight", "8 or so", "", "8.0"])
+def test_what_is_not_the_fact_is_replaced(standing):
+    assert facts.filled(f"<!--toys.count-->{standing}<!--/-->", KNOWN) == "<!--toys.count-->8<!--/-->"
+
+
+def test_an_essay_names_its_notebook(tmp_path):
+    cell = {"cell_type": "markdown", "source": ["<!--toys.color-->8<!--/-->"]}
+    (tmp_path / "70_toys.ipynb").write_text(json.dumps({"cells": [cell]}))
+    with pytest.raises(ValueError, match=r"70_toys\.ipynb: no fact is called 'toys\.color'"):
+        facts.essay(tmp_path / "70_toys.ipynb", KNOWN)
+
+
+def test_values_have_six_digits_and_texts_their_forms(computed):
+    values = pd.to_numeric(computed["value"].replace("", None))
+    assert values.notna().sum() > 300
+    whole = computed[values.notna() & computed["text"].str.fullmatch(r"-?[\d,]+")]
+    assert (pd.to_numeric(whole["text"].str.replace(",", "")) - values[whole.index]).abs().max() <= 0.5
