@@ -37,7 +37,6 @@ LONGER = {  # modules that are still to be split; the numbers may only fall
     "metrics/causal.py": 458,
     "expressions/syntax.py": 451,
     "metrics/latex_strings.py": 449,
-    "publish/bench.py": 426,
     "expressions/__init__.py": 410,
     "problems/passages.py": 404,
     "metrics/edit_distance.py": 402,
@@ -78,8 +77,7 @@ def test_studies_do_not_import_each_other():
             assert others <= {own}, f"{module} imports {others - {own}}"
 
 
-# The benchmarks of speed run on named problems.
-UNNAMED = [m for m in MODULES if room(m) not in ("studies", "problems", "") and m != "rediscover.publish.bench"]
+UNNAMED = [m for m in MODULES if room(m) not in ("studies", "problems", "")]
 
 
 @pytest.mark.parametrize("module", UNNAMED)

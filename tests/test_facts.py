@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from rediscover.publish import facts, site
+from rediscover.report import facts as named
 
 import nbformat
 import pandas as pd
@@ -32,7 +33,7 @@ def computed(committed_tables):
     profiles = {json.loads(path.read_text())["profile"] for path in (ROOT / "tables").glob("*.provenance.json")}
     if profiles != {"quick"}:
         pytest.skip(f"the words tell of the quick profile, and these tables are of {' and '.join(profiles)}")
-    return facts.computed()
+    return named.computed()
 
 
 def test_the_file_of_facts_is_what_the_tables_give(computed, tmp_path):

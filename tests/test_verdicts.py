@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from rediscover.cli import main
-from rediscover.publish.audits import SILENT, audits
 from rediscover.report import compare, papers, published, verdicts
+from rediscover.report.audits import SILENT, audits
 
 import nbformat
 import pandas as pd

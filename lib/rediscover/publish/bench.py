@@ -1,17 +1,37 @@
-"""Speed as a ratio against a named alternative, both measured in turn in the same run (``make bench``)."""
+"""Speed as a ratio against a named alternative, both measured in turn in the same run (``make bench``).
+
+Each group below yields comparisons; bench.yaml says on which problems.
+"""
 
 import argparse
+import functools
+import importlib
+import itertools
+import json
 import os
 import statistics
-import time
+import tempfile
+import timeit
+import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 import numpy as np
 import pandas as pd
+import yaml
+from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
 
+from .. import method, problem, problems, runs
+from ..expressions import parse
+from ..metrics import edit_distance, geometry, latex, trees
+from ..system import studies, time_limited, upstream_files
+from ..system.paths import root
 from ..system.store import CACHE
+
+GIVEN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
 
 class Comparison(NamedTuple):
@@ -24,16 +44,11 @@ class Comparison(NamedTuple):
     repeats: int = 7
 
 
-def seconds(function: Callable) -> float:
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
-
-
 def measure(comparison: Comparison) -> dict:
     """Medians of both, in turn (A B A B ...) after one call of ours to warm up, and the median of the ratios."""
     comparison.ours()
-    pairs = [(seconds(comparison.ours), seconds(comparison.other)) for _ in range(comparison.repeats)]
+    both = (comparison.ours, comparison.other)
+    pairs = [[timeit.timeit(call, number=1) for call in both] for _ in range(comparison.repeats)]
     return {
         "what": comparison.what,
         "seconds": statistics.median(ours for ours, _ in pairs),
@@ -44,11 +59,18 @@ def measure(comparison: Comparison) -> dict:
     }
 
 
-def geometry() -> Iterator[Comparison]:
-    """Chamfer and Hausdorff by k-d tree against all pairs."""
-    from scipy.spatial.distance import cdist
+def zss_distance(a: tuple, b: tuple) -> float:
+    """Zhang and Shasha's distance of two trees by the package zss."""
+    import zss
 
-    from ..metrics import geometry
+    def node(tree):
+        return zss.Node(tree[0], [node(child) for child in tree[1:]])
+
+    return zss.simple_distance(node(a), node(b))
+
+
+def clouds() -> Iterator[Comparison]:
+    """Chamfer and Hausdorff by k-d tree against all pairs."""
 
     def all_pairs(a, b, block=500):
         def nearest(p, q):
@@ -58,91 +80,70 @@ def geometry() -> Iterator[Comparison]:
         there, back = nearest(a, b), nearest(b, a)
         return (there**2).mean() + (back**2).mean(), max(there.max(), back.max())
 
+    def trees_of(a, b):
+        return geometry.chamfer_squared(a, b), geometry.hausdorff(a, b)
+
     rng = np.random.default_rng(0)
     for n, repeats in ((5_000, 5), (50_000, 1)):
         a, b = rng.normal(size=(2, n, 3))
-
-        def ours(a=a, b=b):
-            return geometry.chamfer_squared(a, b), geometry.hausdorff(a, b)
-
-        def other(a=a, b=b):
-            return all_pairs(a, b)
-
+        ours, other = (lambda f=f, a=a, b=b: f(a, b) for f in (trees_of, all_pairs))
         yield Comparison(f"Chamfer and Hausdorff, {n:,} points", ours, "all pairs by cdist", other, repeats)
 
 
-def evaluation() -> Iterator[Comparison]:
+def evaluation(text: str, rows: int) -> Iterator[Comparison]:
     """An expression against Python's eval of the same numpy code (eval of a text of our own)."""
-    from ..expressions import parse
-
-    text = "sin(x**2 + y**2)/(1 + x**2 + y**2) + 0.5*exp(-y**2)*cos(3*x*y)"
-    code = compile(text, "benchmark", "eval")
-    expression = parse(text)
-    x, y = np.random.default_rng(0).uniform(-5, 5, size=(2, 5_000))
+    code, expression = compile(text, "benchmark", "eval"), parse(text)
+    x, y = np.random.default_rng(0).uniform(-5, 5, size=(2, rows))
     scope = {"sin": np.sin, "cos": np.cos, "exp": np.exp, "x": x, "y": y}
-    assert np.allclose(expression({"x": x, "y": y}), eval(code, scope), rtol=1e-12, atol=0)
-    yield Comparison(
-        "expression on 5,000 rows",
-        lambda: expression({"x": x, "y": y}),
-        "eval of numpy code",
-        lambda: eval(code, scope),
-        101,
-    )
+
+    def ours():
+        return expression({"x": x, "y": y})
+
+    def other():
+        return eval(code, scope)
+
+    assert np.allclose(ours(), other(), rtol=1e-12, atol=0)
+    yield Comparison(f"expression on {rows:,} rows", ours, "eval of numpy code", other, 101)
 
 
-def grid() -> Iterator[Comparison]:
+def grid(ids: list, of: int, seeds: int, sizes: dict) -> Iterator[Comparison]:
     """A grid of trivial runs: overhead per run, and the time to the first result, against the bare calls."""
-    from .. import method, problem, runs
-
-    ids = [f"surfaces/NCGS{i}" for i in range(1, 12)]
-    loaded = [problem(id, n_train=50, n_test=50, n_ood=50) for id in ids]
+    loaded = [problem(id, **sizes) for id in problems(*ids)[:of]]
     zero = method("zero")
-    seeds = tuple(range(20))
 
     def bare() -> None:
         for p in loaded:
-            for seed in seeds:
+            for seed in range(seeds):
                 zero.solve(p, seed=seed)
 
     def ours():
-        return runs.grid(loaded, [zero], seeds=seeds, progress=False, workers=1)
-
-    yield Comparison(f"grid of {len(loaded) * len(seeds)} trivial runs", ours, "the same calls in a loop", bare, 3)
+        return runs.grid(loaded, [zero], seeds=tuple(range(seeds)), progress=False, workers=1)
 
     def first():
         return runs.grid(loaded[:1], [zero], progress=False, workers=1)
 
+    yield Comparison(f"grid of {len(loaded) * seeds} trivial runs", ours, "the same calls in a loop", bare, 3)
     yield Comparison("time to the first result of a grid", first, "the call itself", lambda: zero.solve(loaded[0]), 5)
 
 
-def edit_distance() -> Iterator[Comparison]:
+def edit_distances(ids: list, of: int, sizes: dict, methods: list) -> Iterator[Comparison]:
     """Tree edit distance against zss, and NED end to end against SymPy and zss, each on the same pairs."""
     import sympy
-    import zss
-
-    from .. import method, problem, problems
-    from ..expressions import parse
-    from ..metrics import edit_distance, trees
-    from ..system import time_limited
 
     pairs = []
-    for id in problems("srsd", "easy")[:12]:
-        law = problem(id, sizes=(800, 100, 100))
+    for law in (problem(id, sizes=tuple(sizes)) for id in problems(*ids)[:of]):
         columns = {name: f"x{i}" for i, name in enumerate(law.inputs)}
         (truth,) = law.expressions.values()
-        for name in ("power_law", "polynomial"):
+        for name in methods:
             (text,) = method(name).solve(law)[0].solution.values()
             pairs.append([str(e.substitute(columns)) for e in (parse(text), truth)])
-
-    def node(tree):
-        return zss.Node(tree[0], [node(child) for child in tree[1:]])
 
     def convert():
         sympy.core.cache.clear_cache()
         return [tuple(map(edit_distance.convert_published, pair)) for pair in pairs]
 
     def plain():
-        return [zss.simple_distance(node(a), node(b)) for a, b in convert()]
+        return [zss_distance(*pair) for pair in convert()]
 
     def warm():
         return [edit_distance.ned_details(*pair).distance for pair in pairs]
@@ -150,34 +151,23 @@ def edit_distance() -> Iterator[Comparison]:
     def cold():
         time_limited.stop()
         edit_distance.published_tree.cache_clear()
-        with _environment(CACHE, ""):  # nothing from the disk
+        with mock.patch.dict(os.environ, {CACHE: ""}):  # nothing from the disk
             return warm()
 
+    def distances(function):
+        return lambda: [function(*pair) for pair in converted]
+
     converted = convert()
-    nodes = [tuple(map(node, pair)) for pair in converted]
-    assert cold() == [zss.simple_distance(a, b) for a, b in nodes]
-    yield Comparison(
-        f"tree edit distance of {len(pairs)} pairs",
-        lambda: [trees.tree_edit_distance(a, b) for a, b in converted],
-        "zss",
-        lambda: [zss.simple_distance(a, b) for a, b in nodes],
-        21,
-    )
+    assert cold() == distances(zss_distance)()
+    ours, theirs = distances(trees.tree_edit_distance), distances(zss_distance)
+    yield Comparison(f"tree edit distance of {len(pairs)} pairs", ours, "zss", theirs, 21)
     for what, ours in (("first time", cold), ("again", warm)):
         yield Comparison(f"NED of {len(pairs)} pairs, {what}", ours, "SymPy and zss for each pair", plain, 1)
 
 
-def sparse_regression() -> Iterator[Comparison]:
-    """Whole grid searches of the linear methods against a pysindy fit and prediction per setting.
-
-    pysindy gets every setting for SINDy, but only the first of 8 (PDEFIND) or 16 (WSINDy) for fields: the ratio is then
-    a lower bound, since ours does the whole grid.
-    """
-    import warnings
-
+def sparse_regression(chosen: list) -> Iterator[Comparison]:
+    """Whole grid searches of the linear methods against a pysindy fit and prediction per setting."""
     import pysindy as ps
-
-    from .. import method, problem
 
     def power(p):
         return lambda u: u**p
@@ -189,70 +179,56 @@ def sparse_regression() -> Iterator[Comparison]:
         listed = [power(p) for p in range(1, setting["degree"] + 1)] + [wave(name) for name in setting["family"]]
         return ps.CustomLibrary(listed, **options)
 
-    def each(solver, loaded, fit, every):
-        p = solver.prepare(loaded, 0)
-        settings = [setting for setting, _ in solver.search(p, np.random.default_rng(0))][::every]
-
-        def other() -> None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                for setting in settings:
-                    fit(p.data, p.cuts, setting)
-
-        return other
+    def thresholded(library, setting):
+        optimizer = ps.STLSQ(threshold=setting["threshold"], alpha=setting["alpha"], max_iter=200)
+        return ps.SINDy(feature_library=library, optimizer=optimizer)
 
     def sindy(data, cuts, setting) -> None:
-        library = functions(setting, include_bias=True)
-        optimizer = ps.STLSQ(threshold=setting["threshold"], alpha=setting["alpha"], max_iter=200)
-        model = ps.SINDy(feature_library=library, optimizer=optimizer)
-        model.fit(data.u[cuts["train"]], t=data.t[cuts["train"]], x_dot=data.target[cuts["train"]])
+        train, model = cuts["train"], thresholded(functions(setting, include_bias=True), setting)
+        model.fit(data.u[train], t=data.t[train], x_dot=data.target[train])
         model.predict(data.u[cuts["validation"]])
 
     def pdefind(data, cuts, setting) -> None:
-        grid = np.stack(np.meshgrid(*data.axes, indexing="ij"), axis=-1)
-        options = {"derivative_order": setting["order"], "spatial_grid": grid, "include_bias": True}
-        library = ps.PDELibrary(functions(setting, include_bias=False), **options)
-        optimizer = ps.STLSQ(threshold=setting["threshold"], alpha=setting["alpha"], max_iter=200)
-        model = ps.SINDy(feature_library=library, optimizer=optimizer)
+        space = np.stack(np.meshgrid(*data.axes, indexing="ij"), axis=-1)
+        options = {"derivative_order": setting["order"], "spatial_grid": space, "include_bias": True}
+        model = thresholded(ps.PDELibrary(functions(setting, include_bias=False), **options), setting)
         u, t, slope = (a[..., cuts["train"], :] for a in (data.u, data.t[:, None], data.target))
         model.fit(u, t=t[:, 0], x_dot=slope)
         model.predict(data.u[..., cuts["validation"], :])
 
     def wsindy(data, cuts, setting) -> None:
         t = data.t[cuts["train"]]
-        library = ps.WeakPDELibrary(
-            functions(setting, include_bias=False),
-            derivative_order=setting["order"],
-            spatiotemporal_grid=np.stack(np.meshgrid(*data.axes, t, indexing="ij"), axis=-1),
-            include_bias=True,
-            K=setting["boxes"],
-        )
+        whole = np.stack(np.meshgrid(*data.axes, t, indexing="ij"), axis=-1)
+        options = {"derivative_order": setting["order"], "spatiotemporal_grid": whole, "K": setting["boxes"]}
+        library = ps.WeakPDELibrary(functions(setting, include_bias=False), include_bias=True, **options)
         optimizer = ps.SR3(reg_weight_lam=setting["threshold"] ** 2 / 2, max_iter=200, unbias=True)
         ps.SINDy(feature_library=library, optimizer=optimizer).fit(data.u[..., cuts["train"], :], t=t)
 
-    chosen = [("sindy", f"odes/{n}", sindy, 1) for n in (3, 25, 54)]
-    chosen += [("pdefind", "pdes/burgers", pdefind, 8), ("wsindy", "pdes/burgers", wsindy, 16)]
-    for name, id, fit, every in chosen:
+    fits = {"sindy": sindy, "pdefind": pdefind, "wsindy": wsindy}
+    for name, id, every in chosen:
         solver, loaded = method(name), problem(id)
-        other = each(solver, loaded, fit, every)
+        prepared = solver.prepare(loaded, 0)
+        settings = [setting for setting, _ in solver.search(prepared, np.random.default_rng(0))][::every]
+
+        def other(name=name, prepared=prepared, settings=settings) -> None:
+            with warnings.catch_warnings(action="ignore"):
+                for setting in settings:
+                    fits[name](prepared.data, prepared.cuts, setting)
+
         part = "pysindy, setting by setting" if every == 1 else f"pysindy, 1 in {every} settings"
         yield Comparison(f"{name} on {id}", lambda s=solver, p=loaded: s.solve(p), part, other, 3 if every == 1 else 1)
 
 
-def latex() -> Iterator[Comparison]:
+def formulas(ids: list) -> Iterator[Comparison]:
     """Metrics of formulas against the plain reference, pair by pair: each bundled formula and the one before it.
 
     SeqSim is difflib itself, and TexBLEU has no reference that runs without GPT-2's weights.
     """
-    import zss
     from rouge_score.rouge_scorer import RougeScorer
     from sympy.parsing.latex import parse_latex
 
-    from ..metrics import latex, trees
-    from ..problems.passages import bundled
-
-    formulas = [[latex.clean(entry.latex) for entry in paper.equations] for paper in bundled()]
-    pairs = [pair for paper in formulas for pair in zip(paper[1:], paper, strict=False)]
+    entries = [(entry.subset, latex.clean(entry.truth["latex"])) for entry in map(problem, problems(*ids))]
+    pairs = [(b, a) for (before, a), (paper, b) in itertools.pairwise(entries) if before == paper]
     scorer = RougeScorer(["rougeL"], use_stemmer=True)
 
     def table(a, b):
@@ -267,18 +243,12 @@ def latex() -> Iterator[Comparison]:
     def rouge(a, b):
         return round(scorer.score(b, a)["rougeL"].fmeasure, 4)
 
-    def node(tree):
-        return zss.Node(tree[0], [node(child) for child in tree[1:]])
-
-    def zhang_shasha(a, b):
-        return zss.simple_distance(node(a), node(b))
-
     def sympy_tree(expression):
         return (type(expression).__name__, *map(sympy_tree, expression.args))
 
     def parsed_and_compared(a, b):
         a, b = (sympy_tree(parse_latex(text)) for text in (a, b))
-        return zhang_shasha(a, b) / max(trees.size(a), trees.size(b))
+        return zss_distance(a, b) / max(trees.size(a), trees.size(b))
 
     structures = [tuple(map(latex.structure, pair)) for pair in pairs]
     single = [pair for pair in pairs if latex.SEPARATOR not in "".join(pair)][:60]
@@ -286,61 +256,28 @@ def latex() -> Iterator[Comparison]:
     for what, ours, name, other, sample, repeats in (
         ("Levenshtein", latex.levenshtein_similarity, "dynamic programming in Python", table, pairs, 3),
         ("ROUGE-L, words kept", latex.rouge_l_words, "rouge_score per pair", rouge, pairs, 3),
-        ("edit distance of source trees", trees.tree_edit_distance, "zss", zhang_shasha, structures[:20], 3),
+        ("edit distance of source trees", trees.tree_edit_distance, "zss", zss_distance, structures[:20], 3),
         ("TED, parses kept", latex.ted, "parse_latex and zss", parsed_and_compared, whole, 1),
     ):
 
-        def run(function, sample=sample):
+        def scored(function, sample=sample):
             return [function(*pair) for pair in sample]
 
-        assert np.allclose(run(ours), run(other), rtol=0, atol=1e-4), what
-        yield Comparison(
-            f"{what}, {len(sample)} pairs",
-            lambda run=run, ours=ours: run(ours),
-            name,
-            lambda run=run, other=other: run(other),
-            repeats,
-        )
+        assert np.allclose(scored(ours), scored(other), rtol=0, atol=1e-4), what
+        calls = (functools.partial(scored, function) for function in (ours, other))
+        yield Comparison(f"{what}, {len(sample)} pairs", next(calls), name, next(calls), repeats)
 
 
-def boolean() -> Iterator[Comparison]:
-    """Rules of all 65 Boolean networks, up to 20 nodes, by truth tables against gene expression programming."""
-    from .. import method, problem, problems
-
-    networks = [problem(id) for id in problems("boolean", "symbolbench")]
-    for network in networks:
-        network.data()  # simulated before the clock starts
-
-    def solve(name):
-        solver = method(name)
-        return lambda: [solver.solve(network) for network in networks]
-
-    yield Comparison(
-        f"rules of {len(networks)} Boolean networks", solve("truth_table"), "logicgep", solve("logicgep"), 3
-    )
-
-
-def scoring() -> Iterator[Comparison]:
+def scoring(table: str, methods: list, released: str) -> Iterator[Comparison]:
     """Scoring whole studies again, with the trees and parses that an earlier run kept, against the first time.
 
-    The edit distances are of the 120 laws and five methods' answers in tables/srsd_runs.csv, the formulas the released
-    ones of SciText2Eq (left out where they cannot be had).
+    The edit distances are of five methods' answers in a table of runs, the formulas the released ones of a study (left
+    out where they cannot be had).
     """
-    import json
-    import tempfile
-
-    from .. import problem
-    from ..metrics import edit_distance, latex
-    from ..problems import passages
-    from ..studies.passages.scores import scores_of
-    from ..system import time_limited, upstream_files
-    from ..system.paths import root
-
-    runs = pd.read_csv(root() / "tables" / "srsd_runs.csv")
-    methods = ("power_law", "polynomial", "gplearn", "operon", "operon_log_scaled")
-    runs = runs[runs["method"].isin(methods) & runs["solution"].notna()]
-    laws = [problem(id) for id in runs["problem"]]
-    answers = [next(iter(json.loads(text).values())) for text in runs["solution"]]
+    answered = pd.read_csv(root() / "tables" / f"{table}.csv")
+    answered = answered[answered["method"].isin(methods) & answered["solution"].notna()]
+    laws = [problem(id) for id in answered["problem"]]
+    answers = [next(iter(json.loads(text).values())) for text in answered["solution"]]
     jobs = [(answer, *law.truth.values(), law.inputs) for answer, law in zip(answers, laws, strict=True)]
 
     def distances():
@@ -349,76 +286,63 @@ def scoring() -> Iterator[Comparison]:
 
     def distances_anew():
         time_limited.stop()
-        with _environment(CACHE, ""):
+        with mock.patch.dict(os.environ, {CACHE: ""}):
             return distances()
 
     yield Comparison(f"NED of {len(jobs)} pairs, trees kept", distances, "nothing kept", distances_anew, 1)
-
     try:
-        outputs = passages.released_outputs()
+        outputs = importlib.import_module(f"rediscover.problems.{released}").released_outputs()
     except upstream_files.ReleasedError:
         return
-    pairs = outputs["prediction"].tolist(), outputs["truth"].tolist()
+    scores_of = studies.module(released, "scores").scores_of
 
-    def formulas():
+    def scores():
         latex.forget()
-        return scores_of(*pairs)
+        return scores_of(outputs["prediction"].tolist(), outputs["truth"].tolist())
 
-    def formulas_anew():
-        with tempfile.TemporaryDirectory() as folder, _environment(CACHE, folder):
-            return formulas()
+    def scores_anew():
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {CACHE: folder}):
+            return scores()
 
-    yield Comparison(
-        f"all metrics of {len(outputs):,} formulas, parses kept", formulas, "nothing kept", formulas_anew, 1
-    )
-
-
-GROUPS = (geometry, evaluation, grid, edit_distance, sparse_regression, latex, scoring, boolean)
+    what = f"all metrics of {len(outputs):,} formulas, parses kept"
+    yield Comparison(what, scores, "nothing kept", scores_anew, 1)
 
 
-@contextmanager
-def _environment(name, value):
-    before = os.environ.get(name)
-    os.environ[name] = value
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
+def networks(ids: list) -> Iterator[Comparison]:
+    """Rules of all Boolean networks, up to 20 nodes, by truth tables against gene expression programming."""
+    loaded = [problem(id) for id in problems(*ids)]
+    for network in loaded:
+        network.data()  # simulated before the clock starts
+
+    def solve(name):
+        return lambda: [method(name).solve(network) for network in loaded]
+
+    what = f"rules of {len(loaded)} Boolean networks"
+    yield Comparison(what, solve("truth_table"), "logicgep", solve("logicgep"), 3)
 
 
-@contextmanager
-def _one_thread():
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        yield
+GROUPS = {
+    group.__name__: group
+    for group in (clouds, evaluation, grid, edit_distances, sparse_regression, formulas, scoring, networks)
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure every group, print the table, and write tables/bench.csv when all were measured."""
-    names = [group.__name__ for group in GROUPS]
     parser = argparse.ArgumentParser(prog="python -m rediscover.publish.bench", description=__doc__)
-    parser.add_argument("groups", nargs="*", help=f"some of: {', '.join(names)}")
-    chosen = parser.parse_args(arguments).groups or names
-    unknown = sorted(set(chosen) - set(names))
-    if unknown:
-        parser.error(f"no group is called {unknown[0]!r} (known: {', '.join(names)})")
+    parser.add_argument("groups", nargs="*", metavar="group", help=f"some of: {', '.join(GROUPS)}")
+    chosen = parser.parse_args(arguments).groups or list(GROUPS)
+    if unknown := set(chosen) - set(GROUPS):
+        parser.error(f"no group is called {min(unknown)!r} (known: {', '.join(GROUPS)})")
     rows = []
-    with _one_thread():
-        for group in GROUPS:
-            if group.__name__ not in chosen:
-                continue
-            for comparison in group():
+    with threadpool_limits(1):
+        for name in (name for name in GROUPS if name in chosen):
+            for comparison in GROUPS[name](**GIVEN[name]):
                 rows.append(measure(comparison))
                 print("{what}: {seconds:.3g} s, {against}: {seconds_against:.3g} s".format(**rows[-1]), flush=True)
     table = pd.DataFrame(rows)
     print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}"))
-    if chosen == names:
-        from ..system.paths import root
-
+    if len(set(chosen)) == len(GROUPS):
         table.to_csv(root() / "tables" / "bench.csv", index=False, float_format="%.3g")
 
 

@@ -40,15 +40,8 @@ def main(profiles: Sequence[str] = ("smoke", "quick")) -> None:
     for profile in profiles:
         shutil.rmtree(root() / "build" / profile, ignore_errors=True)
         for notebook in sorted(models()):  # the ledger, which reads the others, comes last
-            command = [
-                "make",
-                "--no-print-directory",
-                "all",
-                f"PROFILE={profile}",
-                f"STUDY={notebook}",
-                f"PY={sys.executable}",
-            ]
-            seconds, gigabytes = measure(command)
+            goal = f"--no-print-directory all PROFILE={profile} STUDY={notebook}"
+            seconds, gigabytes = measure(["make", *goal.split(), f"PY={sys.executable}"])
             rows.append({"profile": profile, "notebook": notebook, "minutes": seconds / 60, "gigabytes": gigabytes})
             print("{profile} {notebook}: {minutes:.1f} min, {gigabytes:.1f} GB".format(**rows[-1]), flush=True)
     pd.DataFrame(rows).to_csv(root() / "tables" / "cost.csv", index=False, float_format="%.2f")

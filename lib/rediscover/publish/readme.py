@@ -6,7 +6,7 @@ notebook writes.
 
 import pandas as pd
 
-from ..report.facts import table
+from ..report.facts import computed, table
 from ..report.papers import catalogue
 from ..system.paths import root
 from ..system.studies import studies
@@ -40,15 +40,10 @@ def profiles() -> str:
     rows = []
     for profile, part in table("cost").groupby("profile", sort=False):
         longest = part.loc[part["minutes"].idxmax()]
-        rows.append(
-            {
-                "profile": profile,
-                "minutes in all": f"{part['minutes'].sum():.1f}",
-                "longest notebook": f"{longest['notebook']}, {longest['minutes']:.1f} minutes",
-                "peak memory, GB": f"{part['gigabytes'].max():.1f}",
-            }
-        )
-    return _markdown(pd.DataFrame(rows))
+        slowest = f"{longest['notebook']}, {longest['minutes']:.1f} minutes"
+        rows.append([profile, f"{part['minutes'].sum():.1f}", slowest, f"{part['gigabytes'].max():.1f}"])
+    columns = ["profile", "minutes in all", "longest notebook", "peak memory, GB"]
+    return _markdown(pd.DataFrame(rows, columns=columns))
 
 
 SECTIONS = {"results": results, "methods": methods, "profiles": profiles}
@@ -66,6 +61,6 @@ def _markdown(frame: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    facts.computed().to_csv(root() / "tables" / "facts.csv", index=False)
+    computed().to_csv(root() / "tables" / "facts.csv", index=False)
     path = root() / "README.md"
     path.write_text(generated(path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -3,6 +3,7 @@
 import base64
 import html
 import io
+import json
 import re
 import shutil
 from pathlib import Path
@@ -11,12 +12,11 @@ import jinja2
 import nbformat
 import pandas as pd
 
-from ..report import verdicts
+from ..report import audits, verdicts
 from ..report.ledger import VERDICTS
 from ..report.plots import order
 from ..report.tables import number
 from ..system.paths import root
-from . import audits
 
 HERE = Path(__file__).parent / "pages"
 PAGES = {"index.html": "Home", "results.html": "Results", "ledger.html": "Ledger", "audits.html": "Audits"}
@@ -144,7 +144,8 @@ def captions(folder: Path) -> dict[str, str]:
 def _home():
     ledger = _read("ledger")
     chart = described().get("ledger_verdicts")
-    profiles = sorted(set(re.findall(r'"profile": "(\w+)"', _provenance())))
+    records = [json.loads(path.read_text()) for path in (root() / "tables").glob("*.provenance.json")]
+    profiles = sorted({record["profile"] for record in records})
     return {
         "cells": len(ledger),
         "papers": verdicts.counts(ledger, ["paper"]).reset_index(),
@@ -152,10 +153,6 @@ def _home():
         "chart": chart,
         "profile": " and ".join(profiles),
     }
-
-
-def _provenance():
-    return "\n".join(path.read_text() for path in sorted((root() / "tables").glob("*.provenance.json")))
 
 
 def _results():

@@ -1,10 +1,11 @@
-"""What a study states in words: named facts, computed from tables/.
+"""Named facts: each number that README, paper and essays state is computed in one place, from tables/.
 
-``studies/<key>/facts.py`` has one public function, ``facts()``: name -> a value, a pair of value and form, or more of
-them, whose names follow after a dot. A form is a number of significant digits, a format such as ``.1f``, or ``word``.
-`rediscover.publish.facts` collects them.
+``studies/<key>/facts.py`` has one public function, ``facts()``: name -> a value, a pair of value and form, or a mapping
+of more of them, whose names follow after a dot. A form is a number of significant digits, a format such as ``.1f``, or
+``word``. What is about all studies is computed here. tables/facts.csv has them all (`rediscover.publish.facts`).
 """
 
+import importlib
 import json
 import math
 from collections.abc import Iterable
@@ -13,7 +14,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..system.paths import root
-from .tables import number
+from ..system.studies import FOLDER, studies
+from .ledger import CLAIM_VERDICTS, VERDICTS
+from .tables import TABLE_DIGITS, number
+
+LIMITS = ("evaluations", "seconds", "memory_mb", "max_rows")
 
 WORDS = (
     "none one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -118,3 +123,54 @@ def shown(value: Any, form: int | str | None = None) -> str:
     if isinstance(form, str):
         return format(value, form)
     return f"{int(value):,}" if value == int(value) else number(float(value), form or 3)
+
+
+def of_all_studies() -> dict[str, Any]:
+    """Verdicts by paper, audits, cost, and the limits of each notebook's runs."""
+    ledger, claims, cost = table("ledger"), table("claims"), table("cost").query("profile == 'quick'")
+    found: dict[str, Any] = {
+        "audits": len(table("audits")),
+        "claims.papers": (claims["paper"].nunique(), "word"),
+        "ledger.share_not_run": ((ledger["verdict"] == "not run").mean(), ".0%"),
+        "ledger.share_exact": ((ledger.query("verdict == 'reproduced'")["tolerance"] == "exact").mean(), ".0%"),
+        "cost.minutes": (cost["minutes"].sum(), ".0f"),
+        "cost.gigabytes": (cost["gigabytes"].max(), 2),
+    }
+    for name, frame, verdicts in (("ledger", ledger, VERDICTS), ("claims", claims, CLAIM_VERDICTS)):
+        parts = {paper: _counts(part, verdicts) for paper, part in frame.groupby("paper")}
+        found[name] = _counts(frame, verdicts) | parts
+    for notebook in (path.name.partition(".")[0] for path in sorted((root() / "tables").glob("*.provenance.json"))):
+        found[notebook] = {name: limit for name in LIMITS if (limit := setting(notebook, name))}
+    return found
+
+
+def _counts(frame, verdicts):
+    return {"count": len(frame)} | {v.replace(" ", "_"): (frame["verdict"] == v).sum() for v in verdicts}
+
+
+def computed() -> pd.DataFrame:
+    """Every fact from the tables there are: fact, value (empty for a text), text, and where it is computed."""
+    sources = {"report/facts.py": of_all_studies()}
+    for key in studies():
+        if (FOLDER / key / "facts.py").exists():
+            own = importlib.import_module(f"rediscover.studies.{key}.facts").facts()
+            sources[f"studies/{key}/facts.py"] = {key: own}
+    rows = []
+    for source, found in sources.items():
+        for name, entry in _flat(found):
+            value, form = entry if type(entry) is tuple else (entry, None)
+            middle = value.value if isinstance(value, Interval) else value
+            stable = "" if isinstance(value, str) else f"{middle:.{TABLE_DIGITS}g}"
+            try:
+                rows.append({"fact": name, "value": stable, "text": shown(value, form), "computed_in": source})
+            except (ValueError, IndexError) as error:
+                raise ValueError(f"{source}: {name}: {error}") from None
+    return pd.DataFrame(rows)
+
+
+def _flat(found, start=""):
+    for name, entry in found.items():
+        if isinstance(entry, dict):
+            yield from _flat(entry, f"{start}{name}.")
+        else:
+            yield f"{start}{name}", entry
