@@ -4,7 +4,6 @@ Each group below yields comparisons; bench.yaml says on which problems.
 """
 
 import argparse
-import functools
 import importlib
 import itertools
 import json
@@ -14,6 +13,7 @@ import tempfile
 import timeit
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -86,7 +86,7 @@ def clouds() -> Iterator[Comparison]:
     rng = np.random.default_rng(0)
     for n, repeats in ((5_000, 5), (50_000, 1)):
         a, b = rng.normal(size=(2, n, 3))
-        ours, other = (lambda f=f, a=a, b=b: f(a, b) for f in (trees_of, all_pairs))
+        ours, other = partial(trees_of, a, b), partial(all_pairs, a, b)
         yield Comparison(f"Chamfer and Hausdorff, {n:,} points", ours, "all pairs by cdist", other, repeats)
 
 
@@ -95,13 +95,7 @@ def evaluation(text: str, rows: int) -> Iterator[Comparison]:
     code, expression = compile(text, "benchmark", "eval"), parse(text)
     x, y = np.random.default_rng(0).uniform(-5, 5, size=(2, rows))
     scope = {"sin": np.sin, "cos": np.cos, "exp": np.exp, "x": x, "y": y}
-
-    def ours():
-        return expression({"x": x, "y": y})
-
-    def other():
-        return eval(code, scope)
-
+    ours, other = partial(expression, {"x": x, "y": y}), partial(eval, code, scope)
     assert np.allclose(ours(), other(), rtol=1e-12, atol=0)
     yield Comparison(f"expression on {rows:,} rows", ours, "eval of numpy code", other, 101)
 
@@ -112,18 +106,13 @@ def grid(ids: list, of: int, seeds: int, sizes: dict) -> Iterator[Comparison]:
     zero = method("zero")
 
     def bare() -> None:
-        for p in loaded:
-            for seed in range(seeds):
-                zero.solve(p, seed=seed)
+        for p, seed in itertools.product(loaded, range(seeds)):
+            zero.solve(p, seed=seed)
 
-    def ours():
-        return runs.grid(loaded, [zero], seeds=tuple(range(seeds)), progress=False, workers=1)
-
-    def first():
-        return runs.grid(loaded[:1], [zero], progress=False, workers=1)
-
-    yield Comparison(f"grid of {len(loaded) * seeds} trivial runs", ours, "the same calls in a loop", bare, 3)
-    yield Comparison("time to the first result of a grid", first, "the call itself", lambda: zero.solve(loaded[0]), 5)
+    ours = partial(runs.grid, methods=[zero], progress=False, workers=1)
+    whole, first = partial(ours, loaded, seeds=tuple(range(seeds))), partial(ours, loaded[:1])
+    yield Comparison(f"grid of {len(loaded) * seeds} trivial runs", whole, "the same calls in a loop", bare, 3)
+    yield Comparison("time to the first result of a grid", first, "the call itself", partial(zero.solve, loaded[0]), 5)
 
 
 def edit_distances(ids: list, of: int, sizes: dict, methods: list) -> Iterator[Comparison]:
@@ -264,8 +253,7 @@ def formulas(ids: list) -> Iterator[Comparison]:
             return [function(*pair) for pair in sample]
 
         assert np.allclose(scored(ours), scored(other), rtol=0, atol=1e-4), what
-        calls = (functools.partial(scored, function) for function in (ours, other))
-        yield Comparison(f"{what}, {len(sample)} pairs", next(calls), name, next(calls), repeats)
+        yield Comparison(f"{what}, {len(sample)} pairs", partial(scored, ours), name, partial(scored, other), repeats)
 
 
 def scoring(table: str, methods: list, released: str) -> Iterator[Comparison]:
@@ -304,8 +292,7 @@ def scoring(table: str, methods: list, released: str) -> Iterator[Comparison]:
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {CACHE: folder}):
             return scores()
 
-    what = f"all metrics of {len(outputs):,} formulas, parses kept"
-    yield Comparison(what, scores, "nothing kept", scores_anew, 1)
+    yield Comparison(f"all metrics of {len(outputs):,} formulas, parses kept", scores, "nothing kept", scores_anew, 1)
 
 
 def networks(ids: list) -> Iterator[Comparison]:
@@ -317,8 +304,8 @@ def networks(ids: list) -> Iterator[Comparison]:
     def solve(name):
         return lambda: [method(name).solve(network) for network in loaded]
 
-    what = f"rules of {len(loaded)} Boolean networks"
-    yield Comparison(what, solve("truth_table"), "logicgep", solve("logicgep"), 3)
+    ours, other = solve("truth_table"), solve("logicgep")
+    yield Comparison(f"rules of {len(loaded)} Boolean networks", ours, "logicgep", other, 3)
 
 
 GROUPS = {

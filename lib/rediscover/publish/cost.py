@@ -1,5 +1,6 @@
 """What a profile costs: wall-clock time and peak memory of each notebook from scratch (``make cost``)."""
 
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -23,10 +24,8 @@ def measure(command: list[str]) -> tuple[float, float]:
     while process.poll() is None:
         total = 0
         for member in [process, *process.children(recursive=True)]:
-            try:
+            with contextlib.suppress(psutil.Error):  # gone in the meantime
                 total += member.memory_info().rss
-            except psutil.Error:  # gone in the meantime
-                continue
         peak = max(peak, total / 1e9)
         time.sleep(SAMPLED)
     if process.returncode:

@@ -18,14 +18,13 @@ def results() -> str:
     cells, claims = (table(f"{name}_papers").set_index("paper") for name in ("ledger", "claims"))
     whole = pd.concat([cells, cells.sum().to_frame("all").T]).join(pd.concat([claims, claims.sum().to_frame("all").T]))
     whole.columns = [f"claims: {name}" if name in claims else name for name in whole]
-    frame = whole.rename_axis("paper").reset_index()
-    parts = [f"**Verdicts** on published numbers and claims (notebook 90):\n\n{_markdown(frame)}"]
-    texts = facts.texts()
+    verdicts = _markdown(whole.rename_axis("paper").reset_index())
+    parts = [f"**Verdicts** on published numbers and claims (notebook 90):\n\n{verdicts}"]
     for headline in (study["headline"] for study in studies().values() if "headline" in study):
         path = root() / "tables" / f"{headline['table']}.csv"
         if path.exists():
-            frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-            parts.append(f"{headline['title'].format(fact=texts)}:\n\n{_markdown(frame)}")
+            frame, title = pd.read_csv(path, dtype=str, keep_default_na=False), headline["title"]
+            parts.append(f"{title.format(fact=facts.texts())}:\n\n{_markdown(frame)}")
     return "\n\n".join(parts)
 
 

@@ -50,13 +50,11 @@ def build(folder: Path) -> Path:
         (folder / file).write_text(text)
 
     questions = {f"{stem}.html": title(notebook) for stem, notebook in notebooks.items()}
-    for stem, notebook in notebooks.items():
-        file = f"{stem}.html"
-        write(file, "page.html", title=questions[file], body=jinja2.utils.markupsafe.Markup(story(notebook)))
-    write("index.html", "index.html", title="Home", notebooks=questions, **_home())
-    write("results.html", "results.html", title="Results", **_results())
-    write("ledger.html", "ledger.html", title="Ledger", **_ledger())
-    write("audits.html", "audits.html", title="Audits", **_audits())
+    for (file, question), notebook in zip(questions.items(), notebooks.values(), strict=True):
+        write(file, "page.html", title=question, body=jinja2.utils.markupsafe.Markup(story(notebook)))
+    parts = (_home() | {"notebooks": questions}, _results(), _ledger(), _audits())
+    for (file, name), values in zip(PAGES.items(), parts, strict=True):
+        write(file, file, title=name, **values)
     return folder / "index.html"
 
 
@@ -143,14 +141,13 @@ def captions(folder: Path) -> dict[str, str]:
 
 def _home():
     ledger = _read("ledger")
-    chart = described().get("ledger_verdicts")
     records = [json.loads(path.read_text()) for path in (root() / "tables").glob("*.provenance.json")]
     profiles = sorted({record["profile"] for record in records})
     return {
         "cells": len(ledger),
         "papers": verdicts.counts(ledger, ["paper"]).reset_index(),
         "audits": len(_read("audits")),
-        "chart": chart,
+        "chart": described().get("ledger_verdicts"),
         "profile": " and ".join(profiles),
     }
 
