@@ -45,8 +45,8 @@ def extended(tmp_path_factory):
     return copy
 
 
-def test_it_takes_seven_files():
-    assert len(FILES) == 7 and len(dict(FILES)) == 7
+def test_it_takes_eight_files():
+    assert len(FILES) == 8 and len(dict(FILES)) == 8
 
 
 def test_its_tables_and_its_rows_of_the_ledger_are_there(extended):
@@ -55,6 +55,11 @@ def test_its_tables_and_its_rows_of_the_ledger_are_there(extended):
     ledger = pd.read_csv(extended / "tables" / "ledger.csv", dtype=str, keep_default_na=False)
     (row,) = ledger[ledger["paper"] == "ToyBench"].to_dict("records")
     assert row["verdict"] == "reproduced" and row["notebook"] == "70_toys" and float(row["measured"]) == 1
+
+
+def test_its_facts_are_known(extended):
+    found = pd.read_csv(extended / "tables" / "facts.csv", dtype=str).set_index("fact")["text"]
+    assert found["toys.laws"] == "one" and found["toys.recovered"] == "100%" and found["surfaces.count"] == "183"
 
 
 def test_it_is_counted_in_the_readme_and_on_the_site(extended):

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -195,8 +195,8 @@ def sparse_regression(chosen: list) -> Iterator[Comparison]:
 
     fits = {"sindy": sindy, "pdefind": pdefind, "wsindy": wsindy}
     for name, id, every in chosen:
-        solver, loaded = method(name), problem(id)
-        prepared = solver.prepare(loaded, 0)
+        solver: Any = method(name)
+        loaded, prepared = problem(id), solver.prepare(problem(id), 0)
         settings = [setting for setting, _ in solver.search(prepared, np.random.default_rng(0))][::every]
 
         def other(name=name, prepared=prepared, settings=settings) -> None:
