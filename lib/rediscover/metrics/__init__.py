@@ -5,6 +5,7 @@ Metrics import nothing of this package but `expressions`, `system` and `numerics
 """
 
 import importlib
+import inspect
 import math
 import pkgutil
 from collections.abc import Callable
@@ -25,7 +26,9 @@ _DECLARED: dict[str, Metric] = {}
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def metric(direction: str, *, lower: float = 0.0, upper: float = math.inf) -> Callable[[Function], Function]:
+def metric(
+    direction: str, *, lower: float = 0.0, upper: float = math.inf, of: str = ""
+) -> Callable[[Function], Function]:
     """Declare a function as a metric.
 
     Parameters
@@ -33,6 +36,9 @@ def metric(direction: str, *, lower: float = 0.0, upper: float = math.inf) -> Ca
     direction : 'lower' or 'higher', whichever is better
     lower, upper : float
         The range of finite values.
+    of : str
+        What predictions and truths are, said once where the metrics of a module take the same: the sections
+        Parameters, Returns and Examples of the docstring are then made from this declaration.
     """
     if direction not in ("lower", "higher"):
         raise ValueError(f"direction must be 'lower' or 'higher', got {direction!r}")
@@ -40,10 +46,24 @@ def metric(direction: str, *, lower: float = 0.0, upper: float = math.inf) -> Ca
     def declare(function: Function) -> Function:
         declared: Any = function  # which becomes a Metric here
         declared.direction, declared.bounds = direction, (lower, upper)
+        if of and function.__doc__:
+            function.__doc__ = _with_sections(function, of, lower, upper)
         _DECLARED[function.__name__] = declared
         return function
 
     return declare
+
+
+def _with_sections(function: Callable[..., Any], of: str, lower: float, upper: float) -> str:
+    text, prompt, example = inspect.cleandoc(str(function.__doc__)).partition(">>>")
+    examples = f"\n\nExamples\n--------\n>>>{example}" if prompt else ""
+    if math.isinf(lower) or math.isinf(upper):
+        span = f"At most {upper:g}." if math.isinf(lower) else f"At least {lower:g}."
+    else:
+        span = f"In [{lower:g}, {upper:g}]."
+    kind = function.__annotations__["return"].__name__
+    sections = f"Parameters\n----------\nprediction, truth : {of}\n\nReturns\n-------\n{kind}\n    {span}"
+    return f"{text.rstrip()}\n\n{sections}{examples}\n"
 
 
 def declared() -> dict[str, Metric]:

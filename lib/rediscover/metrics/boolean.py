@@ -18,42 +18,35 @@ from ..expressions import Expression
 from . import metric
 from .trees import tree_edit_distance
 
+STATES = """array_like, shape (n_transitions, n_nodes)
+    Next states, 0 or 1; a prediction may be NaN."""
+RULES = "node -> logical Expression"
 LARGEST_TABLE = 20  # variables of a truth table that is still written out: 2**20 rows
 
 
-def _confusion(prediction: ArrayLike, truth: ArrayLike) -> tuple[int, int, int, int]:
+def _pair(prediction: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth).astype(bool)
     if prediction.shape != truth.shape:
         raise ValueError(f"prediction has shape {prediction.shape}, truth {truth.shape}")
+    return prediction, truth
+
+
+def _confusion(prediction: ArrayLike, truth: ArrayLike) -> tuple[int, ...]:
+    """True and false positives, false and true negatives."""
+    prediction, truth = _pair(prediction, truth)
     predicted = np.isnan(prediction) | (prediction > 0.5)
-    return (
-        int(np.sum(predicted & truth)),
-        int(np.sum(predicted & ~truth)),
-        int(np.sum(~predicted & truth)),
-        int(np.sum(~predicted & ~truth)),
-    )
+    counted = (predicted & truth, predicted & ~truth, ~predicted & truth, ~predicted & ~truth)
+    return tuple(int(np.sum(cells)) for cells in counted)
 
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=STATES)
 def precision_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """TP / (TP + FP), counted over all nodes and transitions of a network together (as published).
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n_transitions, n_nodes)
-        Next states, 0 or 1; a prediction may be NaN.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> precision_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.6666666666666666
     """
@@ -61,22 +54,10 @@ def precision_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     return _share(tp, tp + fp)
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=STATES)
 def recall_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """TP / (TP + FN), counted over all nodes and transitions together (as published).
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n_transitions, n_nodes)
-        Next states, 0 or 1; a prediction may be NaN.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> recall_pooled([[1, 0], [0, 0]], [[1, 0], [0, 1]])
     0.5
     """
@@ -84,22 +65,10 @@ def recall_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     return _share(tp, tp + fn)
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=STATES)
 def f1_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """2 P R / (P + R) of the pooled precision and recall (as published); symmetric.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n_transitions, n_nodes)
-        Next states, 0 or 1; a prediction may be NaN.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> f1_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.8
     """
@@ -107,22 +76,10 @@ def f1_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     return _share(2 * tp, 2 * tp + fp + fn)
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=STATES)
 def accuracy_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Share of right bits; symmetric.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n_transitions, n_nodes)
-        Next states, 0 or 1; a prediction may be NaN.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> accuracy_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.75
     """
@@ -130,22 +87,10 @@ def accuracy_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     return _share(tp + tn, tp + fp + fn + tn)
 
 
-@metric("higher", lower=-1.0, upper=1.0)
+@metric("higher", lower=-1.0, upper=1.0, of=STATES)
 def informedness_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Bookmaker informedness, recall + specificity - 1, of the pooled counts (as published); 0 for guessing.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n_transitions, n_nodes)
-        Next states, 0 or 1; a prediction may be NaN.
-
-    Returns
-    -------
-    float
-        In [-1, 1].
-
-    Examples
-    --------
     >>> informedness_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.5
     """
@@ -153,52 +98,30 @@ def informedness_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
     return _share(tp, tp + fn) + _share(tn, tn + fp) - 1.0
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=STATES)
 def f1_macro(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Mean over nodes of the F1 of each node (harmonised; the paper's formula averages over nodes).
 
-    A node that never is 1, neither in truth nor in prediction, counts 1; a NaN is a wrong prediction.
+    A node that never is 1, neither in truth nor in prediction, counts 1; a NaN is a wrong prediction. NaN where there
+    is no node.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n_transitions, n_nodes)
-        Next states, 0 or 1; a prediction may be NaN.
-
-    Returns
-    -------
-    float
-        In [0, 1]; NaN where there is no node.
-
-    Examples
-    --------
     >>> f1_macro([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.8333333333333333
     """
-    prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth).astype(bool)
-    if prediction.shape != truth.shape:
-        raise ValueError(f"prediction has shape {prediction.shape}, truth {truth.shape}")
+    prediction, truth = _pair(prediction, truth)
     predicted = np.where(np.isnan(prediction), ~truth, prediction > 0.5)
     twice = 2 * np.sum(predicted & truth, axis=0)
     whole = twice + np.sum(predicted ^ truth, axis=0)
     return float(np.mean(np.where(whole > 0, twice / np.maximum(whole, 1), 1.0))) if whole.size else np.nan
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=RULES)
 def rules_equivalent(prediction: Mapping, truth: Mapping) -> float:
     """Share of nodes whose predicted rule has the same truth table as the true one (harmonised).
 
-    Parameters
-    ----------
-    prediction, truth : node -> logical Expression
-        A node that is missing in the prediction counts as wrong.
+    A node that is missing in the prediction counts as wrong. NaN where a pair of rules has more than 20 variables or
+    where there is no node.
 
-    Returns
-    -------
-    float
-        NaN where a pair of rules has more than 20 variables or where there is no node.
-
-    Examples
-    --------
     >>> from rediscover.expressions import parse
     >>> rule = {"x1": parse("x1 & x2", logic=True)}
     >>> rules_equivalent({"x1": parse("!(!x2 | !x1)", logic=True)}, rule), rules_equivalent({}, rule)
@@ -217,24 +140,13 @@ def _equivalent(a: Expression, b: Expression) -> float:
     return float(np.all(a(values) == b(values)))
 
 
-@metric("lower")
+@metric("lower", of=RULES)
 def proximity_classes(prediction: Mapping, truth: Mapping) -> float:
     """Symbolic proximity as released: tree edit distance of the rules, mean over the nodes that have both rules.
 
     A node of a tree is labelled with its sympy class, so that all variables are alike. Not normalised; NaN
     where no node has both rules.
 
-    Parameters
-    ----------
-    prediction, truth : node -> logical Expression
-
-    Returns
-    -------
-    float
-        Mean number of edits, at least 0.
-
-    Examples
-    --------
     >>> from rediscover.expressions import parse
     >>> proximity_classes({"x": parse("a & b", logic=True)}, {"x": parse("!a & b", logic=True)})
     1.0

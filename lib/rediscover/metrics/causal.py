@@ -20,6 +20,7 @@ from . import metric
 NEGLIGIBLE = 1e-9  # what is left of a column that others determine, relative to its spread
 
 Edge = tuple[str, str, int]
+GRAPHS = "set of (parent, child, lag)"
 
 
 def edges(graph: Mapping[str, Iterable[tuple[str, int]]]) -> set[Edge]:
@@ -60,168 +61,80 @@ def _f1(prediction: set, truth: set) -> float:
     return _share(2 * precision * recall, precision + recall)
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=GRAPHS)
 def precision_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of predicted pairs that are true pairs, TP / (TP + FP), by the rule for language models.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> precision_pairs({("a", "b", 1), ("a", "c", 1)}, {("b", "a", 1)})
     0.5
     """
     return _precision(pairs(prediction), pairs(truth))
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=GRAPHS)
 def recall_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of true pairs that were predicted, TP / (TP + FN), by the rule for language models.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> recall_pairs({("a", "b", 1)}, {("b", "a", 1), ("a", "a", 1)})
     0.5
     """
     return _precision(pairs(truth), pairs(prediction))
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=GRAPHS)
 def f1_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
     """Harmonic mean of `precision_pairs` and `recall_pairs`, 2 TP / (2 TP + FP + FN); symmetric.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> f1_pairs({("a", "b", 1), ("a", "c", 1)}, {("b", "a", 1)})
     0.6666666666666666
     """
     return _f1(pairs(prediction), pairs(truth))
 
 
-@metric("lower", upper=1.0)
+@metric("lower", upper=1.0, of=GRAPHS)
 def fdr_pairs(prediction: set[Edge], truth: set[Edge]) -> float:
     """False discovery rate, FP / (TP + FP), by the rule for language models; 0 for a graph without edges.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> fdr_pairs({("a", "b", 1), ("a", "c", 1)}, {("b", "a", 1)}), fdr_pairs(set(), {("b", "a", 1)})
     (0.5, 0.0)
     """
     return 1.0 - precision_pairs(prediction, truth) if prediction else 0.0
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=GRAPHS)
 def precision_triples(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of predicted edges that are right in parent, child and lag: the published rule for baselines.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> precision_triples({("a", "b", 1), ("b", "b", 1)}, {("b", "a", 1), ("b", "b", 1)})
     0.5
     """
     return _precision(triples(prediction), triples(truth))
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=GRAPHS)
 def recall_triples(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of true edges that were predicted with the right direction and lag.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> recall_triples({("b", "b", 1)}, {("b", "a", 1), ("b", "b", 1)})
     0.5
     """
     return _precision(triples(truth), triples(prediction))
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=GRAPHS)
 def f1_triples(prediction: set[Edge], truth: set[Edge]) -> float:
     """Harmonic mean of `precision_triples` and `recall_triples`; symmetric.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> f1_triples({("a", "b", 1), ("b", "b", 1)}, {("b", "a", 1), ("b", "b", 1)})
     0.5
     """
     return _f1(triples(prediction), triples(truth))
 
 
-@metric("lower", upper=1.0)
+@metric("lower", upper=1.0, of=GRAPHS)
 def fdr_triples(prediction: set[Edge], truth: set[Edge]) -> float:
     """False discovery rate, FP / (TP + FP), by the rule for baselines; 0 for a graph without edges.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> fdr_triples({("a", "b", 1), ("b", "b", 1)}, {("b", "b", 1)})
     0.5
     >>> fdr_triples({("a", "b", 1)}, {("b", "a", 1)}), fdr_triples(set(), {("b", "a", 1)})
@@ -230,63 +143,30 @@ def fdr_triples(prediction: set[Edge], truth: set[Edge]) -> float:
     return 1.0 - precision_triples(prediction, truth) if prediction else 0.0
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=GRAPHS)
 def precision_directed(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of predicted edges between different variables that are true ones (harmonised).
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> precision_directed({("a", "b", 1), ("b", "b", 1)}, {("a", "b", 1)})
     1.0
     """
     return _precision(directed(prediction), directed(truth))
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=GRAPHS)
 def recall_directed(prediction: set[Edge], truth: set[Edge]) -> float:
     """Share of true edges between different variables that were predicted (harmonised).
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> recall_directed({("a", "b", 1), ("b", "b", 1)}, {("a", "b", 1), ("b", "a", 1)})
     0.5
     """
     return _precision(directed(truth), directed(prediction))
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=GRAPHS)
 def f1_directed(prediction: set[Edge], truth: set[Edge]) -> float:
     """Harmonic mean of `precision_directed` and `recall_directed`; 1 where neither graph has an edge; symmetric.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> f1_directed({("a", "b", 1)}, {("a", "b", 1), ("b", "a", 1)})
     0.6666666666666666
     >>> f1_directed({("a", "a", 1)}, {("b", "b", 1)})
@@ -296,63 +176,30 @@ def f1_directed(prediction: set[Edge], truth: set[Edge]) -> float:
     return _f1(predicted, true) if predicted or true else 1.0
 
 
-@metric("lower", upper=1.0)
+@metric("lower", upper=1.0, of=GRAPHS)
 def fdr_directed(prediction: set[Edge], truth: set[Edge]) -> float:
     """False discovery rate between different variables (harmonised); 0 where nothing was predicted.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
     >>> fdr_directed({("a", "b", 1), ("a", "a", 1)}, {("b", "a", 1)})
     1.0
     """
     return 1.0 - precision_directed(prediction, truth) if directed(prediction) else 0.0
 
 
-@metric("lower")
+@metric("lower", of=GRAPHS)
 def shd(prediction: set[Edge], truth: set[Edge]) -> int:
     """Structural Hamming distance: entries in which the two directed adjacency matrices differ, lags ignored.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    int
-        Number of entries, at least 0.
-
-    Examples
-    --------
     >>> shd({("a", "b", 1)}, {("b", "a", 1)}), shd({("a", "b", 1)}, {("a", "b", 2)})
     (2, 0)
     """
     return len({edge[:2] for edge in prediction} ^ {edge[:2] for edge in truth})
 
 
-@metric("lower")
+@metric("lower", of=GRAPHS)
 def shd_transposed(prediction: set[Edge], truth: set[Edge]) -> int:
     """The distance as released for language models: the predicted matrix is filled child to parent.
 
-    Parameters
-    ----------
-    prediction, truth : set of (parent, child, lag)
-
-    Returns
-    -------
-    int
-        Number of entries, at least 0.
-
-    Examples
-    --------
     >>> shd_transposed({("a", "b", 1)}, {("a", "b", 1)})
     2
     """
@@ -377,9 +224,8 @@ def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]) -> Iterator
 
 def _unit(values: np.ndarray) -> np.ndarray:
     """Columns without their mean and of length 1, or of zeros where they never change."""
-    values = values / np.maximum(
-        np.max(np.abs(values), axis=0), np.finfo(float).tiny
-    )  # the largest floats have no square
+    # the largest floats have no square
+    values = values / np.maximum(np.max(np.abs(values), axis=0), np.finfo(float).tiny)
     values = np.where(np.ptp(values, axis=0) > 0, values - values.mean(axis=0), 0.0)
     length = np.linalg.norm(values, axis=0)
     return values / np.where(length > 0, length, 1.0)
@@ -453,6 +299,5 @@ def ci_score_partial(prediction: set[Edge], series: Mapping[str, np.ndarray]) ->
     >>> ci_score_partial({("a", "b", 1), ("c", "b", 1)}, {"a": a, "c": a, "b": a})
     0.0
     """
-
     scores = [_partial_correlations(y, X).mean() for y, X in _lagged(prediction, series)]
     return float(np.mean(scores)) if scores else np.nan

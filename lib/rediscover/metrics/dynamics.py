@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..system import time_limited
 from . import metric
 
+EQUATIONS = "state -> right-hand side, text or Expression; a prediction may be None"
 TOLERANCE = 0.05
 UNPRINTED = 1e-10  # a constant up to this size is no term: MDBench's code does not print it
 
@@ -99,67 +100,32 @@ def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str], sec
     return "partial" if odd else "identified"
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=EQUATIONS)
 def identified(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> float:
     """1 if `fidelity` is 'identified', else 0.
 
-    Parameters
-    ----------
-    prediction : mapping of state to right-hand side, or None
-    truth : mapping of state to right-hand side
-
-    Returns
-    -------
-    float
-        0 or 1.
-
-    Examples
-    --------
     >>> identified({"x0": "0.21 - sin(x0)"}, {"x0": "0.2 - sin(x0)"})  # 5 % off, the edge of what counts
     1.0
     """
     return float(fidelity(prediction, truth) == "identified")
 
 
-@metric("higher", upper=1.0)
+@metric("higher", upper=1.0, of=EQUATIONS)
 def partial(prediction: Mapping[str, str] | None, truth: Mapping[str, str]) -> float:
     """1 if `fidelity` is 'partial', the underline in the published tables, else 0.
 
-    Parameters
-    ----------
-    prediction : mapping of state to right-hand side, or None
-    truth : mapping of state to right-hand side
-
-    Returns
-    -------
-    float
-        0 or 1.
-
-    Examples
-    --------
     >>> partial({"x0": "0.2 - sin(x0) + 0.01*x0"}, {"x0": "0.2 - sin(x0)"})
     1.0
     """
     return float(fidelity(prediction, truth) == "partial")
 
 
-@metric("lower")
+@metric("lower", of=EQUATIONS)
 def complexity_mdbench(prediction: Mapping[str, Any], truth: object = None) -> float:
     """Nodes of all right-hand sides as MDBench counts them: ``symbolic.complexity`` by its rule 'preorder'.
 
-    Parameters
-    ----------
-    prediction : mapping of state to right-hand side, text or Expression
-    truth : object, optional
-        Not used: a metric takes both.
+    The truth is not used: a metric takes both.
 
-    Returns
-    -------
-    float
-        Number of nodes.
-
-    Examples
-    --------
     >>> complexity_mdbench({"x0": "x1", "x1": "-4.5*x0 - 0.43*x1"})  # 1 + 7
     8.0
     """
@@ -168,23 +134,12 @@ def complexity_mdbench(prediction: Mapping[str, Any], truth: object = None) -> f
     return float(complexity(prediction, rule="preorder"))
 
 
-@metric("lower")
+@metric("lower", of=EQUATIONS)
 def complexity_tree(prediction: Mapping[str, Any], truth: object = None) -> float:
     """Constants, variables and operators of all right-hand sides as they stand: one rule for all methods.
 
-    Parameters
-    ----------
-    prediction : mapping of state to right-hand side, text or Expression
-    truth : object, optional
-        Not used: a metric takes both.
+    The truth is not used: a metric takes both.
 
-    Returns
-    -------
-    float
-        Number of nodes.
-
-    Examples
-    --------
     >>> complexity_tree({"x0": "x1", "x1": "2*x0 + x1"})  # 1 + 5
     6.0
     """

@@ -9,7 +9,7 @@ import hashlib
 import importlib.metadata
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..expressions import Expression, ExpressionError, parse
@@ -143,11 +143,8 @@ def ned_details(
 
     Parameters
     ----------
-    prediction, truth : str or Expression
-    names : sequence of str, optional
-        The input columns in order, as for `ned_published`.
-    seconds : float
-        Limit for simplifying one expression.
+    prediction, truth, names, seconds
+        As for `ned_published`.
     harmonised : bool
         Which of the two distances.
 
@@ -184,9 +181,7 @@ def ned_details(
 
 
 def as_expression(given: Expression | str, names: Sequence[str] | None = None) -> Expression:
-    if isinstance(given, Expression):
-        given = str(given)
-    return parse(given, names)
+    return parse(str(given) if isinstance(given, Expression) else given, names)
 
 
 def by_column(expressions: list[Expression], names: Sequence[str] | None) -> list[Expression]:
@@ -225,7 +220,9 @@ def _remembered(name: str, text: str, seconds: float) -> tuple[str, tuple | None
 
 @functools.cache
 def _version() -> str:
-    sources = "".join(inspect.getsource(conversion) for conversion in CONVERSIONS)
+    published: list[Callable] = [to_sympy, convert_published, sympy_tree]
+    harmonised: list[Callable] = [convert_harmonised, real, exact, _canonical, _signed, _factors, _order]
+    sources = "".join(inspect.getsource(conversion) for conversion in published + harmonised)
     return hashlib.sha256((importlib.metadata.version("sympy") + sources).encode()).hexdigest()[:16]
 
 
@@ -386,17 +383,3 @@ def _factors(expression: Any, power: Any) -> tuple[int, bool, dict]:
     if sign < 0 and not power.is_integer:  # a root of something with a minus: the sign cannot come out
         return 1, False, {("-", tree): power}
     return (sign if power.is_odd else 1), False, {tree: power}
-
-
-CONVERSIONS = (
-    to_sympy,
-    convert_published,
-    sympy_tree,
-    convert_harmonised,
-    real,
-    exact,
-    _canonical,
-    _signed,
-    _factors,
-    _order,
-)

@@ -18,6 +18,7 @@ from scipy.spatial import cKDTree
 
 from . import metric
 
+CLOUDS = "array_like, shape (n, d) and (m, d)"
 NAMES = ("chamfer_squared", "chamfer_distance", "hausdorff")
 
 
@@ -35,70 +36,37 @@ def _nearest(prediction: ArrayLike, truth: ArrayLike) -> list[np.ndarray] | None
     return [scale * trees[1 - i].query(trees[i].data)[0] for i in (0, 1)]
 
 
-@metric("lower")
+@metric("lower", of=CLOUDS)
 def chamfer_squared(prediction: ArrayLike, truth: ArrayLike) -> float:
     r"""Chamfer distance of SurfaceBench, eq. 1, with squared distances; unit: length squared.
 
     .. math:: \frac{1}{|P|} \sum_{p \in P} \min_{q \in Q} \|p - q\|^2
         + \frac{1}{|Q|} \sum_{q \in Q} \min_{p \in P} \|q - p\|^2
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n, d) and (m, d)
-
-    Returns
-    -------
-    float
-        At least 0; inf for a cloud without points or with one that is not finite.
-
-    Examples
-    --------
     >>> chamfer_squared([[0, 0, 0]], [[0, 0, 3], [0, 4, 0]])  # 9 + (9 + 16) / 2
     21.5
     """
     return distances(prediction, truth)["chamfer_squared"]
 
 
-@metric("lower")
+@metric("lower", of=CLOUDS)
 def chamfer_distance(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Chamfer distance with plain distances, as the release has it for explicit and implicit surfaces.
 
     Unit: length.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n, d) and (m, d)
-
-    Returns
-    -------
-    float
-        At least 0; inf as for `chamfer_squared`.
-
-    Examples
-    --------
     >>> chamfer_distance([[0, 0, 0]], [[0, 0, 3], [0, 4, 0]])  # 3 + (3 + 4) / 2
     6.5
     """
     return distances(prediction, truth)["chamfer_distance"]
 
 
-@metric("lower")
+@metric("lower", of=CLOUDS)
 def hausdorff(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Hausdorff distance, SurfaceBench, eq. 2: the farthest that a point of one cloud is from the other.
 
     Unit: length.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n, d) and (m, d)
-
-    Returns
-    -------
-    float
-        At least 0, in units of length; inf as for `chamfer_squared`.
-
-    Examples
-    --------
     >>> hausdorff([[0, 0, 0]], [[0, 0, 3], [0, 4, 0]])
     4.0
     """

@@ -1,151 +1,23 @@
 r"""LaTeX formulas as trees: SymPy's parses and the markup itself.
 
-`latex` says what they are for, and has them under their public names. SymPy needs 20 ms for a formula, so
-that its parses are made in several processes and kept in the user's cache.
+SymPy needs 20 ms for a formula, so that its parses are made in several processes and kept in the user's cache.
 """
 
 import functools
 import importlib.metadata
 import json
-import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import numpy as np
 from tqdm import tqdm
 
 from ..system import time_limited
 from ..system.store import algebra
-from . import metric
-from .latex_strings import FACTS, parts
-from .trees import size, tree_edit_distance, tuples
-
-
-@metric("lower")
-def ted(prediction: str, truth: str) -> float:
-    r"""Mean tree edit distance between SymPy's parses, over the larger size, as published.
-
-    The i-th equation of one side is compared with the i-th of the other, surplus ones are ignored. Nodes are
-    labelled by SymPy's class alone, so names and numbers are invisible. A side that SymPy cannot parse counts
-    as distance 1, and so does a formula without equations: half of the published values are of that kind.
-    Trees that differ all over can be further apart than the larger one is big: values a little above 1 occur.
-
-    Parameters
-    ----------
-    prediction, truth : str
-        LaTeX, cleaned by `clean`.
-
-    Returns
-    -------
-    float
-        At least 0.
-
-    Examples
-    --------
-    >>> ted("y=a+b", "x=u+v")
-    0.0
-    """
-    distances = _ted_parts(prediction, truth)
-    return float(np.mean([1.0 if d is None else d for d in distances])) if distances else 1.0
-
-
-@metric("lower")
-def ted_parsed(prediction: str, truth: str) -> float:
-    """`ted` over those pairs of equations that SymPy parses on both sides; NaN if there are none.
-
-    Report it beside `parse_failures`.
-
-    Parameters
-    ----------
-    prediction, truth : str
-        LaTeX, cleaned by `clean`.
-
-    Returns
-    -------
-    float
-        At least 0, or NaN.
-
-    Examples
-    --------
-    >>> ted_parsed("y=a || }{", "y=a || b=c")
-    0.0
-    """
-    distances = [d for d in _ted_parts(prediction, truth) if d is not None]
-    return float(np.mean(distances)) if distances else math.nan
-
-
-@metric("lower", upper=1.0)
-def parse_failures(prediction: str, truth: str) -> float:
-    """Share of pairs of equations of which SymPy cannot parse one side or the other; 1 if there are no pairs.
-
-    Parameters
-    ----------
-    prediction, truth : str
-        LaTeX, cleaned by `clean`.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Examples
-    --------
-    >>> parse_failures("y=a || }{", "y=a || b=c")
-    0.5
-    """
-    distances = _ted_parts(prediction, truth)
-    return sum(d is None for d in distances) / len(distances) if distances else 1.0
-
-
-def _ted_parts(prediction: str, truth: str) -> list[float | None]:
-    pairs = list(zip(parts(prediction), parts(truth), strict=False))
-    parsed = parse({part for pair in pairs for part in pair})
-    return [_relative(parsed[a], parsed[b]) for a, b in pairs]
-
-
-def _relative(a: tuple | None, b: tuple | None) -> float | None:
-    if a is None or b is None:
-        return None
-    return tree_edit_distance(a, b) / max(size(a), size(b))
-
-
-@metric("lower", upper=1.0)
-def structure_distance(prediction: str, truth: str) -> float:
-    r"""Tree edit distance between LaTeX source trees, in [0, 1]: a structure metric that never fails.
-
-    With the edit distance ``d`` of trees of ``m`` and ``n`` nodes it is ``2 d / (m + n + d)``, which is a
-    metric. The tree is that of the markup, read leniently by pylatexenc (see `structure`): commands with
-    their arguments, sub- and superscripts with theirs, operators; letters, Greek or not, are one label and
-    numbers another, so that renaming a variable costs nothing, as in `ted`. Formulas are compared whole, with
-    all their equations. Two empty formulas: 0.
-
-    Parameters
-    ----------
-    prediction, truth : str
-        LaTeX, cleaned by `clean`.
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    References
-    ----------
-    Li and Zhang, A metric normalization of tree edit distance, Frontiers of Computer Science 5 (2011).
-
-    Examples
-    --------
-    >>> structure_distance("y_j=a", "x_i=b")
-    0.0
-    >>> structure_distance(r"\frac{a}{b}", r"\sqrt{a}")  # 4 and 3 nodes, d = 2 (relabel, delete): 4 / 9
-    0.4444444444444444
-    """
-    a, b = structure(prediction), structure(truth)
-    distance = tree_edit_distance(a, b)
-    return 2 * distance / (size(a) + size(b) + distance)
+from .latex_text import FACTS
+from .trees import tuples
 
 
 @functools.lru_cache(maxsize=50_000)

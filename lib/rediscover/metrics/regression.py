@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike
 
 from . import metric
 
+OUTPUTS = "array_like, shape (n,) or (n, n_outputs)"
+
 
 def _pair(prediction: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth, dtype=float)
@@ -54,21 +56,10 @@ def _ratio(error: float, spread: float) -> float:
     return float(error / spread)
 
 
-@metric("lower")
+@metric("lower", of=OUTPUTS)
 def mse(prediction: ArrayLike, truth: ArrayLike) -> float:
-    """Mean squared error over all values; inf where a prediction is not finite.
+    """Mean squared error over all values, in squared units of the truth; inf where a prediction is not finite.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n,) or (n, n_outputs)
-
-    Returns
-    -------
-    float
-        At least 0, in squared units of the truth.
-
-    Examples
-    --------
     >>> mse([1, 2, 5], [1, 2, 3])  # (0 + 0 + 4) / 3
     1.3333333333333333
     """
@@ -76,7 +67,7 @@ def mse(prediction: ArrayLike, truth: ArrayLike) -> float:
     return float(error.sum() / np.size(truth))
 
 
-@metric("lower")
+@metric("lower", of=OUTPUTS)
 def nmse_variance(prediction: ArrayLike, truth: ArrayLike) -> float:
     r"""Squared error over squared deviation from the truth's mean: the harmonised NMSE.
 
@@ -85,17 +76,6 @@ def nmse_variance(prediction: ArrayLike, truth: ArrayLike) -> float:
     Both sums run over all outputs j. The mean predictor has 1. SurfaceBench, section 4 (one output).
     Not finite: inf. Constant truth: 0 if the prediction is exact, else inf.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n,) or (n, n_outputs)
-
-    Returns
-    -------
-    float
-        At least 0.
-
-    Examples
-    --------
     >>> nmse_variance([1, 2, 5], [1, 2, 3])  # 4 / (1 + 0 + 1)
     2.0
     """
@@ -103,28 +83,17 @@ def nmse_variance(prediction: ArrayLike, truth: ArrayLike) -> float:
     return _ratio(error.sum(), spread.sum())
 
 
-@metric("lower")
+@metric("lower", of=OUTPUTS)
 def nmse_per_output(prediction: ArrayLike, truth: ArrayLike) -> float:
     """`nmse_variance` of each output, averaged: every output counts the same, whatever its scale.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n,) or (n, n_outputs)
-
-    Returns
-    -------
-    float
-        At least 0.
-
-    Examples
-    --------
     >>> nmse_per_output([[1, 0], [3, 20]], [[1, 0], [3, 10]])  # (0 + 100 / 50) / 2
     1.0
     """
     return float(np.mean([_ratio(*sums) for sums in zip(*_sums(prediction, truth), strict=True)]))
 
 
-@metric("lower")
+@metric("lower", of=OUTPUTS)
 def nmse_power(prediction: ArrayLike, truth: ArrayLike) -> float:
     r"""Squared error over squared truth, all outputs together, as released by MDBench.
 
@@ -132,17 +101,6 @@ def nmse_power(prediction: ArrayLike, truth: ArrayLike) -> float:
 
     Zero has 1, whatever the truth's mean. Not finite: inf.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n,) or (n, n_outputs)
-
-    Returns
-    -------
-    float
-        At least 0.
-
-    Examples
-    --------
     >>> round(nmse_power([1, 2, 5], [1, 2, 3]), 6)  # 4 / 14
     0.285714
     """
@@ -150,24 +108,13 @@ def nmse_power(prediction: ArrayLike, truth: ArrayLike) -> float:
     return float(error.sum() / (np.sum(np.square(np.asarray(truth, dtype=float))) + 1e-10))
 
 
-@metric("lower")
+@metric("lower", of="array_like, shape (n,)")
 def nmse_release(prediction: ArrayLike, truth: ArrayLike) -> float:
     """NMSE as released by SurfaceBench for one output: rows with a NaN prediction are dropped.
 
     Infinities are not. Mean squared error over variance of the rows left. No variance: 0 if the error is 0,
     else inf. No row left: inf. The release then leaves infinite scores out of its averages.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n,)
-
-    Returns
-    -------
-    float
-        At least 0.
-
-    Examples
-    --------
     >>> nmse_release([1, float("nan"), 5], [1, 2, 3])  # (0 + 4) / 2 over a variance of 1
     2.0
     """
@@ -178,7 +125,7 @@ def nmse_release(prediction: ArrayLike, truth: ArrayLike) -> float:
     return _ratio(*(float(s.sum()) for s in _sums(prediction[kept], truth[kept]))) if kept.any() else math.inf
 
 
-@metric("lower")
+@metric("lower", of="array_like, shape (n, n_axes)")
 def nmse_release_parametric(prediction: ArrayLike, truth: ArrayLike) -> float:
     """NMSE as released by SurfaceBench for parametric surfaces.
 
@@ -187,17 +134,6 @@ def nmse_release_parametric(prediction: ArrayLike, truth: ArrayLike) -> float:
     With three axes it is a third of `nmse_variance`: the mean predictor has 1/3. The release reports nothing
     where a prediction is not finite; here that is inf.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n, n_axes)
-
-    Returns
-    -------
-    float
-        At least 0.
-
-    Examples
-    --------
     >>> truth = [[0, 0, 0], [2, 4, 6]]
     >>> round(nmse_release_parametric([[1, 2, 3], [1, 2, 3]], truth), 9)  # the mean predictor
     0.333333333
@@ -206,21 +142,10 @@ def nmse_release_parametric(prediction: ArrayLike, truth: ArrayLike) -> float:
     return _ratio(error.mean(), spread.sum())
 
 
-@metric("higher", lower=-math.inf, upper=1.0)
+@metric("higher", lower=-math.inf, upper=1.0, of=OUTPUTS)
 def r2(prediction: ArrayLike, truth: ArrayLike) -> float:
     """Coefficient of determination, 1 - `nmse_variance`; -inf where a prediction is not finite.
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n,) or (n, n_outputs)
-
-    Returns
-    -------
-    float
-        At most 1.
-
-    Examples
-    --------
     >>> r2([1, 2, 4], [1, 2, 3])  # 1 - 1 / 2
     0.5
     """
@@ -239,8 +164,7 @@ def r2_accuracy(prediction: ArrayLike, truth: ArrayLike, *, threshold: float = 0
 
     Returns
     -------
-    float
-        0 or 1.
+    float, 0 or 1
 
     Examples
     --------

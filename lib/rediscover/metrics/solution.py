@@ -124,16 +124,12 @@ def solution_rate(
 
     Parameters
     ----------
-    prediction, truth : str or Expression
-    sample : input name -> ndarray, shape (n,)
-        At least 2 rows that the prediction was not fitted to.
-    seconds : float
-        Limit of each step.
+    prediction, truth, sample, seconds
+        As for `relation`.
 
     Returns
     -------
-    float
-        0 or 1.
+    float, 0 or 1
 
     Examples
     --------
@@ -151,11 +147,8 @@ def equivalent(
 
     Parameters
     ----------
-    prediction, truth : str or Expression
-    sample : input name -> ndarray, shape (n,)
-        At least 2 rows that the prediction was not fitted to.
-    seconds : float
-        Limit of each step.
+    prediction, truth, sample, seconds
+        As for `relation`.
 
     Returns
     -------
@@ -224,30 +217,11 @@ def _precise(tree: tuple, values: Mapping) -> Any:
     return result
 
 
-PRECISE: dict[str, Callable] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "**": operator.pow,
-    "neg": operator.neg,
-    "abs": abs,
-    "min": min,
-    "max": max,
-    "mod": operator.mod,
-    "log2": lambda a: mpmath.log(a, 2),
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "and": operator.and_,
-    "or": operator.or_,
-    "xor": operator.xor,
-    "implies": operator.le,
-    "not": operator.not_,
-}
+PRECISE: dict[str, Callable] = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
+PRECISE |= {"**": operator.pow, "neg": operator.neg, "mod": operator.mod, "abs": abs, "min": min, "max": max}
+PRECISE |= {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
+PRECISE |= {"!=": operator.ne, "and": operator.and_, "or": operator.or_, "xor": operator.xor, "not": operator.not_}
+PRECISE |= {"implies": operator.le, "log2": lambda a: mpmath.log(a, 2)}
 
 
 def is_constant(prediction: str, truth: str, offset: bool) -> bool:

@@ -12,25 +12,16 @@ from . import metric
 from .trees import tree_edit_distance
 
 
-@metric("higher", lower=-np.inf, upper=1.0)
+@metric("higher", lower=-np.inf, upper=1.0, of="array_like, shape (n times, n states) or (n times,)")
 def r2_trajectories(prediction: ArrayLike, truth: ArrayLike) -> float:
     r"""Coefficient of determination, averaged over the state variables (SymbolBench, section 3).
 
     .. math:: R^2 = \frac{1}{D} \sum_j \Bigl(1 - \frac{\sum_t (x_j^t - \hat x_j^t)^2}{\sum_t (x_j^t - \bar
     x_j)^2}\Bigr)
 
-    Parameters
-    ----------
-    prediction, truth : array_like, shape (n times, n states) or (n times,)
+    NaN where the prediction is not finite or has another shape (its integration failed) and for fewer than two
+    points. A state that never changes counts 1 if it was met exactly, else 0.
 
-    Returns
-    -------
-    float
-        NaN where the prediction is not finite or has another shape (its integration failed) and for fewer
-        than two points. A state that never changes counts 1 if it was met exactly, else 0.
-
-    Examples
-    --------
     >>> r2_trajectories([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]], [[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
     0.75
     """
@@ -80,25 +71,14 @@ def _denominator(values: ArrayLike, failures: str) -> np.ndarray:
     return values[~np.isnan(values)] if failures == "dropped" else values
 
 
-@metric("lower")
+@metric("lower", of="state -> Expression")
 def proximity_dependent(prediction: Mapping, truth: Mapping) -> float:
     """Symbolic proximity as released: tree edit distances of the parts that depend on variables, summed over states.
 
     At every node the part that depends on the variables is kept, once, so that every constant left,
     exponents included, becomes the label 1, and a coefficient or an intercept (not both) disappears.
-    ``x**2`` and ``x**3`` have distance 0.
+    ``x**2`` and ``x**3`` have distance 0. Not normalised; NaN where the prediction lacks a state.
 
-    Parameters
-    ----------
-    prediction, truth : state -> Expression
-
-    Returns
-    -------
-    float
-        Not normalised. NaN where the prediction lacks a state.
-
-    Examples
-    --------
     >>> from rediscover.expressions import parse
     >>> proximity_dependent({"x": parse("3*x**2")}, {"x": parse("x**3")})
     0.0

@@ -50,86 +50,62 @@ def size(tree: tuple) -> int:
     return 1 + sum(map(size, tree[1:]))
 
 
-class _Postorder(NamedTuple):
-    labels: list
-    left: np.ndarray  # postorder index of each node's leftmost leaf
-    roots: np.ndarray  # the highest node above each leftmost leaf, ascending
+# Of a tree in postorder: labels as codes, for each node the index of its leftmost leaf, and the highest node above each
+# leftmost leaf, ascending.
+Postorder = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _postorder(tree: tuple) -> _Postorder:
-    labels: list = []
+def _postorder(tree: tuple, codes: dict[tuple, int]) -> Postorder:
+    """`codes` numbers the labels that have occurred. They are compared with their types: the number 1 is not True."""
+    labels: list[int] = []
     left: list[int] = []
     stack: list[tuple[tuple, int | None]] = [(tree, None)]
     while stack:
         (label, *children), first = stack.pop()
         if first is not None or not children:
-            labels.append(label)
+            labels.append(codes.setdefault((type(label), label), len(codes)))
             left.append(len(left) if first is None else first)
         else:
             # The node comes back after its children; its leftmost leaf is the next leaf to be numbered.
             stack.append(((label,), len(labels)))
             stack.extend((child, None) for child in reversed(children))
     highest = {first: node for node, first in enumerate(left)}
-    return _Postorder(labels, np.array(left), np.array(sorted(highest.values())))
+    return np.array(labels), np.array(left), np.array(sorted(highest.values()))
 
 
 @njit(cache=True)
-def _forests(
-    i: int,
-    j: int,
-    labels_a: np.ndarray,
-    left_a: np.ndarray,
-    labels_b: np.ndarray,
-    left_b: np.ndarray,
-    trees: np.ndarray,
-    forests: np.ndarray,
-) -> None:
+def _forests(i: int, j: int, a: Postorder, b: Postorder, trees: np.ndarray, forests: np.ndarray) -> None:
     """Fill `forests` for the subtrees at i and j: [x, y] is the distance of their first x and y nodes.
 
     `trees` holds the distances of smaller subtrees; those of the subtrees at the left edges are entered.
     """
-    a, b = left_a[i], left_b[j]
+    (labels_a, left_a, _), (labels_b, left_b, _) = a, b
+    first_a, first_b = left_a[i], left_b[j]
     forests[0, 0] = 0
-    for x in range(1, i - a + 2):
+    for x in range(1, i - first_a + 2):
         forests[x, 0] = x
-    for y in range(1, j - b + 2):
+    for y in range(1, j - first_b + 2):
         forests[0, y] = y
-    for x in range(1, i - a + 2):
-        for y in range(1, j - b + 2):
-            p, q = a + x - 1, b + y - 1
+    for x in range(1, i - first_a + 2):
+        for y in range(1, j - first_b + 2):
+            p, q = first_a + x - 1, first_b + y - 1
             cost = min(forests[x - 1, y], forests[x, y - 1]) + 1
-            if left_a[p] == a and left_b[q] == b:
+            if left_a[p] == first_a and left_b[q] == first_b:
                 forests[x, y] = min(cost, forests[x - 1, y - 1] + (labels_a[p] != labels_b[q]))
                 trees[p, q] = forests[x, y]
             else:
-                forests[x, y] = min(cost, forests[left_a[p] - a, left_b[q] - b] + trees[p, q])
+                forests[x, y] = min(cost, forests[left_a[p] - first_a, left_b[q] - first_b] + trees[p, q])
 
 
 @njit(cache=True)
-def _distances(
-    labels_a: np.ndarray,
-    left_a: np.ndarray,
-    roots_a: np.ndarray,
-    labels_b: np.ndarray,
-    left_b: np.ndarray,
-    roots_b: np.ndarray,
-) -> np.ndarray:
-    trees = np.zeros((len(labels_a), len(labels_b)), np.int64)
-    forests = np.zeros((len(labels_a) + 1, len(labels_b) + 1), np.int64)
-    for i in roots_a:
-        for j in roots_b:
-            _forests(i, j, labels_a, left_a, labels_b, left_b, trees, forests)
-    return trees
-
-
-def _prepare(
-    prediction: tuple, truth: tuple
-) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    a, b = _postorder(prediction), _postorder(truth)
-    # Labels are compared with their types: the number 1 is not True.
-    codes: dict[tuple, int] = {}
-    labels = [np.array([codes.setdefault((type(x), x), len(codes)) for x in t.labels]) for t in (a, b)]
-    return (labels[0], a.left, a.roots), (labels[1], b.left, b.roots)
+def _distances(a: Postorder, b: Postorder) -> tuple[np.ndarray, np.ndarray]:
+    """Distances of all pairs of subtrees, and room for `_forests`."""
+    trees = np.zeros((len(a[0]), len(b[0])), np.int64)
+    forests = np.zeros((len(a[0]) + 1, len(b[0]) + 1), np.int64)
+    for i in a[2]:
+        for j in b[2]:
+            _forests(i, j, a, b, trees, forests)
+    return trees, forests
 
 
 @metric("lower")
@@ -155,8 +131,9 @@ def tree_edit_distance(prediction: tuple, truth: tuple) -> int:
     >>> tree_edit_distance(("+", ("x",), ("y",)), ("*", ("x",), ("+", ("y",), ("z",))))
     3
     """
-    a, b = _prepare(prediction, truth)
-    return int(_distances(*a, *b)[-1, -1])
+    codes: dict[tuple, int] = {}
+    trees, _ = _distances(_postorder(prediction, codes), _postorder(truth, codes))
+    return int(trees[-1, -1])
 
 
 def edit_script(prediction: tuple, truth: tuple) -> list[Edit]:
@@ -177,24 +154,25 @@ def edit_script(prediction: tuple, truth: tuple) -> list[Edit]:
     >>> [edit.operation for edit in edit_script(("sin", ("x",)), ("*", ("2",), ("x",)))]
     ['insert', 'keep', 'rename']
     """
-    (labels_a, left_a, roots_a), (labels_b, left_b, roots_b) = _prepare(prediction, truth)
-    trees = _distances(labels_a, left_a, roots_a, labels_b, left_b, roots_b)
-    forests = np.zeros((len(labels_a) + 1, len(labels_b) + 1), np.int64)
+    codes: dict[tuple, int] = {}
+    a, b = _postorder(prediction, codes), _postorder(truth, codes)
+    (labels_a, left_a, _), (labels_b, left_b, _) = a, b
+    trees, forests = _distances(a, b)
     edits, pairs = [], [(len(labels_a) - 1, len(labels_b) - 1)]
     while pairs:
         i, j = pairs.pop()
-        _forests(i, j, labels_a, left_a, labels_b, left_b, trees, forests)
-        a, b = left_a[i], left_b[j]
+        _forests(i, j, a, b, trees, forests)
+        x, y = left_a[i], left_b[j]
         p, q = i, j  # the last nodes of the two forests that remain
-        while p >= a or q >= b:
-            here = forests[p - a + 1, q - b + 1]
-            if p >= a and here == forests[p - a, q - b + 1] + 1:
+        while p >= x or q >= y:
+            here = forests[p - x + 1, q - y + 1]
+            if p >= x and here == forests[p - x, q - y + 1] + 1:
                 edits.append(Edit("delete", int(p), None))
                 p -= 1
-            elif q >= b and here == forests[p - a + 1, q - b] + 1:
+            elif q >= y and here == forests[p - x + 1, q - y] + 1:
                 edits.append(Edit("insert", None, int(q)))
                 q -= 1
-            elif left_a[p] == a and left_b[q] == b:
+            elif left_a[p] == x and left_b[q] == y:
                 edits.append(Edit("keep" if labels_a[p] == labels_b[q] else "rename", int(p), int(q)))
                 p, q = p - 1, q - 1
             else:  # two whole subtrees correspond
