@@ -15,7 +15,8 @@ from pathlib import Path
 import rediscover as rd
 from rediscover.expressions import Expression, ExpressionError, from_sympy, parse, refit, simplify
 from rediscover.expressions.numerics import DERIVATIVES, Program
-from rediscover.expressions.syntax import ARITY, CHARACTERS, DEPTH, NESTING, NODES, UNARY
+from rediscover.expressions.syntax import CHARACTERS, NESTING
+from rediscover.expressions.trees import ARITY, DEPTH, NODES, UNARY
 from rediscover.system import time_limited
 
 import numpy as np

@@ -13,7 +13,6 @@ numbers, variables and the functions of `syntax`, and nothing in it can execute 
 """
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,7 +22,8 @@ import numpy as np
 
 from . import algebra
 from .numerics import Program
-from .syntax import ARITY, DEPTH, NAMED, NODES, ExpressionError, Parser, build, fold, identifier, replace_leaves, write
+from .syntax import Parser, identifier, write
+from .trees import NAMED, ExpressionError, build, checked_size, fold, is_number, leaves, replace_leaves
 
 __all__ = ["Expression", "ExpressionError", "from_sympy", "parse", "refit", "simplify"]
 
@@ -36,10 +36,9 @@ def parse(text: str, names: Iterable[str] | None = None, logic: bool = False) ->
     Parameters
     ----------
     text : str
-        Infix as written by any method: ``^`` or ``**``, ``np.sin``, ``X1``, ``add(x, y)``,
-        ``where(c, a, b)``, ``Piecewise((a, c), (b, True))``, ``|x|``, ``x % 2``. ``log`` is the natural
-        logarithm, ``log(x, b)`` the one to base b. ``pi`` and ``E`` are constants; every other name
-        without brackets is a variable.
+        Infix as written by any method: ``^`` or ``**``, ``np.sin``, ``X1``, ``add(x, y)``, ``where(c, a, b)``,
+        ``Piecewise((a, c), (b, True))``, ``|x|``, ``x % 2``. ``log`` is the natural logarithm, ``log(x, b)`` the one
+        to base b. ``pi`` and ``E`` are constants; every other name without brackets is a variable.
     names : iterable of str, optional
         The variables that may occur. A variable called ``pi`` or ``E`` must be listed.
     logic : bool
@@ -70,10 +69,9 @@ class Expression:
     Attributes
     ----------
     tree : nested tuples
-        ``(label, child, ...)``. A leaf is ``(name,)``, ``(number,)``, ``(bool,)``, ``("π",)`` or
-        ``("ℯ",)``. Labels are ``+ - * / ** neg``, ``< <= > >= == !=``, ``and or not xor implies``,
-        function names, and
-        ``where`` with the children condition, value, other value.
+        ``(label, child, ...)``. A leaf is ``(name,)``, ``(number,)``, ``(bool,)``, ``("π",)`` or ``("ℯ",)``. Labels
+        are ``+ - * / ** neg``, ``< <= > >= == !=``, ``and or not xor implies``, function names, and ``where`` with
+        the children condition, value, other value.
     logic : bool
         True for a Boolean rule.
     size : int
@@ -85,7 +83,7 @@ class Expression:
     size: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", _checked_size(self.tree))
+        object.__setattr__(self, "size", checked_size(self.tree))
 
     def __str__(self) -> str:
         return self._text
@@ -112,14 +110,7 @@ class Expression:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The variables, sorted."""
-        found: set = set()
-
-        def note(label: Any, children: list) -> None:
-            if not children:
-                found.add(label)
-
-        fold(self.tree, note)
-        return tuple(sorted(label for label in found if isinstance(label, str) and label not in NAMED))
+        return tuple(sorted({leaf for leaf in leaves(self.tree) if isinstance(leaf, str) and leaf not in NAMED}))
 
     # Evaluation
 
@@ -170,7 +161,12 @@ class Expression:
         return Program([self.tree])
 
     def _columns(self, values: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
-        columns = {name: _column(name, values[name], self.logic) for name in values}
+        columns, wanted = {}, bool if self.logic else float
+        for name, value in values.items():
+            column = np.asarray(value)
+            if column.dtype.kind not in "biuf":
+                raise TypeError(f"values of {name} must be real numbers, got {column.dtype}")
+            columns[name] = column if column.dtype == wanted else column.astype(wanted)
         for name in self.names:
             if name not in columns:
                 raise KeyError(f"no value for {name}, a variable of {self}")
@@ -184,8 +180,8 @@ class Expression:
         """The tree in which what stays fixed of numbers, small integer exponents, is the label of a leaf."""
 
         def mark(label: Any, children: list[tuple]) -> tuple:
-            if label == "**" and len(children[1]) == 1 and _is_number(children[1][0]):
-                if abs(children[1][0]) <= EXPONENT and children[1][0] == int(children[1][0]):
+            if label == "**" and len(children[1]) == 1 and is_number(n := children[1][0]):
+                if abs(n) <= EXPONENT and n == int(n):
                     children[1] = (children[1],)
             return build(label, *children)
 
@@ -195,21 +191,14 @@ class Expression:
         """The tree with ``replacement(number)`` for each constant, from left to right."""
 
         def replace(leaf: Any) -> tuple:
-            return leaf if type(leaf) is tuple else replacement(leaf) if _is_number(leaf) else (leaf,)
+            return leaf if type(leaf) is tuple else replacement(leaf) if is_number(leaf) else (leaf,)
 
         return replace_leaves(self._marked, replace)
 
     @cached_property
     def constants(self) -> tuple[float, ...]:
         """Every number from left to right but integer exponents up to 6."""
-        found: list[float] = []
-
-        def note(number: float) -> tuple:
-            found.append(number)
-            return (number,)
-
-        self._with_leaves(note)
-        return tuple(found)
+        return tuple(filter(is_number, leaves(self._marked)))
 
     def with_constants(self, values: Sequence[float]) -> "Expression":
         """The expression with other constants, as many as it has.
@@ -236,23 +225,23 @@ class Expression:
 
     def substitute(self, replacements: Mapping[str, "Expression | float | str"]) -> "Expression":
         """The expression with variables replaced, all at once, by expressions, numbers or other names."""
-        trees = {name: self._tree_of(value) for name, value in replacements.items()}
-        return Expression(replace_leaves(self.tree, lambda leaf: trees.get(leaf, (leaf,))), self.logic)
 
-    def _tree_of(self, value: Any) -> tuple:
-        if isinstance(value, Expression):
-            return value.tree
-        if isinstance(value, str):
-            return (identifier(value),)
-        return (value if isinstance(value, int) else float(value),)
+        def tree(value: Any) -> tuple:
+            if isinstance(value, Expression):
+                return value.tree
+            if isinstance(value, str):
+                return (identifier(value),)
+            return (value if isinstance(value, int) else float(value),)
+
+        trees = {name: tree(value) for name, value in replacements.items()}
+        return Expression(replace_leaves(self.tree, lambda leaf: trees.get(leaf, (leaf,))), self.logic)
 
     # Algebra
 
     def sympy(self) -> Any:
         """The SymPy expression in plain Symbols; Integer for integers, Float for other numbers.
 
-        SymPy evaluates as usual (``x + x`` becomes ``2*x``); constant parts beyond
-        double precision are oo or nan.
+        SymPy evaluates as usual (``x + x`` becomes ``2*x``); constant parts beyond double precision are oo or nan.
         """
         return self._sympy
 
@@ -264,44 +253,6 @@ class Expression:
         import sympy
 
         return sympy.latex(self.sympy())
-
-
-def _checked_size(tree: tuple) -> int:
-    """Number of nodes of a tree, after checking labels, numbers of children and limits."""
-    size = 0
-
-    def check(label: Any, depths: list[int]) -> int:
-        nonlocal size
-        size += 1
-        if size > NODES:
-            raise ExpressionError("", 0, f"more than {NODES} nodes")
-        if not depths:
-            finite = not _is_number(label) or abs(label) < math.inf
-            if type(label) not in (bool, int, float, str) or not finite:
-                raise ExpressionError("", 0, f"{label!r} is neither a finite number nor a name")
-            return 1
-        least, most = ARITY.get(label, (1, 0))
-        if not least <= len(depths) <= most:
-            raise ExpressionError("", 0, f"no operation {label!r} of {len(depths)} arguments")
-        depth = 1 + max(depths)
-        if depth > DEPTH:
-            raise ExpressionError("", 0, f"its tree is deeper than {DEPTH}")
-        return depth
-
-    fold(tree, check)
-    return size
-
-
-def _is_number(label: Any) -> bool:
-    return type(label) in (int, float)
-
-
-def _column(name: str, value: Any, logic: bool) -> np.ndarray:
-    column = np.asarray(value)
-    if column.dtype.kind not in "biuf":
-        raise TypeError(f"values of {name} must be real numbers, got {column.dtype}")
-    wanted = bool if logic else float
-    return column if column.dtype == wanted else column.astype(wanted)
 
 
 def from_sympy(expression: Any) -> Expression:
@@ -401,10 +352,12 @@ def refit(
     if not expression.constants or expression.logic:
         return expression
     names = [f"#{i}" for i in range(len(expression.constants))]  # no identifiers, so no variable is called so
-    leaves = iter(names)
-    program = Program([expression._with_leaves(lambda _: (next(leaves),))], names)
-    start = np.array(expression.constants, float)
-    found = best_constants(
-        program, columns, names, start, y.ravel(), starts, rng or np.random.default_rng(0), evaluations
-    )
+    markers = iter(names)
+    program = Program([expression._with_leaves(lambda _: (next(markers),))], names)
+
+    def computed(constants: np.ndarray) -> list[np.ndarray]:
+        return program(columns | dict(zip(names, constants, strict=True)))
+
+    start, rng = np.array(expression.constants, float), rng or np.random.default_rng(0)
+    found = best_constants(computed, start, y.ravel(), starts, rng, evaluations)
     return expression if found is None else expression.with_constants(found.tolist())

@@ -1,5 +1,6 @@
 """Trees to SymPy and back, node by node; SymPy never sees text."""
 
+import functools
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -7,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .numerics import UFUNCS
-from .syntax import COMPARISONS, NAMED, build, call, fold
+from .syntax import call
+from .trees import COMPARISONS, NAMED, build, fold
 
 LARGEST_EXACT = 2**53  # integer powers beyond it become floats: 9**9**9 would fill the memory
 LARGEST_EXPONENT = 1000
@@ -108,10 +110,7 @@ def from_sympy(expression: Any) -> tuple:
     binary |= {"Equality": "==", "Unequality": "!=", "And": "and", "Or": "or", "Xor": "xor", "Implies": "implies"}
 
     def chain(label: str, trees: Iterable[tuple]) -> tuple:
-        first, *rest = trees
-        for tree in rest:
-            first = (label, first, tree)
-        return first
+        return functools.reduce(lambda left, right: (label, left, right), trees)
 
     def total(terms: Any) -> tuple:
         tree = read(terms[0])
@@ -144,10 +143,8 @@ def from_sympy(expression: Any) -> tuple:
         name = type(node).__name__
         if node.is_Symbol:
             return (node.name,)
-        if node.is_Integer:
-            return (int(node),)
-        if node.is_Float:
-            return (float(node),)
+        if node.is_Integer or node.is_Float:
+            return (int(node) if node.is_Integer else float(node),)
         if node.is_Add:
             return total(node.args)
         if node.is_Mul or node.is_Rational:

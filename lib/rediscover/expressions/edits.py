@@ -42,8 +42,7 @@ class Edited(NamedTuple):
 def read_edits(reply: str) -> tuple[Edit, ...]:
     """The SEARCH/REPLACE blocks of a reply in their order, without white space at their ends.
 
-    The marks are found anywhere in a line, as by OpenEvolve
-    (github.com/algorithmicsuperintelligence/openevolve).
+    The marks are found anywhere in a line, as by OpenEvolve (github.com/algorithmicsuperintelligence/openevolve).
 
     Raises
     ------

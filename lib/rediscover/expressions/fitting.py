@@ -4,21 +4,17 @@ The search is SciPy's trust region, not its MINPACK: that one, in SciPy 1.17, gi
 call where the Jacobian lacks rank, as it does for constants that the data cannot tell apart.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from scipy.optimize import least_squares
-
-from .numerics import Program
 
 PENALTY = 1e6  # scaled residual of a row where the expression is undefined, and bound of all others
 EXACT = 1e-28  # mean squared scaled residual at which no further start is tried
 
 
 def best_constants(
-    program: Program,
-    columns: dict[str, np.ndarray],
-    names: list[str],
+    computed: Callable[[np.ndarray], list[np.ndarray]],
     start: np.ndarray,
     y: np.ndarray,
     starts: int,
@@ -27,17 +23,15 @@ def best_constants(
 ) -> np.ndarray | None:
     """Constants with a smaller sum of squared errors than `start` has, or None.
 
-    `program` computes the expression and its derivatives with respect to `names`. Residuals are
-    divided by the
-    root mean square of y.
+    `computed` gives the expression's values and its derivatives with respect to the constants, at some constants.
+    Residuals are divided by the root mean square of y.
     """
     scale = float(np.sqrt(np.mean(y**2))) or 1.0
     scale = scale if np.isfinite(scale) else float(np.max(np.abs(y)))
 
     def raw(constants: np.ndarray) -> list[np.ndarray]:
-        filled = columns | dict(zip(names, constants, strict=True))
         with np.errstate(all="ignore"):
-            return [np.broadcast_to(part, y.shape) / scale for part in map(np.ravel, program(filled))]
+            return [np.broadcast_to(part, y.shape) / scale for part in map(np.ravel, computed(constants))]
 
     def bounded(rows: np.ndarray) -> np.ndarray:
         return np.clip(np.nan_to_num(rows, nan=PENALTY, posinf=PENALTY, neginf=-PENALTY), -PENALTY, PENALTY)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .syntax import NAMED, UNARY, VARIADIC, Parser, fold
+from .syntax import Parser
+from .trees import NAMED, UNARY, VARIADIC, fold
 
 ARC = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
 ARC |= {"asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh"}
@@ -20,39 +21,15 @@ UFUNCS |= {"xor": np.logical_xor, "not": np.logical_not, "implies": np.less_equa
 UFUNCS |= {"min": np.minimum, "max": np.maximum}
 
 # Derivatives of f(a, b), given those of a and b as p and q. Steps have derivative 0 everywhere.
-DERIVATIVES = {
-    "+": "p + q",
-    "-": "p - q",
-    "*": "p*b + a*q",
-    "/": "(p - a/b*q)/b",
-    "neg": "-p",
-    "sin": "p*cos(a)",
-    "cos": "-p*sin(a)",
-    "tan": "p*(1 + tan(a)**2)",
-    "asin": "p/sqrt(1 - a**2)",
-    "acos": "-p/sqrt(1 - a**2)",
-    "atan": "p/(1 + a**2)",
-    "sinh": "p*cosh(a)",
-    "cosh": "p*sinh(a)",
-    "tanh": "p*(1 - tanh(a)**2)",
-    "asinh": "p/sqrt(1 + a**2)",
-    "acosh": "p/sqrt(a**2 - 1)",
-    "atanh": "p/(1 - a**2)",
-    "exp": "p*exp(a)",
-    "log": "p/a",
-    "log2": "p/(a*log(2))",
-    "log10": "p/(a*log(10))",
-    "sqrt": "p/(2*sqrt(a))",
-    "cbrt": "p/(3*cbrt(a)**2)",
-    "abs": "p*sign(a)",
-    "sign": "0",
-    "floor": "0",
-    "ceil": "0",
-    "atan2": "(b*p - a*q)/(a**2 + b**2)",
-    "mod": "p - q*floor(a/b)",
-    "min": "where(a <= b, p, q)",
-    "max": "where(a >= b, p, q)",
-}
+DERIVATIVES = {"+": "p + q", "-": "p - q", "*": "p*b + a*q", "/": "(p - a/b*q)/b", "neg": "-p"}
+DERIVATIVES |= {"sin": "p*cos(a)", "cos": "-p*sin(a)", "tan": "p*(1 + tan(a)**2)"}
+DERIVATIVES |= {"asin": "p/sqrt(1 - a**2)", "acos": "-p/sqrt(1 - a**2)", "atan": "p/(1 + a**2)"}
+DERIVATIVES |= {"sinh": "p*cosh(a)", "cosh": "p*sinh(a)", "tanh": "p*(1 - tanh(a)**2)"}
+DERIVATIVES |= {"asinh": "p/sqrt(1 + a**2)", "acosh": "p/sqrt(a**2 - 1)", "atanh": "p/(1 - a**2)"}
+DERIVATIVES |= {"exp": "p*exp(a)", "log": "p/a", "log2": "p/(a*log(2))", "log10": "p/(a*log(10))"}
+DERIVATIVES |= {"sqrt": "p/(2*sqrt(a))", "cbrt": "p/(3*cbrt(a)**2)", "abs": "p*sign(a)"}
+DERIVATIVES |= {"sign": "0", "floor": "0", "ceil": "0", "mod": "p - q*floor(a/b)"}
+DERIVATIVES |= {"atan2": "(b*p - a*q)/(a**2 + b**2)", "min": "where(a <= b, p, q)", "max": "where(a >= b, p, q)"}
 RULES = {UFUNCS[label]: Parser(text, [*"abpq"], False).tree() for label, text in DERIVATIVES.items()}
 POWER = Parser("b*a**(b - 1)*p", [*"abpq"], False).tree()
 EXPONENTIAL = Parser("a**b*log(a)*q", [*"abpq"], False).tree()
@@ -63,13 +40,8 @@ def _quotient(a: float, b: float) -> float:
 
 
 # What Python computes to the same bits as numpy, more than ten times as fast, where operands are numbers.
-SCALAR = {
-    np.add: operator.add,
-    np.subtract: operator.sub,
-    np.multiply: operator.mul,
-    np.negative: operator.neg,
-    np.divide: _quotient,
-}
+SCALAR = {np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.negative: operator.neg}
+SCALAR[np.divide] = _quotient
 LARGEST_PRODUCT = 6  # integer powers up to this are computed as products
 
 

@@ -1,7 +1,4 @@
-"""Text to tree and tree to text, without executing anything.
-
-A tree is nested tuples ``(label, child, ...)``; a leaf is ``(name,)``, ``(number,)`` or ``(bool,)``.
-"""
+"""Text to tree and tree to text, without executing anything."""
 
 import difflib
 import math
@@ -9,123 +6,30 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
+from .trees import ARITY, COMPARISONS, CONNECTIVES, NAMED, ExpressionError, build, fold, is_boolean, replace_leaves
+
 CHARACTERS = 20_000  # longest text
 NESTING = 100  # brackets, signs and powers inside one another: the parser recurses on these only
-NODES = 5_000  # of a tree
-DEPTH = 400  # of a tree; a sum of n terms is n deep, so this is more than NESTING
-
-# The labels of named constants are no identifiers, so that variables may be called pi and E.
-NAMED = {"π": math.pi, "ℯ": math.e}
 CONSTANTS = {"pi": "π", "E": "ℯ", "π": "π"}
 PREFIXED = {"e": "ℯ"}  # np.e, but a bare e is a variable
 UNDEFINED = {"nan", "NaN", "inf", "oo", "zoo", "Infinity"}
-
-COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-CONNECTIVES = ("and", "or", "xor", "implies", "not")
-BOOLEAN = {*COMPARISONS, *CONNECTIVES}
-UNARY = """sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log log2 log10 sqrt cbrt
-    abs sign floor ceil""".split()
-BINARY = ("atan2", "mod")
-VARIADIC = ("min", "max")
-ARITY = {
-    **dict.fromkeys(["+", "-", "*", "/", "**", *BOOLEAN, *BINARY], (2, 2)),
-    **dict.fromkeys(["neg", "not", *UNARY], (1, 1)),
-    **dict.fromkeys(VARIADIC, (2, NODES)),
-    "where": (2, 3),  # where(condition, value) is undefined elsewhere, as a Piecewise without a default
-}
 
 ALIASES = {"arc" + name: "a" + name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")}
 ALIASES |= {"Abs": "abs", "absolute": "abs", "fabs": "abs", "ln": "log", "sgn": "sign", "ceiling": "ceil"}
 ALIASES |= {"Min": "min", "minimum": "min", "Max": "max", "maximum": "max", "Mod": "mod", "remainder": "mod"}
 ALIASES |= {"negative": "neg", "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "div"}
 ALIASES |= {"reciprocal": "inv", "expit": "sigmoid", "float64": "float"}
-# Functions that are read as other expressions of their arguments a, b; each argument stands once.
-# These are the
+# Functions that are read as other expressions of their arguments a, b; each argument stands once. These are the
 # plain ones: a method whose division, root or logarithm is protected must write its own definition out.
-EXPANSIONS = {
-    "add": "a + b",
-    "sub": "a - b",
-    "mul": "a*b",
-    "div": "a/b",
-    "neg": "-a",
-    "inv": "1/a",
-    "pow": "a**b",
-    "square": "a**2",
-    "cube": "a**3",
-    "cot": "1/tan(a)",
-    "sec": "1/cos(a)",
-    "csc": "1/sin(a)",
-    "coth": "1/tanh(a)",
-    "sech": "1/cosh(a)",
-    "csch": "1/sinh(a)",
-    "acot": "atan(1/a)",
-    "log1p": "log(1 + a)",
-    "expm1": "exp(a) - 1",
-    "exp2": "2**a",
-    "hypot": "sqrt(a**2 + b**2)",
-    "sigmoid": "1/(1 + exp(-a))",
-    "relu": "max(a, 0)",
-    "logb": "log(a)/log(b)",
-    "aq": "a/sqrt(1 + b**2)",  # the analytic quotient of Operon
-    "logabs": "log(abs(a))",
-    "sqrtabs": "sqrt(abs(a))",
-    "powabs": "abs(a)**b",
-    "float": "a",
-}
+EXPANSIONS = {"add": "a + b", "sub": "a - b", "mul": "a*b", "div": "a/b", "pow": "a**b", "neg": "-a", "inv": "1/a"}
+EXPANSIONS |= {"square": "a**2", "cube": "a**3", "exp2": "2**a", "expm1": "exp(a) - 1", "log1p": "log(1 + a)"}
+EXPANSIONS |= {"cot": "1/tan(a)", "sec": "1/cos(a)", "csc": "1/sin(a)", "acot": "atan(1/a)"}
+EXPANSIONS |= {"coth": "1/tanh(a)", "sech": "1/cosh(a)", "csch": "1/sinh(a)", "hypot": "sqrt(a**2 + b**2)"}
+EXPANSIONS |= {"sigmoid": "1/(1 + exp(-a))", "relu": "max(a, 0)", "logb": "log(a)/log(b)", "float": "a"}
+EXPANSIONS |= {"logabs": "log(abs(a))", "sqrtabs": "sqrt(abs(a))", "powabs": "abs(a)**b"}
+EXPANSIONS["aq"] = "a/sqrt(1 + b**2)"  # the analytic quotient of Operon
 RELATIONS = dict(zip(("Lt", "Le", "Gt", "Ge", "Eq", "Ne"), COMPARISONS, strict=True))  # as SymPy prints some
-FUNCTIONS = {*RELATIONS, *UNARY, *BINARY, *VARIADIC, *EXPANSIONS, *ALIASES, "where", "Piecewise"}
-
-
-class ExpressionError(ValueError):
-    """An expression cannot be read or built.
-
-    Attributes
-    ----------
-    text : the text that was read.
-    position : index of the offending character, from 0.
-    reason : what is wrong there.
-    """
-
-    def __init__(self, text: str, position: int, reason: str) -> None:
-        self.text, self.position, self.reason = text, position, reason
-        start, stop = max(0, position - 30), position + 30
-        excerpt = f"{'...' if start else ''}{text[start:stop]}{'...' if stop < len(text) else ''}"
-        super().__init__(f"cannot read expression {excerpt!r} at position {position}: {reason}")
-
-    def __reduce__(self) -> tuple:  # workers send errors home
-        return type(self), (self.text, self.position, self.reason)
-
-
-def fold(tree: tuple, combine: Callable[[Any, list], Any]) -> Any:
-    """Result of ``combine(label, results of the children)`` at the root, bottom-up, without recursion."""
-    stack, results = [(tree, False)], list[Any]()
-    while stack:
-        node, ready = stack.pop()
-        if ready or len(node) == 1:
-            first = len(results) - len(node) + 1
-            children = results[first:]
-            del results[first:]
-            results.append(combine(node[0], children))
-        else:
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(node[1:]))
-    return results[0]
-
-
-def replace_leaves(tree: tuple, replacement: Callable[[Any], tuple]) -> tuple:
-    """The tree with each leaf label replaced by a tree; signs of numbers are kept in the number."""
-    return fold(tree, lambda label, children: build(label, *children) if children else replacement(label))
-
-
-def build(label: str, *children: tuple) -> tuple:
-    """A node; the negative of a number is a number, as its text cannot tell them apart."""
-    if label == "neg" and len(children[0]) == 1 and type(children[0][0]) in (int, float):
-        return (-children[0][0],)
-    return (label, *children)
-
-
-def is_boolean(tree: tuple) -> bool:
-    return type(tree[0]) is bool or (len(tree) > 1 and tree[0] in BOOLEAN)
+FUNCTIONS = {*RELATIONS, *EXPANSIONS, *ALIASES, "Piecewise", *filter(str.isidentifier, ARITY)} - {*CONNECTIVES}
 
 
 def as_number(tree: tuple) -> tuple:
@@ -177,9 +81,6 @@ def call(name: str, arguments: list[tuple]) -> tuple:
     return (label, *arguments)
 
 
-# ---------------------------------------------------------------------------------------------------- reading
-
-
 class Token(NamedTuple):
     kind: str  # number, name, operator, end
     text: str
@@ -197,20 +98,9 @@ TOKEN = re.compile(
 # Operator -> (label, left binding power, right binding power). The order is Python's, but & and | bind less
 # than comparisons (numbers have no bits here). Python's own grammar would not do: it has no ^ for powers,
 # no !, -> and |x|.
-INFIX = {
-    "or": ("or", 10, 10),
-    "and": ("and", 15, 15),
-    "|": ("or", 20, 20),
-    "&": ("and", 30, 30),
-    **{symbol: (symbol, 50, 50) for symbol in COMPARISONS},
-    "+": ("+", 60, 60),
-    "-": ("-", 60, 60),
-    "*": ("*", 70, 70),
-    "/": ("/", 70, 70),
-    "%": ("mod", 70, 70),
-    "**": ("**", 90, 89),
-    "^": ("**", 90, 89),
-}
+INFIX = {"or": ("or", 10, 10), "and": ("and", 15, 15), "|": ("or", 20, 20), "&": ("and", 30, 30)}
+INFIX |= {symbol: (symbol, 50, 50) for symbol in COMPARISONS} | {"+": ("+", 60, 60), "-": ("-", 60, 60)}
+INFIX |= {"*": ("*", 70, 70), "/": ("/", 70, 70), "%": ("mod", 70, 70), "**": ("**", 90, 89), "^": ("**", 90, 89)}
 PREFIX = {"-": ("neg", 80), "+": ("", 80), "not": ("not", 17), "~": ("not", 80)}
 LOGIC_INFIX = {name: INFIX[name] for name in ("or", "and", "|", "&")}
 LOGIC_INFIX |= {"&&": LOGIC_INFIX["&"], "^": ("xor", 25, 25), "->": ("implies", 5, 4)}
@@ -310,22 +200,18 @@ class Parser:
             return self.name()
         if token.text == "(":
             self.advance()
-            value = self.outside_bars(lambda: self.climb(0))
-            self.expect(")")
-            return value
+            return self.within(")", lambda: self.climb(0))
         if token.text == "|" and not self.logic:
             self.advance()
-            self.in_bars, outer = True, self.in_bars
-            value = self.climb(0)
-            self.in_bars = outer
-            self.expect("|")
-            return ("abs", as_number(value))
+            return ("abs", as_number(self.within("|", lambda: self.climb(0))))
         self.fail(f"expected a value, {self.found()}")
 
-    def outside_bars(self, read: Callable[[], Any]) -> Any:
-        self.in_bars, outer = False, self.in_bars
+    def within(self, end: str, read: Callable[[], Any]) -> Any:
+        """What `read` reads before a closing bracket or bar."""
+        self.in_bars, outer = end == "|", self.in_bars
         result = read()
         self.in_bars = outer
+        self.expect(end)
         return result
 
     def literal(self) -> tuple:
@@ -370,40 +256,37 @@ class Parser:
             self.fail("a rule has no functions" if self.logic else unknown_function(name), token.position)
         self.advance()
         if name == "Piecewise":
-            return self.outside_bars(self.piecewise)
+            return piecewise(self.within(")", lambda: self.separated(self.piece)))
+        arguments = self.within(")", lambda: self.separated(lambda: self.climb(0)))
         try:
-            return call(name, self.outside_bars(self.arguments))
+            return call(name, arguments)
         except ValueError as error:
-            if isinstance(error, ExpressionError):
-                raise
             self.fail(str(error), token.position)
 
-    def arguments(self) -> list[tuple]:
-        arguments = [self.climb(0)]
+    def separated(self, read: Callable[[], Any]) -> list:
+        found = [read()]
         while self.token.text == ",":
             self.advance()
-            arguments.append(self.climb(0))
-        self.expect(")")
-        return arguments
+            found.append(read())
+        return found
 
-    def piecewise(self) -> tuple:
-        """``Piecewise((a, c1), (b, c2), ...)`` is ``where(c1, a, where(c2, b, ...))``."""
-        pieces = []
-        while True:
-            self.expect("(")
-            value = as_number(self.climb(0))
-            self.expect(",")
-            pieces.append((as_condition(self.climb(0)), value))
-            self.expect(")")
-            if self.token.text != ",":
-                break
-            self.advance()
+    def piece(self) -> tuple[tuple, tuple]:
+        """Condition and value of ``(value, condition)``."""
+        self.expect("(")
+        value = as_number(self.climb(0))
+        self.expect(",")
+        condition = as_condition(self.climb(0))
         self.expect(")")
-        condition, value = pieces.pop()
-        tree = value if condition == (True,) else ("where", condition, value)
-        for condition, value in reversed(pieces):
-            tree = ("where", condition, value, tree)
-        return tree
+        return condition, value
+
+
+def piecewise(pieces: list[tuple[tuple, tuple]]) -> tuple:
+    """``Piecewise((a, c1), (b, c2), ...)`` is ``where(c1, a, where(c2, b, ...))``."""
+    condition, value = pieces.pop()
+    tree = value if condition == (True,) else ("where", condition, value)
+    for condition, value in reversed(pieces):
+        tree = ("where", condition, value, tree)
+    return tree
 
 
 EXPANDED: dict[str, tuple] = {}  # name -> (tree, arity)
@@ -411,8 +294,6 @@ for _name, _text in EXPANSIONS.items():
     _arity = 2 if "b" in re.findall(r"\w+", _text) else 1
     EXPANDED[_name] = (Parser(_text, None, False).tree(), (_arity, _arity))
 
-
-# ---------------------------------------------------------------------------------------------------- writing
 
 SYMBOLS = {label: symbol for symbol, (label, *_) in (INFIX | LOGIC_INFIX).items()} | {"or": "|", "and": "&"}
 SYMBOLS["**"] = "**"

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..expressions import EXPONENT, Expression, parse, refit
-from ..expressions.syntax import fold
+from ..expressions.trees import fold
 from ..numerics import level_sets
 from ..system import time_limited
 from . import metric

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..expressions import Expression, parse, refit
-from ..expressions.syntax import fold
+from ..expressions.trees import fold
 from ..problems import Problem, generator
 from .answers import on_answers
 

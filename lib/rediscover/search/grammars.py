@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..expressions import Expression, ExpressionError, algebra, parse
-from ..expressions.syntax import fold, replace_leaves
+from ..expressions.trees import fold, replace_leaves
 
 DEEPEST = 100  # rules inside one another; a deeper derivation is given up
 Production = tuple[float, tuple[str, ...]]

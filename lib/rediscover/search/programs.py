@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
-from ..expressions.syntax import fold
+from ..expressions.trees import fold
 from .compiled import compiled
 from .evaluation import BLOCK, backward, forward, squared_error, structure
 from .operators import ARITIES, CODES, CONSTANT, VARIABLE

@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .. import Expression
-from ..syntax import ExpressionError, as_number, identifier
+from ..syntax import as_number, identifier
+from ..trees import ExpressionError
 from .execution import Interpreter
 from .frames import Frame, Function, Itself, Parameter, ProgramError
 from .values import Formula, Number, Table, Value, Vector, formula

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..syntax import is_boolean
+from ..trees import is_boolean
 from .values import (
     ROWS,
     Formula,

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..syntax import COMPARISONS, CONNECTIVES, DEPTH, NODES, as_condition, as_number, build, call, is_boolean
+from ..syntax import as_condition, as_number, call
+from ..trees import COMPARISONS, CONNECTIVES, DEPTH, NODES, build, is_boolean
 
 LENGTH = 1_000  # of a list or array, with all that is in it
 LARGEST = 10**18  # integer; powers beyond it become floats
