@@ -1,8 +1,9 @@
 """Which code a result depends on: a module, and every module of this package that it imports.
 
 A key that holds `code_version` of the module that made a result changes when any of these is edited, and only then.
-Comments and docstrings do not count. Imports are read from the syntax tree, those inside functions too; a data file
-beside a module that bears its name (``latex.yaml`` beside ``latex.py``) belongs to it.
+Comments, docstrings and annotations do not count, but for those that make fields. Imports are read from the syntax
+tree, those inside functions too; a data file beside a module that bears its name (``latex.yaml`` beside ``latex.py``)
+belongs to it.
 """
 
 import ast
@@ -77,8 +78,28 @@ def _own_version(module: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
             node.body = node.body[1:]
+    tree = _Untyped().visit(tree)
     data = path.with_suffix(".yaml")
     return hashlib.sha256(ast.dump(tree).encode() + (data.read_bytes() if data.exists() else b"")).hexdigest()
+
+
+class _Untyped(ast.NodeTransformer):
+    """Drops annotations, but for those in the body of a class, which make fields."""
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        node.body = [part if isinstance(part, ast.AnnAssign) else self.visit(part) for part in node.body]
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.Assign | None:
+        return ast.Assign([node.target], node.value) if node.value else None
 
 
 def _tree(path: Path) -> ast.Module:
