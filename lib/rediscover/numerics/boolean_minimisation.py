@@ -21,8 +21,7 @@ def minimal_rule(names: Sequence[str], ones: Iterable[int], unknown: Iterable[in
     names : sequence of str
         The inputs; the first is the most significant bit of a row number.
     ones, unknown : iterable of int
-        Row numbers of the table where the rule must be true, and where it may be anything. It is false
-        elsewhere.
+        Row numbers of the table where the rule must be true, and where it may be anything. It is false elsewhere.
 
     Returns
     -------
@@ -50,7 +49,7 @@ def minimal_rule(names: Sequence[str], ones: Iterable[int], unknown: Iterable[in
     return " | ".join(sorted(terms, key=lambda term: (len(term), term)))
 
 
-def _split(names, ones, unknown) -> str:
+def _split(names: Sequence[str], ones: set[int], unknown: set[int]) -> str:
     half = 1 << (len(names) - 1)
     low, high = (
         minimal_rule(names[1:], *({row % half for row in rows if (row >= half) == side} for rows in (ones, unknown)))
@@ -91,7 +90,7 @@ def _inputs(width: int) -> list[tuple[int, int]]:
     return [(1 << i, sum(1 << row for row in rows if not row >> i & 1)) for i in range(width)]
 
 
-def _cover(primes, ones) -> list[tuple[int, int]]:
+def _cover(primes: Iterable[tuple[int, int]], ones: Iterable[int]) -> list[tuple[int, int]]:
     """Primes that together hold all ones: at each step the one with most new ones, the shortest first."""
     primes = sorted(primes, key=lambda cube: (-cube[1].bit_count(), cube))
     holds = [sum(1 << row for row in ones if row & ~free == value) for value, free in primes]
@@ -112,11 +111,11 @@ def _cover(primes, ones) -> list[tuple[int, int]]:
     return [primes[i] for i in chosen]
 
 
-def _union(rows) -> int:
+def _union(rows: Iterable[int]) -> int:
     return functools.reduce(operator.or_, rows, 0)
 
 
-def _product(names, cube) -> str:
+def _product(names: Sequence[str], cube: tuple[int, int]) -> str:
     value, free = cube
     bits = [1 << i for i in reversed(range(len(names)))]
     literals = [name if value & bit else f"!{name}" for name, bit in zip(names, bits, strict=True) if not free & bit]

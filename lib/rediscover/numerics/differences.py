@@ -2,6 +2,7 @@
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ STENCILS = ("shared", "direct", "repeated")
 
 
 @functools.lru_cache(maxsize=128)
-def difference_matrix(n: int, step: float, order: int, stencil: str = "direct"):
+def difference_matrix(n: int, step: float, order: int, stencil: str = "direct") -> Any:
     """Differentiation on n uniform points, of second-order accuracy, as a sparse matrix.
 
     Rows near an edge use ``order + 2`` points on one side: the outermost ones ('shared') or those from the
@@ -19,8 +20,7 @@ def difference_matrix(n: int, step: float, order: int, stencil: str = "direct"):
     Raises
     ------
     ValueError
-        If there are fewer than ``order + 1`` points. On exactly so many every row uses all of them, to first
-        order.
+        If there are fewer than ``order + 1`` points. On exactly so many every row uses all of them, to first order.
     """
     from scipy import sparse
 
