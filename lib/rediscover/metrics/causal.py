@@ -277,9 +277,8 @@ def ci_score_effective(prediction: set[Edge], series: Mapping[str, np.ndarray]) 
 def ci_score_partial(prediction: set[Edge], series: Mapping[str, np.ndarray]) -> float:
     """The score as the paper defines it (appendix on the verifier): mean absolute partial correlation.
 
-    For every child, the mean over its parents of ``|corr(parent(t - lag), child(t) | the other parents)|``;
-    then the mean over children that have parents. The paper calls lower better in one place; the loop
-    maximises.
+    For every child, the mean over its parents of ``|corr(parent(t - lag), child(t) | the other parents)|``; then the
+    mean over children that have parents. The paper calls lower better in one place; the loop maximises.
 
     Parameters
     ----------

@@ -46,9 +46,8 @@ def _close(found: tuple, true: tuple) -> bool:
 def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str], seconds: float = 10.0) -> str:
     """How much of the true equations was found: MDBench's check mark, underline, number or dash, by rule.
 
-    Both sides are expanded and matched term by term, over all states together; the paper does it by eye on
-    clean data. Terms match if they agree up to numbers; numbers inside them (as in ``exp(-2*x)``) are
-    compared too.
+    Both sides are expanded and matched term by term, over all states together; the paper does it by eye on clean
+    data. Terms match if they agree up to numbers; numbers inside them (as in ``exp(-2*x)``) are compared too.
 
     Parameters
     ----------

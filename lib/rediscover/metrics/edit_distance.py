@@ -90,17 +90,15 @@ def ned_harmonised(
     .. math:: 2 d / (|f_\mathrm{pred}| + |f_\mathrm{true}| + d)
 
     This normalisation (Li and Liu, IEEE TPAMI 29 (2007) 1091) keeps the distance symmetric and the triangle
-    inequality valid, and tells large wrong predictions from larger ones. It is 0 if and only if both
-    expressions have the same canonical tree; then they are equal up to the values of constants. The converse
-    holds as far as SymPy finds a common form, which it may not for squares expanded under a root. The tree is
-    the smallest of those of the expression as it stands, factored and simplified, in real variables, by these
-    rules:
+    inequality valid, and tells large wrong predictions from larger ones. It is 0 if and only if both expressions have
+    the same canonical tree; then they are equal up to the values of constants. The converse holds as far as SymPy
+    finds a common form, which it may not for squares expanded under a root. The tree is the smallest of those of the
+    expression as it stands, factored and simplified, in real variables, by these rules:
 
     - Sums and products take any number of arguments, in an order that does not depend on values of constants.
     - A minus is one node, ``-``. Signs of factors are collected, pass through odd functions and odd powers,
-      vanish in even ones and in front of a constant factor, and so end at a term of a sum, under a root, in
-      a function without parity or at the root of the tree. A sum and its negative are written with the same
-      terms.
+      vanish in even ones and in front of a constant factor, and so end at a term of a sum, under a root, in a
+      function without parity or at the root of the tree. A sum and its negative are written with the same terms.
     - Powers with a constant exponent are distributed over products, powers of powers and of equal bases are
       merged: ``sqrt(a*b/c)`` is ``a**0.5*b**0.5*c**-0.5``. Roots and divisions are such powers: the label
       ``Pow`` with the child ``C``.

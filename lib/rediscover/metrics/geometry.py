@@ -3,9 +3,8 @@
 Clouds have shape (n, d), usually d = 3, and need not be of one size. A cloud without points, or with a
 coordinate that is not finite, is infinitely far from every other.
 
-The SurfaceBench paper defines the Chamfer distance with squared distances; its release computes explicit and
-implicit surfaces with plain ones and parametric surfaces with squared ones. Both are here under their own
-names.
+The SurfaceBench paper defines the Chamfer distance with squared distances; its release computes explicit and implicit
+surfaces with plain ones and parametric surfaces with squared ones. Both are here under their own names.
 """
 
 import math
@@ -151,11 +150,10 @@ def align(
 ) -> np.ndarray:
     """The predicted cloud moved, turned and scaled onto the true one.
 
-    The paper aligns clouds and gives no procedure. Here: both are centred and brought to one root mean square
-    radius; the principal axes of the one are turned onto those of the other in each of the 24 proper ways;
-    the best of these starts is improved by iterated closest points, with the similarity re-estimated at each
-    step (`umeyama`). No mirror images. A plane can be aligned with any plane: report unaligned distances
-    first.
+    The paper aligns clouds and gives no procedure. Here: both are centred and brought to one root mean square radius;
+    the principal axes of the one are turned onto those of the other in each of the 24 proper ways; the best of these
+    starts is improved by iterated closest points, with the similarity re-estimated at each step (`umeyama`). No
+    mirror images. A plane can be aligned with any plane: report unaligned distances first.
 
     Parameters
     ----------

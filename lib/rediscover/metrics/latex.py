@@ -142,11 +142,10 @@ def texbleu(
 ) -> float:
     r"""TexBLEU as SciText2Eq ran it: unigrams and bigrams compared by index, times a brevity penalty.
 
-    With token distances ``d_i = (1 - cos(e_i, e_i'))^2 / 2`` over aligned tokens (the positional term is
-    zero, since aligned tokens have equal positions), ``s_n = 1 - mean of d over the first min(count)
-    n-grams``, the score is ``sqrt(s_1 s_2) BP``, ``BP = 1`` if the prediction is longer, else ``exp(1 -
-    len(truth) / len(prediction))``. An n-gram size that one side does not have gives ``s_n = 1e-10``: a
-    single token scores 0 even against itself.
+    With token distances ``d_i = (1 - cos(e_i, e_i'))^2 / 2`` over aligned tokens (the positional term is zero, since
+    aligned tokens have equal positions), ``s_n = 1 - mean of d over the first min(count) n-grams``, the score is
+    ``sqrt(s_1 s_2) BP``, ``BP = 1`` if the prediction is longer, else ``exp(1 - len(truth) / len(prediction))``. An
+    n-gram size that one side does not have gives ``s_n = 1e-10``: a single token scores 0 even against itself.
 
     Parameters
     ----------
@@ -155,9 +154,8 @@ def texbleu(
     brevity : bool
         False leaves the penalty out, as the metric's authors do; it explains 98 % of the published variation.
     embeddings : ndarray, shape (n_vocabulary, n_dimensions), optional
-        GPT-2's token embeddings (`load_embeddings`). Without, every pair of different tokens counts as the
-        average pair does (``(1 - cos)^2 = 0.525``): the surrogate, within 0.01 of the published values (root
-        mean square).
+        GPT-2's token embeddings (`load_embeddings`). Without, every pair of different tokens counts as the average
+        pair does (``(1 - cos)^2 = 0.525``): the surrogate, within 0.01 of the published values (root mean square).
     tokenizer : Gpt2Tokenizer, optional
         GPT-2's by default.
 
@@ -200,9 +198,8 @@ def _gaps(a: np.ndarray, b: np.ndarray, embeddings: np.ndarray | None) -> np.nda
 def operator_jaccard(prediction: str, truth: str) -> float:
     r"""Overlap of the sets of operators, ``|A & B| / |A | B|``: SciText2Eq's Table 5. Two empty sets: 1.
 
-    What an operator is the paper does not say; ``latex.yaml`` holds the set used here. On all released rows
-    its shares of exact and high overlap are within the sampling error of the published ones, which come from
-    100 rows.
+    What an operator is the paper does not say; ``latex.yaml`` holds the set used here. On all released rows its
+    shares of exact and high overlap are within the sampling error of the published ones, which come from 100 rows.
 
     >>> operator_jaccard("a=b*c", r"a=\frac{b}{c}")  # {=, *} and {=, frac}
     0.3333333333333333
@@ -288,12 +285,11 @@ def _ted_parts(prediction: str, truth: str) -> list[float | None]:
 def structure_distance(prediction: str, truth: str) -> float:
     r"""Tree edit distance between LaTeX source trees, in [0, 1]: a structure metric that never fails.
 
-    With the edit distance ``d`` of trees of ``m`` and ``n`` nodes it is ``2 d / (m + n + d)``, which is a
-    metric (Li and Zhang, A metric normalization of tree edit distance, Frontiers of Computer Science 5 (2011)).
-    The tree is that of the markup, read leniently by pylatexenc (see `structure`): commands with
-    their arguments, sub- and superscripts with theirs, operators; letters, Greek or not, are one label and
-    numbers another, so that renaming a variable costs nothing, as in `ted`. Formulas are compared whole, with
-    all their equations. Two empty formulas: 0.
+    With the edit distance ``d`` of trees of ``m`` and ``n`` nodes it is ``2 d / (m + n + d)``, which is a metric (Li
+    and Zhang, A metric normalization of tree edit distance, Frontiers of Computer Science 5 (2011)). The tree is that
+    of the markup, read leniently by pylatexenc (see `structure`): commands with their arguments, sub- and
+    superscripts with theirs, operators; letters, Greek or not, are one label and numbers another, so that renaming a
+    variable costs nothing, as in `ted`. Formulas are compared whole, with all their equations. Two empty formulas: 0.
 
     >>> structure_distance("y_j=a", "x_i=b")
     0.0

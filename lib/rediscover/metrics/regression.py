@@ -1,9 +1,8 @@
 """Errors of predicted values.
 
-The field means several things by "NMSE"; each has its own name here and none is called plainly so.
-``prediction`` and ``truth`` have shape (n,), or (n, n_outputs) where there are several outputs. Harmonised
-metrics never drop a row: a prediction that is not finite anywhere is infinitely wrong. Metrics named after a
-release drop what it drops.
+The field means several things by "NMSE"; each has its own name here and none is called plainly so. ``prediction`` and
+``truth`` have shape (n,), or (n, n_outputs) where there are several outputs. Harmonised metrics never drop a row: a
+prediction that is not finite anywhere is infinitely wrong. Metrics named after a release drop what it drops.
 """
 
 import math
