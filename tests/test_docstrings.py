@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import rediscover
 from rediscover import metrics
 from rediscover.methods import registry
+from rediscover.metrics import causal
 
 import pytest
 from numpydoc.docscrape import NumpyDocString
@@ -76,6 +77,14 @@ def test_exported_names_are_documented():
     assert len(checked) > 150
     wrong = {path: found for path in checked if (found := faults(path))}
     assert not wrong, "\n".join(f"{path}: {'; '.join(found)}" for path, found in wrong.items())
+
+
+def test_what_a_module_says_once_is_in_the_docstring_of_each_metric():
+    doc = NumpyDocString(causal.shd.__doc__)
+    (taken,), (returned,) = doc["Parameters"], doc["Returns"]
+    assert (taken.name, taken.type) == ("prediction, truth", causal.GRAPHS)
+    assert (returned.type, returned.desc) == ("int", ["At least 0."])
+    assert doc["Examples"][0].startswith(">>> shd(")
 
 
 def bare(values, scale):

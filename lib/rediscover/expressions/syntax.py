@@ -172,10 +172,7 @@ class Parser:
                 break
             self.advance()
             right = self.climb(right_binds)
-            if label in COMPARISONS:
-                left = self.chain(label, left, right)
-            else:
-                left = self.join(label, left, right)
+            left = (self.chain if label in COMPARISONS else self.join)(label, left, right)
         self.nesting -= 1
         return left
 
@@ -293,7 +290,6 @@ EXPANDED: dict[str, tuple] = {}  # name -> (tree, arity)
 for _name, _text in EXPANSIONS.items():
     _arity = 2 if "b" in re.findall(r"\w+", _text) else 1
     EXPANDED[_name] = (Parser(_text, None, False).tree(), (_arity, _arity))
-
 
 SYMBOLS = {label: symbol for symbol, (label, *_) in (INFIX | LOGIC_INFIX).items()} | {"or": "|", "and": "&"}
 SYMBOLS["**"] = "**"

@@ -61,7 +61,7 @@ def _with_sections(function: Callable[..., Any], of: str, lower: float, upper: f
         span = f"At most {upper:g}." if math.isinf(lower) else f"At least {lower:g}."
     else:
         span = f"In [{lower:g}, {upper:g}]."
-    kind = function.__annotations__["return"].__name__
+    kind = function.__annotations__.get("return", float).__name__
     sections = f"Parameters\n----------\nprediction, truth : {of}\n\nReturns\n-------\n{kind}\n    {span}"
     return f"{text.rstrip()}\n\n{sections}{examples}\n"
 
