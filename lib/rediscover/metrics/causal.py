@@ -4,7 +4,7 @@ A graph is a set of edges ``(parent, child, lag)``. SymbolBench scores the graph
 and of its baselines by two different rules, so that the two halves of its Table 4 do not compare:
 
 - *pairs*, the rule for language models: unordered pairs of variables, self pairs included, lag and direction
-ignored;
+  ignored;
 - *triples*, the rule for baselines: parent, child and lag must all be right.
 
 The harmonised rule, *directed*, asks for parent and child and leaves out self edges, which the truth holds
