@@ -1,7 +1,7 @@
 """AFP and AFP-FE: genetic programming with survival by age and fitness."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..search.programs import losses, to_text
 from . import Candidate
 from .tables import Tabular
 
-RELEASED = {
+RELEASED: dict[str, Any] = {
     "population_size": 500,
     "operators": "+,-,*,/",
     "max_length": 20,
@@ -75,7 +75,7 @@ class Afp(Tabular):
 
     def chosen(self, evaluations: int) -> age_fitness.Settings:
         """Settings of the search within a budget."""
-        own = {name: getattr(self, name) for name in ("population_size", "operators", "max_length")}
+        own: dict[str, Any] = {name: getattr(self, name) for name in ("population_size", "operators", "max_length")}
         settings = own | {"predictors": self.predictors} if self.variant == "as_described" else RELEASED
         most = max(2, evaluations // 40)
         limited = settings | {"population_size": min(settings["population_size"], most)}

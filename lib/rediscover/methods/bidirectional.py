@@ -127,7 +127,7 @@ def ranked(finds: list[Found], names, X, y, held_out: Split) -> list[Found]:
         bits = len(held_out.y) / 2 * np.log2(error + ROUNDING) + NODE_BITS * find.size
         scored.append((not exact, find.size if exact else bits, dataclasses.replace(find, error=loss, exact=exact)))
     scored.sort(key=lambda item: item[:2])
-    front = []
+    front: list[Found] = []
     for _, _, find in scored:
         # after the first, only what is shorter than all before it or fits better
         if not front or all(find.size < other.size or find.error < other.error for other in front):

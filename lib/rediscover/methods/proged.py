@@ -81,7 +81,8 @@ class Proged(Tabular):
 
     def forms(self, name: str, inputs, wanted: int, rng) -> list[Expression]:
         """Expressions of a grammar that differ, without their probabilities, in the order in which they came."""
-        rules, found = built_in(name, inputs), {}
+        rules = built_in(name, inputs)
+        found: dict[str, Expression] = {}
         for _ in range(wanted * self.max_repeat):
             sentence = draw(rules, rng.random)
             if sentence is None or len(sentence.words) > 200:

@@ -172,6 +172,10 @@ class LevelSet(Problem):
 
     kind = "level set"
 
+    def split(self, name: str, seed: int = 0) -> Split:
+        """One of the splits of `data`, whose X holds points of the surface."""
+        raise NotImplementedError
+
 
 class Evolving(Problem):
     """Base of the kinds that have time; ``split`` says how a record of it is cut."""

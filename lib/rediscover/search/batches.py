@@ -38,7 +38,7 @@ class Batch(NamedTuple):
         return Batch(self.tokens[rows], self.lengths[rows], self.rewards[rows])
 
 
-def packed(sequences: Iterable[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+def packed(sequences: Iterable[Sequence[int] | np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Tokens and lengths of sequences, as in a `Batch`.
 
     >>> packed([[0], [1, 0, 0]])[0].tolist()

@@ -38,8 +38,10 @@ class Work(NamedTuple):
 
 
 def room(length: int) -> Work:
-    integers, blocks, matrices = (np.zeros((3, length), np.int64), np.zeros((2, length, BLOCK)), (length, length))
-    return Work(*integers[:2], *blocks, integers[2], np.zeros(matrices), np.zeros(matrices), np.zeros((5, length)))
+    lefts, begins, places = np.zeros((3, length), np.int64)
+    V, A = np.zeros((2, length, BLOCK))
+    squares, factor = np.zeros((length, length)), np.zeros((length, length))
+    return Work(lefts, begins, V, A, places, squares, factor, np.zeros((5, length)))
 
 
 @compiled

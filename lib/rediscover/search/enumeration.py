@@ -44,8 +44,6 @@ class Features:
     op, a, b, k, cost : ndarrays, shape (n,)
         Operation (see `grammar`), operands (for an input, a is its column; unused ones are -1), the number in
         it, and what the expression costs.
-    values : ndarray, shape (n, n_rows), or None
-        On the rows of the enumeration.
     """
 
     op: np.ndarray
@@ -53,7 +51,6 @@ class Features:
     b: np.ndarray
     k: np.ndarray
     cost: np.ndarray
-    values: np.ndarray | None = None
 
     def __len__(self):
         return len(self.op)
@@ -92,9 +89,16 @@ class Features:
         return (grammar.FUNCTIONS[op], scaled)
 
     def joined(self, op, a, b, k, cost) -> "Features":
-        """These features and further ones made of them, without values."""
+        """These features and further ones made of them."""
         parts = ((self.op, op), (self.a, a), (self.b, b), (self.k, k), (self.cost, cost))
         return Features(*(np.concatenate([old, np.asarray(new, old.dtype)]) for old, new in parts))
+
+
+@dataclass(frozen=True)
+class Pool(Features):
+    """Enumerated features with their values on the rows of the enumeration, shape (n, n_rows)."""
+
+    values: np.ndarray
 
 
 def number(value: float) -> int | float:
@@ -102,7 +106,7 @@ def number(value: float) -> int | float:
     return int(value) if value == int(value) and abs(value) < 1e6 else float(value)
 
 
-def enumerate_features(X: np.ndarray, size: int, most_cost: int = grammar.POOL_COST) -> Features:
+def enumerate_features(X: np.ndarray, size: int, most_cost: int = grammar.POOL_COST) -> Pool:
     """The cheapest distinct features of some inputs.
 
     Two features are one if they agree, up to the sign, on all rows to ten digits; the first in order of cost is
@@ -119,8 +123,7 @@ def enumerate_features(X: np.ndarray, size: int, most_cost: int = grammar.POOL_C
 
     Returns
     -------
-    Features
-        With their values on the rows of X.
+    Pool
 
     Raises
     ------
@@ -142,7 +145,7 @@ def enumerate_features(X: np.ndarray, size: int, most_cost: int = grammar.POOL_C
         np.array([way.deep for way in ways]),
         rng.uniform(-1, 1, (2, len(X))),
     )
-    return Features(op[:n], a[:n], b[:n], k[:n], cost[:n], values[:n])
+    return Pool(op[:n], a[:n], b[:n], k[:n], cost[:n], values[:n])
 
 
 @numba.njit(cache=True)

@@ -274,10 +274,10 @@ class Search:
         self.islands = [population(members, largest + 2) for _ in range(settings.populations)]
         self.hall = population(settings.maxsize + 1, largest + 2)
         self.counts = np.append(0.0, np.ones(settings.maxsize))
-        scratch, trees = 2 * largest + 4, []
-        for _ in range(3):
-            trees.append(Tree(np.zeros(scratch, np.int16), np.zeros(scratch)))
-        self.tools = Tools(room(scratch), *trees, np.arange(members), np.zeros(members), np.zeros(len(KINDS)))
+        scratch = 2 * largest + 4
+        first, second, spare = (Tree(np.zeros(scratch, np.int16), np.zeros(scratch)) for _ in range(3))
+        places, adjusted, weights = np.arange(members), np.zeros(members), np.zeros(len(KINDS))
+        self.tools = Tools(room(scratch), first, second, spare, places, adjusted, weights)
         self.used = self.steps = self.rounds = 0
 
     @property

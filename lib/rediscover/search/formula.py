@@ -1,6 +1,6 @@
 """Trees put together, evaluated, fitted and written: what all stages of the enumeration do with a find."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -50,7 +50,7 @@ def times(factor: float, tree: Tree) -> Tree:
     return ("neg", tree) if factor == -1 else ("*", leaf(factor), tree)
 
 
-def combination(coefficients: Sequence[float], trees: Sequence[Tree], constant: float = 0.0) -> Tree:
+def combination(coefficients: Iterable[float], trees: Sequence[Tree], constant: float = 0.0) -> Tree:
     """Sum of coefficients times trees, and a constant; zeros drop out.
 
     Examples
@@ -176,7 +176,7 @@ def simpler(value: float) -> list[float | int]:
     (0.5, 3)
     """
     near = 1e-6 * abs(value) + 1e-12
-    options = [round(value)] if abs(value) < 1e6 else []
+    options: list[float | int] = [round(value)] if abs(value) < 1e6 else []
     if value:
         options += [float(f"{value:.{digits}g}") for digits in (1, 2, 3, 4)]
     if 1e-3 < abs(value) < 1e3:

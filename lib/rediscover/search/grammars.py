@@ -47,13 +47,13 @@ def grammar(text: str) -> Grammar:
     >>> grammar("S: S + F 0.2 | F 0.8").rules["S"]
     ((0.2, ('S', '+', 'F')), (0.8, ('F',)))
     """
-    rules = {}
+    rules: dict[str, tuple[tuple[float, tuple[str, ...]], ...]] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         symbol, productions = line.split(":")
         parts = [production.split() for production in productions.split("|")]
         rules[symbol.strip()] = tuple((float(words[-1]), tuple(words[:-1])) for words in parts)
-    for symbol, productions in rules.items():
-        if not abs(sum(probability for probability, _ in productions) - 1) < 1e-9:
+    for symbol, choices in rules.items():
+        if not abs(sum(probability for probability, _ in choices) - 1) < 1e-9:
             raise ValueError(f"the probabilities of {symbol} do not sum to 1")
     return Grammar(rules)
 
@@ -187,8 +187,8 @@ def canonical(words: Sequence[str], variables: Sequence[str]) -> Skeleton | None
             constants.add(sympy.Symbol(word))
         text.append(word)
     try:
-        names = [*variables, *(symbol.name for symbol in constants)]
-        merged = _merged(parse(" ".join(text), names).sympy(), constants, letters)
+        known = [*variables, *(symbol.name for symbol in constants)]
+        merged = _merged(parse(" ".join(text), known).sympy(), constants, letters)
         tree = algebra.from_sympy(merged)
     except (ExpressionError, ValueError, RecursionError):
         return None
@@ -196,7 +196,7 @@ def canonical(words: Sequence[str], variables: Sequence[str]) -> Skeleton | None
     expression = Expression(replace_leaves(tree, lambda leaf: (1.0,) if leaf in names else (leaf,)))
     if not set(expression.names) & set(variables):
         return None
-    return Skeleton(expression, repr(fold(tree, lambda *node: _sorted(*node, names))))
+    return Skeleton(expression, repr(fold(tree, lambda label, children: _sorted(label, children, names))))
 
 
 def _merged(expression, constants: set, letters):

@@ -76,7 +76,8 @@ def null_combination(points: np.ndarray, names: Sequence[str], evaluations: int,
     margin = (high - low) / (2 if box is None else 8)
     outside = rng.uniform(low - margin, high + margin, few.shape)
     on, off = (dict(zip(names, part.T, strict=True)) for part in (few, outside))
-    used, approximate = 0, []
+    used = 0
+    approximate: list[Null] = []
     for features in libraries(names):
         features = features[: max(0, min(evaluations - used, len(few) - 10))]
         used += len(features)
@@ -109,19 +110,19 @@ def libraries(names: Sequence[str]) -> list[list[Tree]]:
     negative = [("exp", ("neg", v)) for v in variables]
     roots = [("sqrt", ("abs", v)) for v in variables]
     squared = [("**", (f, v), (2,)) for v in variables for f in ("sin", "cos")]
-    ones = [*plain, *negative, *roots, *squared]
-    products = [("*", a, b) for a, b in pairs]
-    joint = [*products, *(("+", a, b) for a, b in pairs), *(("-", a, b) for a, b in pairs)]
+    ones: list[Tree] = [*plain, *negative, *roots, *squared]
+    products: list[Tree] = [("*", a, b) for a, b in pairs]
+    joint: list[Tree] = [*products, *(("+", a, b) for a, b in pairs), *(("-", a, b) for a, b in pairs)]
     radii = [("+", ("**", a, (2,)), ("**", b, (2,))) for a, b in pairs]
     squares = [("**", v, (2,)) for v in variables]
-    sphere = squares[0]
+    sphere: Tree = squares[0]
     for square in squares[1:]:
         sphere = ("+", sphere, square)
     arguments = [*joint, *squares, *radii, *([sphere] if n > 2 else [])]
-    two = [(f, u) for u in arguments for f in ("sin", "cos", "exp", "abs", "tanh")]
+    two: list[Tree] = [(f, u) for u in arguments for f in ("sin", "cos", "exp", "abs", "tanh")]
     two += [("exp", ("neg", u)) for u in [*squares, *radii, sphere, *products]]
     two += [("sqrt", u) for u in [*radii, sphere]] + [("log", ("+", (1,), u)) for u in [*squares, *radii, sphere]]
-    cross = [("*", f, v) for f in ones for v in variables]
+    cross: list[Tree] = [("*", f, v) for f in ones for v in variables]
     waves = [("*", a, b) for a, b in itertools.combinations([(f, v) for v in variables for f in ("sin", "cos")], 2)]
     bumps = [("*", f, g) for f, g in itertools.combinations([*ones], 2)]
     return [
@@ -155,7 +156,8 @@ def _first_null(features, on, off) -> Null | None:
     here, there, size, kept = _values(features, on, off)
     n = here.shape[1]
     here, there = np.vstack([np.ones(n), here]), np.vstack([np.ones(n), there])
-    Q, chosen = np.empty((0, n)), []
+    Q = np.empty((0, n))
+    chosen: list[int] = []
     for j in range(len(here)):
         rest = here[j]
         for _ in range(2):  # once more: the first pass leaves rounding of the size of what it removed

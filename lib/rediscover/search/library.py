@@ -1,6 +1,7 @@
 """Wider features for the pursuit than the pool holds: dense scales, shifted inputs, waves, products."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numba
@@ -104,7 +105,7 @@ def _scales(build, X, y, arguments) -> dict[int, dict[str, list[int]]]:
         row = values[u][np.isfinite(values[u])]
         if not row.size or not np.ptp(row):
             continue
-        peaks = strongest(values[u], y) if len(row) == len(y) else []
+        peaks: Sequence[float] | np.ndarray = strongest(values[u], y) if len(row) == len(y) else ()
         ks = [*UNIT, *peaks, *PHASES / np.ptp(row)]
         waves = [build.add(op, u, k=k) for k in ks for op in (SIN, COS)]
         slopes = [build.add(EXP, u, k=sign * k) for k in SLOPES / np.abs(row).max() for sign in (1, -1)]

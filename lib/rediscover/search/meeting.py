@@ -5,13 +5,14 @@ T(y) o g = a*h + b for some h and numbers a, b. Values of features on six rows, 
 of a hash table; what meets there is compared on all rows of the pool, then on all rows of the table.
 """
 
+import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numba
 import numpy as np
 
-from .enumeration import Features, mixed
+from .enumeration import Pool, mixed
 from .formula import Found, Tree, combination, evaluate, found, polished
 
 OFFSETS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
@@ -45,17 +46,11 @@ def undone(y: np.ndarray, offsets=OFFSETS) -> list[Undone]:
     for offset in offsets:
         t = y - offset
 
-        def shifted(tree, offset=offset):
-            return combination([1.0], [tree], offset)
-
         sign = 1 if (t > 0).all() else -1 if (t < 0).all() else 0
-
-        def signed(function, sign=sign, shifted=shifted):
-            return lambda tree: shifted(function(tree) if sign > 0 else ("neg", function(tree)))
-
-        out.append(Undone("id", t, shifted))
+        plain, signed = functools.partial(_back, offset, 1), functools.partial(_back, offset, sign)
+        out.append(Undone("id", t, plain(lambda tree: tree)))
         if (t != 0).all():
-            out.append(Undone("inverse", 1 / t, lambda tree, shifted=shifted: shifted(("/", (1,), tree))))
+            out.append(Undone("inverse", 1 / t, plain(lambda tree: ("/", (1,), tree))))
         if sign:
             out += [
                 Undone("square", t**2, signed(lambda tree: ("sqrt", tree))),
@@ -64,14 +59,19 @@ def undone(y: np.ndarray, offsets=OFFSETS) -> list[Undone]:
                 Undone("log", np.log(sign * t), signed(lambda tree: ("exp", tree))),
             ]
         if np.abs(t).max() < 300:
-            out.append(Undone("exp", np.exp(t), lambda tree, shifted=shifted: shifted(("log", tree))))
+            out.append(Undone("exp", np.exp(t), plain(lambda tree: ("log", tree))))
         if (t > 0).all() and (t < 1).all():
-            out.append(Undone("logit", np.log(t / (1 - t)), lambda tree, shifted=shifted: shifted(sigmoid(tree))))
+            out.append(Undone("logit", np.log(t / (1 - t)), plain(sigmoid)))
         if np.abs(t).max() < 1:
-            out.append(Undone("atanh", np.arctanh(t), lambda tree, shifted=shifted: shifted(("tanh", tree))))
+            out.append(Undone("atanh", np.arctanh(t), plain(lambda tree: ("tanh", tree))))
         if np.abs(t).max() < np.pi / 2:
-            out.append(Undone("tan", np.tan(t), lambda tree, shifted=shifted: shifted(("atan", tree))))
+            out.append(Undone("tan", np.tan(t), plain(lambda tree: ("atan", tree))))
     return [item for item in out if np.isfinite(item.values).all() and np.ptp(item.values) > 0]
+
+
+def _back(offset: float, sign: int, function: Callable[[Tree], Tree]) -> Callable[[Tree], Tree]:
+    """The way back to the target: the function, its sign, the offset."""
+    return lambda tree: combination([1.0], [function(tree) if sign > 0 else ("neg", function(tree))], offset)
 
 
 def sigmoid(tree: Tree) -> Tree:
@@ -96,12 +96,12 @@ def quantile_rows(y: np.ndarray, n: int) -> np.ndarray:
     return order[ranks[sequence]]
 
 
-def meet(pool: Features, rows, columns, y, names, evaluations: int, everything=False) -> tuple[list[Found], int]:
+def meet(pool: Pool, rows, columns, y, names, evaluations: int, everything=False) -> tuple[list[Found], int]:
     """Exact expressions for the target, of two features and a function.
 
     Parameters
     ----------
-    pool : Features
+    pool : Pool
         With values on `rows`.
     rows : ndarray of int
         Rows of the table that the pool was enumerated on.

@@ -6,8 +6,7 @@ from . import elementary
 from .compiled import compiled
 
 BINARY = ("+", "-", "*", "/", "**", "min", "max")
-UNARY = ("neg", "abs", "inv", "square", "cube", "sqrt", "exp", "log", "sin", "cos", "tan")
-UNARY += ("asin", "acos", "atan", "sinh", "cosh", "tanh")
+UNARY = tuple("neg abs inv square cube sqrt exp log sin cos tan asin acos atan sinh cosh tanh".split())
 CODES = {name: code for code, name in enumerate(BINARY + UNARY, 1)}
 ARITIES = {name: 2 if name in BINARY else 1 for name in CODES}
 CONSTANT, FIRST_UNARY, VARIABLE = 0, len(BINARY) + 1, 32

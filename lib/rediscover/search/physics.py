@@ -1,5 +1,6 @@
 """Laws whose inputs have units: one monomial, a monomial times functions of monomials, and sums of monomials."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -36,11 +37,11 @@ def monomials(n_inputs: int, most: int) -> list[tuple[float, ...]]:
     ranked = []
     for count in range(1, min(n_inputs, MOST_FACTORS) + 1):
         for deepest in range(len(EXPONENTS) if count < 3 else 4 if count < 4 else 2):
-            level = []
+            level: list[tuple[int, tuple[float, ...]]] = []
             for inputs in itertools.combinations(range(n_inputs), count):
                 for chosen in itertools.product(range(deepest + 1), repeat=count):
                     if max(chosen) == deepest:
-                        powers = [0] * n_inputs
+                        powers: list[float] = [0] * n_inputs
                         for i, rank in zip(inputs, chosen, strict=True):
                             powers[i] = EXPONENTS[rank]
                         level.append((count + deepest, tuple(powers)))
@@ -79,7 +80,7 @@ def sums(columns, y, names, rows, evaluations: int) -> tuple[list[Found], int]:
             continue
         base = np.empty((0, len(rows)))
         normal, kept = usable(values * weights, base)
-        terms = Terms(normal, lambda i, kept=kept: monomial(powers[kept[i]], names), base, few, weights)
+        terms = Terms(normal, functools.partial(_monomial, [powers[j] for j in kept], names), base, few, weights)
         models, count = pursue(terms, target * weights, (evaluations - used) // 2, most_terms=5)
         used += count
         for model in models:
@@ -87,6 +88,10 @@ def sums(columns, y, names, rows, evaluations: int) -> tuple[list[Found], int]:
         if any(find.exact for find in finds):
             break
     return finds, used
+
+
+def _monomial(powers, names, i: int) -> Tree:
+    return monomial(powers[i], names)
 
 
 def _power_of_sum(trees, p, columns, y, weights, rows) -> list[Found]:
@@ -106,7 +111,7 @@ def _power_of_sum(trees, p, columns, y, weights, rows) -> list[Found]:
     if p in (2, -2) and (y < 0).all():
         tree = ("neg", tree)
     find = found(tree, columns, y, "sum of monomials")
-    return [find] if find is None else [near(find, columns, y)]
+    return [] if find is None else [near(find, columns, y)]
 
 
 def near(find: Found, columns, y) -> Found:
@@ -139,7 +144,7 @@ def factors(columns, y, names, rows, evaluations: int) -> tuple[list[Found], int
 
 def _independent(base) -> list[int]:
     """Indices of columns that those before do not span."""
-    kept = []
+    kept: list[int] = []
     for i in range(len(base)):
         if np.linalg.matrix_rank(base[[*kept, i]]) == len(kept) + 1:
             kept.append(i)
@@ -155,7 +160,7 @@ def functions(few, names, most: int) -> list[Tree]:
     powers = monomials(len(names), ARGUMENTS)
     sizes = [(monomial(p, names), np.median(np.abs(v))) for p, v in zip(powers, _values(powers, X), strict=True)]
     sizes = [(m, size) for m, size in sizes if np.isfinite(size) and size > 0]
-    out = [("exp", ("*", (float(1 / size),), m)) for m, size in sizes]
+    out: list[Tree] = [("exp", ("*", (float(1 / size),), m)) for m, size in sizes]
     for m, size in sizes:
         for rate in RATES:
             k, c = float(rate / size), float(size / rate)
@@ -179,7 +184,9 @@ def product(trees, columns, y) -> Found | None:
         return None
     c = np.linalg.lstsq(logs[:, rows].T, target[rows], rcond=None)[0]
     powers = [round(2 * p) / 2 if abs(2 * p - round(2 * p)) < 2e-3 else float(p) for p in c[:-1]]
-    above, below, sign = [], [], np.sign(y)
+    above: list[Tree] = []
+    below: list[Tree] = []
+    sign = np.sign(y)
     for base, p, v in zip(trees, powers, values, strict=True):
         if p == 0:
             continue

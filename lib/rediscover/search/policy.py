@@ -227,7 +227,9 @@ class Finds:
         return kept[::-1]
 
 
-def lesson(batch: Batch, training: Training, drawn: np.ndarray | None) -> tuple[np.ndarray, ...]:
+def lesson(
+    batch: Batch, training: Training, drawn: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The sequences that a step learns from, and how strongly.
 
     Parameters

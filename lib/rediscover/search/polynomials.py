@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from .enumeration import Features
+from .enumeration import Pool
 from .formula import Found, Tree, combination, evaluate, found, polished
 from .meeting import Undone
 
@@ -39,7 +39,8 @@ def monomial(powers, names) -> Tree:
     >>> monomial((2, -1), ("x", "y"))
     ('/', ('**', ('x',), (2,)), ('y',))
     """
-    above, below = None, None
+    above: Tree | None = None
+    below: Tree | None = None
     for name, p in zip(names, powers, strict=True):
         if p == 0:
             continue
@@ -100,7 +101,7 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
         Polynomials that were fitted.
     """
     X, finds = np.array([columns[name] for name in names]), []
-    norm = np.linalg.norm(item.values - item.values.mean())
+    norm = float(np.linalg.norm(item.values - item.values.mean()))
     most = highest(DEGREES, len(names))
     for degree in range(1, most + 1):
         powers = exponents(len(names), degree)
@@ -114,7 +115,11 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
             if item.name != "id" or degree > 4:
                 continue
             c = _fitted(rows, item.values)
-            c = c if c is None else sparse(rows, item.values, needed(len(y)) * np.linalg.norm(c @ rows - item.values))
+            c = (
+                c
+                if c is None
+                else sparse(rows, item.values, needed(len(y)) * float(np.linalg.norm(c @ rows - item.values)))
+            )
         trees = [monomial(p, names) for p in powers[1:]]
         find = c is not None and found(item.back(combination(c[1:], trees, c[0])), columns, y, "polynomial")
         if find:
@@ -168,12 +173,12 @@ def quotient(columns, y, names, rows) -> tuple[list[Found], int]:
     return [], used
 
 
-def beside(pool: Features, rows, item: Undone, degree: int, columns, y, names, n: int) -> tuple[list[Found], int]:
+def beside(pool: Pool, rows, item: Undone, degree: int, columns, y, names, n: int) -> tuple[list[Found], int]:
     """A polynomial and one feature whose sum is the target with a function undone: all features are compared.
 
     Parameters
     ----------
-    pool : Features
+    pool : Pool
         With values on `rows` of the table.
     item : Undone
     degree : int
@@ -195,7 +200,7 @@ def beside(pool: Features, rows, item: Undone, degree: int, columns, y, names, n
         return [], 0
     Q = np.linalg.qr(few.T)[0]
     target = item.values[rows] - Q @ (Q.T @ item.values[rows])
-    size = np.linalg.norm(target)
+    size = float(np.linalg.norm(target))
     if size == 0:
         return [], 0
     n = min(n, len(pool))
@@ -213,7 +218,7 @@ def beside(pool: Features, rows, item: Undone, degree: int, columns, y, names, n
             c = _fitted(rows_of, item.values)
             if c is None:
                 continue
-            c = sparse(rows_of, item.values, needed(len(y)) * np.linalg.norm(c @ rows_of - item.values))
+            c = sparse(rows_of, item.values, needed(len(y)) * float(np.linalg.norm(c @ rows_of - item.values)))
             if c is None:
                 continue
         trees = [tree, *(monomial(p, names) for p in powers[1:])]

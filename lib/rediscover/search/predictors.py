@@ -58,7 +58,8 @@ class Predictors:
         drawn = self.rng.choice(len(group.sizes), min(DRAWN, len(group.sizes)), replace=False)
         known = np.unique(self.rows)
         spread = np.std(self.estimates(self.squares(group, drawn, known), np.searchsorted(known, self.rows)), axis=0)
-        chosen, seen = [], set()
+        chosen: list[int] = []
+        seen: set[bytes] = set()
         for k in np.argsort(-spread, kind="stable"):
             formula = group.tokens[drawn[k], : group.sizes[drawn[k]]].tobytes()
             if formula not in seen and len(chosen) < self.trainers:

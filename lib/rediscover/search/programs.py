@@ -219,7 +219,8 @@ READ = {("/", 0, 1): "inv", ("**", 1, 2): "square", ("**", 1, 3): "cube"}  # lab
 
 def to_tree(programs: Programs, k: int, names: Sequence[str]) -> tuple:
     """Program k as the nested tuples of `expressions`."""
-    symbols, stack = list(CODES), []
+    symbols = list(CODES)
+    stack: list[tuple] = []
     for i in range(programs.sizes[k]):
         token = int(programs.tokens[k, i])
         if token == CONSTANT:

@@ -1,11 +1,12 @@
 """Sparse sums of library features: orthogonal pursuit with a beam, inner constants refitted, terms swapped."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from .formula import Tree, evaluate
-from .variable_projection import project, refined
+from .variable_projection import Projection, project, refined
 
 BEAM = 4
 TERMS = 7
@@ -24,13 +25,14 @@ class Model(NamedTuple):
     columns : ndarray, shape (n_terms, n_rows), weighted
     error : float
         Sum of squares of what it leaves.
-    coefficients : ndarray, shape (n_base + n_terms,)
+    fit : Projection
+        Of the target on the base and the columns.
     """
 
     trees: tuple[Tree, ...]
     columns: np.ndarray
     error: float
-    coefficients: np.ndarray
+    fit: Projection
 
 
 class Terms(NamedTuple):
@@ -50,11 +52,11 @@ class Terms(NamedTuple):
     """
 
     values: np.ndarray
-    tree: object
+    tree: Callable[[int], Tree]
     base: np.ndarray
     columns: dict
     weights: np.ndarray
-    transform: object = None
+    transform: Callable[[Tree], Tree] | None = None
 
 
 def usable(values: np.ndarray, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -127,22 +129,22 @@ def _model(trees, columns, terms: Terms, target) -> Model | None:
     spread = np.std(target) if len(terms.base) else np.sqrt(np.mean(target**2))
     if sizes > CANCEL * spread:
         return None
-    return Model(trees, columns, float(fit.residual @ fit.residual), fit.coefficients)
+    return Model(trees, columns, float(fit.residual @ fit.residual), fit)
 
 
-def _gains(columns, terms: Terms, target) -> np.ndarray:
-    """Share of the residual that each feature explains, given the columns of a model."""
-    fit = project(np.vstack([terms.base, columns]), target)
-    along = terms.values @ np.column_stack([fit.residual, fit.Q])
+def _gains(model: Model, terms: Terms) -> np.ndarray:
+    """Share of a model's residual that each feature explains."""
+    along = terms.values @ np.column_stack([model.fit.residual, model.fit.Q])
     left = 1 - np.sum(along[:, 1:] ** 2, axis=1)
     gains = np.where(left > 1e-7, along[:, 0] ** 2 / np.maximum(left, 1e-7), 0.0)
-    return np.round(gains / max(float(fit.residual @ fit.residual), 1e-300), 12)
+    return np.asarray(np.round(gains / max(model.error, 1e-300), 12))
 
 
 def _extended(state: Model, terms: Terms, target) -> list[Model]:
     """The state with one more term, for the most telling features that differ from one another."""
-    chosen, out = [], []
-    for i in np.argsort(-_gains(state.columns, terms, target), kind="stable")[:200]:
+    chosen: list[np.ndarray] = []
+    out: list[Model] = []
+    for i in np.argsort(-_gains(state, terms), kind="stable")[:200]:
         column = terms.values[i]
         if any(abs(column @ other) > ALIKE for other in chosen):
             continue
@@ -157,7 +159,7 @@ def _extended(state: Model, terms: Terms, target) -> list[Model]:
 
 def _distinct(models) -> list[Model]:
     """Models in order of error, one of each set of terms."""
-    seen = {}
+    seen: dict[frozenset[str], Model] = {}
     for model in sorted(models, key=lambda model: model.error):
         seen.setdefault(frozenset(map(str, model.trees)), model)
     return list(seen.values())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import grammar
-from .enumeration import Features, enumerate_features
+from .enumeration import Pool, enumerate_features
 from .formula import Found, combination, evaluate, found, is_exact, polished, spread
 from .library import library
 from .meeting import meet, quantile_rows, undone
@@ -142,7 +142,7 @@ def cheap_stages(search: Search, size: int, degrees) -> Iterator[None]:
         yield from _beside(search, enumerate_features(search.X[rows], size), rows, degrees)
 
 
-def _beside(search: Search, pool: Features, rows, degrees) -> Iterator[None]:
+def _beside(search: Search, pool: Pool, rows, degrees) -> Iterator[None]:
     columns, y, names = search.columns, search.y, search.names
     for degree in degrees:
         for item in undone(y, offsets=(0.0,)):
@@ -151,7 +151,7 @@ def _beside(search: Search, pool: Features, rows, degrees) -> Iterator[None]:
             yield
 
 
-def pursuits(search: Search, pool: Features, size: int, most_terms: int) -> Iterator[None]:
+def pursuits(search: Search, pool: Pool, size: int, most_terms: int) -> Iterator[None]:
     """Sums of terms for the target, its inverse, exponential and logarithm; products of powers of terms."""
     columns, y, names = search.columns, search.y, search.names
     rows = quantile_rows(y, PURSUIT_ROWS)
@@ -163,7 +163,7 @@ def pursuits(search: Search, pool: Features, size: int, most_terms: int) -> Iter
     weights = np.ones(len(rows))
     base = weights[None, :]
     normal, kept = usable(values, base)
-    terms = Terms(normal, lambda i: features.tree(kept[i], names), base, few, weights)
+    terms = Terms(normal, lambda i: features.tree(int(kept[i]), names), base, few, weights)
     for item in undone(y, offsets=(0.0,)):
         if item.name in ("id", "inverse", "log", "exp"):
             models, used = pursue(terms, item.values[rows], search.share("pursuit"), most_terms)
@@ -201,7 +201,7 @@ def _products(search, features, values, rows, few) -> Iterator[None]:
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.abs(values))
     normal, kept = usable(logs, base)
-    terms = Terms(normal, lambda i: features.tree(kept[i], names), base, few, weights, logarithm)
+    terms = Terms(normal, lambda i: features.tree(int(kept[i]), names), base, few, weights, logarithm)
     models, used = pursue(terms, np.log(np.abs(y[rows])), search.share("pursuit"))
     finds = [product(model.trees, columns, y) for model in models]
     search.take(([find for find in finds if find is not None], used))

@@ -124,6 +124,8 @@ class Rewards:
                 start[np.count_nonzero(sequence[:place] == self.constant)] = scale
 
     def _with_polynomial(self, sequence: np.ndarray) -> tuple[float, np.ndarray]:
+        if self.polynomials is None:
+            raise ValueError("the library has no polynomial")
         codes, arity = self.library.codes, self.library.arity
         coefficients = self.polynomials.fit(inverted(sequence, codes, arity, self.X, self.y, self.stack))
         values = self.polynomials.values(coefficients)

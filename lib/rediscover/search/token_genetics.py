@@ -95,7 +95,7 @@ def _crossed(sequences: list[Sequence], rules: Rules, breeding: Breeding, rng) -
     for k in range(0, len(sequences) - 1, 2):
         if rng.random() < breeding.crossover:
             children[k], children[k + 1] = crossed(sequences[k], sequences[k + 1], rules.arity, rng)
-    for k in np.flatnonzero(~lawful(*packed(children), rules)):
+    for k in np.flatnonzero(~lawful(*packed(children), rules)).tolist():
         pair = k - k % 2
         children[k] = sequences[pair + int(rng.integers(2))]
     return children

@@ -4,6 +4,7 @@ A sequence lists a tree from the root, each node before its children: ``mul, sin
 the number of arguments of each token it needs no brackets.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -172,7 +173,7 @@ def monomials(n_inputs: int, degree: int) -> np.ndarray:
     >>> monomials(2, 2).tolist()
     [[0, 0], [0, 1], [1, 0], [0, 2], [1, 1], [2, 0]]
     """
-    rows = [()]
+    rows: list[tuple[int, ...]] = [()]
     for _ in range(n_inputs):
         rows = [(*row, power) for row in rows for power in range(degree + 1 - sum(row))]
     rows = sorted(rows, key=lambda row: (sum(row), row))
@@ -182,15 +183,12 @@ def monomials(n_inputs: int, degree: int) -> np.ndarray:
 
 def polynomial_tree(inputs: Sequence[str], coefficients: Sequence[float], degree: int) -> tuple:
     """Sum of the monomials with coefficients other than 0; the number 0 where there is none."""
-    terms = []
+    terms: list[tuple] = []
     for coefficient, powers in zip(coefficients, monomials(len(inputs), degree), strict=True):
         if coefficient:
-            tree = (float(coefficient),)
+            tree: tuple = (float(coefficient),)
             for name, power in zip(inputs, powers.tolist(), strict=True):
                 if power:
                     tree = ("*", tree, (name,) if power == 1 else ("**", (name,), (power,)))
             terms.append(tree)
-    tree = terms[0] if terms else (0.0,)
-    for term in terms[1:]:
-        tree = ("+", tree, term)
-    return tree
+    return functools.reduce(lambda total, term: ("+", total, term), terms) if terms else (0.0,)

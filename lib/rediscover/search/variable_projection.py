@@ -143,7 +143,8 @@ def refined(trees, columns, target, weights, base, steps: int, transform=None):
     ----------
     Golub and Pereyra, Inverse Problems 19, R1 (2003), doi:10.1088/0266-5611/19/2/201
     """
-    parts, start = [], []
+    parts: list[Tree] = []
+    start: list[float] = []
     for tree in trees:
         soft = soften(tree, len(start))
         parts.append(soft.tree)

@@ -39,8 +39,10 @@ def palette(operators, columns: int) -> Palette:
     unknown = [name for name in operators if name not in CODES]
     if unknown:
         raise ValueError(f"unknown operator {unknown[0]!r} (operators: {', '.join(CODES)})")
-    codes = [[CODES[name] for name in operators if ARITIES[name] == count] for count in (1, 2)]
-    return Palette(*(np.array(group, np.int16) for group in codes), columns)
+    unary, binary = (
+        np.array([CODES[name] for name in operators if ARITIES[name] == count], np.int16) for count in (1, 2)
+    )
+    return Palette(unary, binary, columns)
 
 
 # ------------------------------------------------------------------------------------------------ writing a tree
