@@ -9,9 +9,10 @@ from rediscover import report
 from rediscover.expressions import parse
 from rediscover.methods import Unsupported
 from rediscover.methods.bayesian import spike_and_slab
-from rediscover.methods.sparse_dynamics import Rows, Scored, Selection, Term, aggregate, as_text, library, sr3, stlsq
-from rediscover.methods.wsindy import WeakForm, fitted
+from rediscover.methods.sparse_dynamics import Scored, Selection, Term, as_text, library
+from rediscover.methods.wsindy import WeakForm
 from rediscover.problems import Passage
+from rediscover.search.sparse_regression import Rows, aggregate, fitted, sr3, stlsq
 
 import numpy as np
 import pysindy as ps

@@ -1,5 +1,6 @@
 """Variational Bayes with a spike-and-slab prior, started from PDEFIND's terms."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -8,8 +9,9 @@ import numpy as np
 from scipy.special import expit, gammaln, xlogy
 
 from ..problems import Field
-from .pdefind import ThresholdedRidge
-from .sparse_dynamics import Equations, Prepared, Rows, stlsq
+from ..search.sparse_regression import Equations, Rows, stlsq
+from .sindy import ThresholdedRidge
+from .sparse_dynamics import Prepared
 
 SLAB = 10.0  # slab variance over noise variance
 SHAPE = RATE = 1e-4  # inverse-gamma prior of the noise variance
@@ -127,11 +129,9 @@ class Bayesian(ThresholdedRidge):
         rows = p.rows("train")
         known: dict = {}
         for library, columns in p.usable(rows):
-            for threshold in self.thresholds:
-                for alpha in self.alphas:
-                    for tol in self.tols:
-                        setting = {**library, "threshold": threshold, "alpha": alpha, "tol": tol}
-                        yield setting, self.posterior(rows, columns, threshold, alpha, tol, rng, known)
+            for threshold, alpha, tol in itertools.product(self.thresholds, self.alphas, self.tols):
+                setting = {**library, "threshold": threshold, "alpha": alpha, "tol": tol}
+                yield setting, self.posterior(rows, columns, threshold, alpha, tol, rng, known)
 
     def refit(self, p: Prepared, setting: Mapping[str, Any], rng: np.random.Generator) -> Equations:
         own = setting["threshold"], setting["alpha"], setting["tol"]

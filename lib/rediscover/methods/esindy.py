@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..problems import Trajectories
+from ..search.sparse_regression import Equations, aggregate, dense, draws
 from .sindy import ThresholdedRidge
-from .sparse_dynamics import Equations, Prepared, aggregate, draws
+from .sparse_dynamics import Prepared
 
 N_MODELS = (10, 20, 50)
 RATIOS = (0.5, 0.7, 0.9)
@@ -45,8 +46,7 @@ class ESINDy(ThresholdedRidge):
         rows = p.every_row("train")
         samples = {ratio: draws(rows, max(self.n_models), int(ratio * rows.n), rng) for ratio in self.ratios}
         for library, columns in p.usable(rows):
-            grid = itertools.product(self.thresholds, self.alphas, self.ratios)
-            for threshold, alpha, ratio in grid:
+            for threshold, alpha, ratio in itertools.product(self.thresholds, self.alphas, self.ratios):
                 models = np.array([self.coefficients(s, columns, threshold, alpha) for s in samples[ratio]])
                 setting = {**library, "threshold": threshold, "alpha": alpha, "ratio": ratio}
                 yield from ensembles(models, setting, self.n_models, self.inclusions)
@@ -56,14 +56,6 @@ class ESINDy(ThresholdedRidge):
         samples = draws(rows, setting["n_models"], int(setting["ratio"] * rows.n), rng)
         own = p.columns(setting), setting["threshold"], setting["alpha"]
         return aggregate(np.array([self.coefficients(s, *own) for s in samples]), setting["inclusion"])
-
-
-def dense(equations: Equations, n_columns: int) -> np.ndarray:
-    """Coefficients of all columns, shape (n_targets, n_columns)."""
-    full = np.zeros((len(equations), n_columns))
-    for row, (support, w) in zip(full, equations, strict=True):
-        row[support] = w
-    return full
 
 
 def ensembles(models: np.ndarray, setting, n_models, inclusions) -> Iterator[tuple[dict[str, Any], Equations]]:

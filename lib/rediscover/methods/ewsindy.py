@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .esindy import INCLUSIONS, N_MODELS, RATIOS, dense, ensembles
-from .sparse_dynamics import Equations, Prepared, aggregate, draws, sr3
-from .wsindy import WSINDy, fitted
+from ..search.sparse_regression import Equations, aggregate, dense, draws, fitted, sr3
+from .esindy import INCLUSIONS, N_MODELS, RATIOS, ensembles
+from .sparse_dynamics import Prepared
+from .wsindy import WSINDy
 
 
 @dataclass(frozen=True)

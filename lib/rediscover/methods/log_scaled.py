@@ -1,7 +1,6 @@
 """Generic methods in units in which all numbers are near 1."""
 
 import dataclasses
-from typing import ClassVar
 
 import numpy as np
 
@@ -51,33 +50,15 @@ def geometric_mean(values: np.ndarray) -> float:
     return float(f"{np.exp(np.mean(np.log(sizes))):.6g}") if sizes.size else 1.0
 
 
-@dataclasses.dataclass(frozen=True)
-class GplearnLogScaled(LogScaled, Gplearn):
-    """``gplearn`` on data divided by their geometric means, with its settings."""
-
-    name: ClassVar[str] = "gplearn_log_scaled"
-    reference: ClassVar[str] = f"{Gplearn.reference}; data divided by geometric means"
-
-
-@dataclasses.dataclass(frozen=True)
-class OperonLogScaled(LogScaled, Operon):
-    """``operon`` on data divided by their geometric means, with its settings."""
-
-    name: ClassVar[str] = "operon_log_scaled"
-    reference: ClassVar[str] = f"{Operon.reference}; data divided by geometric means"
+def log_scaled(method: type[Tabular]) -> type[Tabular]:
+    """The variant of a method, with its settings, on data divided by their geometric means."""
+    body = {
+        "__module__": __name__,
+        "__doc__": f"``{method.name}`` on data divided by their geometric means, with its settings.",
+        "name": f"{method.name}_log_scaled",
+        "reference": f"{method.reference}; data divided by geometric means",
+    }
+    return dataclasses.dataclass(frozen=True)(type(f"{method.__name__}LogScaled", (LogScaled, method), body))
 
 
-@dataclasses.dataclass(frozen=True)
-class PolynomialLogScaled(LogScaled, Polynomial):
-    """``polynomial`` on data divided by their geometric means, with its settings."""
-
-    name: ClassVar[str] = "polynomial_log_scaled"
-    reference: ClassVar[str] = f"{Polynomial.reference}; data divided by geometric means"
-
-
-@dataclasses.dataclass(frozen=True)
-class PysrLogScaled(LogScaled, Pysr):
-    """``pysr`` on data divided by their geometric means, with its settings."""
-
-    name: ClassVar[str] = "pysr_log_scaled"
-    reference: ClassVar[str] = f"{Pysr.reference}; data divided by geometric means"
+VARIANTS = [log_scaled(method) for method in (Gplearn, Operon, Polynomial, Pysr)]

@@ -1,9 +1,7 @@
-"""What the linear methods of MDBench share: libraries of terms, least squares on compressed rows, and selection.
+"""What the linear methods of MDBench share: libraries of terms, and selection among all settings of a grid.
 
-A grid search asks for the same sums over and over. Here every library is a set of columns of one big library;
-the rows are reduced once, by an orthogonal factorisation, to as many as there are columns; and each distinct
-support is solved once. Every problem that follows (ridge, thresholding, least squares on a support, squared
-errors on the validation block) is then one on a small matrix with the same answer as on the rows.
+A grid search asks for the same sums over and over. Here every library is a set of columns of one big library, whose
+rows are compressed once (`rediscover.search.sparse_regression`).
 """
 
 import dataclasses
@@ -14,12 +12,11 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import scipy.linalg
-import scipy.linalg.lapack
 
 from ..metrics.dynamics import fitness, linear_size, term_size
 from ..numerics.differences import derivative
 from ..problems import Evolving, Field, Problem, Trajectories, generator
+from ..search.sparse_regression import Equations, Rows
 from . import Budget, Candidate, Method, Unsupported
 
 THRESHOLDS = tuple(np.logspace(-7, 0, 16).tolist())
@@ -153,128 +150,6 @@ def sample(problem: Problem, seed: int) -> Sampled:
     return Sampled(u, axes, t, np.gradient(u, step, axis=-2, edge_order=2))
 
 
-# Least squares
-
-
-class Rows:
-    """A least-squares problem: few rows that stand for many.
-
-    Parameters
-    ----------
-    X : ndarray, shape (k, m)
-    Y : ndarray, shape (k, d)
-    n : rows that these stand for
-    """
-
-    def __init__(self, X: np.ndarray, Y: np.ndarray, n: int) -> None:
-        self.X, self.Y, self.n = X, Y, n
-        self._solved: dict[Any, np.ndarray] = {}
-
-    @classmethod
-    def compress(cls, parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> "Rows":
-        """The triangular factor of [X Y]: the same Gram matrix, least-squares solutions and residual norms.
-
-        A column that is not finite everywhere becomes NaN.
-        """
-        kept: Any = None
-        n, width, broken = 0, 0, False
-        for X, Y in parts:
-            broken = broken | ~np.isfinite(X).all(axis=0)
-            table = np.hstack([np.where(broken, 0.0, X), Y])
-            n, width = n + len(X), X.shape[1]
-            stack = table if kept is None else np.vstack([kept, table])
-            kept = np.linalg.qr(stack, mode="r") if len(stack) > stack.shape[1] else stack
-        return cls(np.where(broken, np.nan, kept[:, :width]), kept[:, width:], n)
-
-    @cached_property
-    def gram(self) -> np.ndarray:
-        return self.X.T @ self.X
-
-    @cached_property
-    def moment(self) -> np.ndarray:
-        return self.X.T @ self.Y
-
-    def ridge(self, target: int, support: np.ndarray, alpha: float) -> np.ndarray:
-        """Coefficients on a support, by the normal equations as scikit-learn solves them."""
-        key = (target, alpha, support.tobytes())
-        if key not in self._solved:
-            A = self.gram[np.ix_(support, support)]
-            A.flat[:: len(A) + 1] += alpha
-            _, w, singular = scipy.linalg.lapack.dposv(A, self.moment[support, target])
-            if singular:
-                U, s, Vt = np.linalg.svd(self.X[:, support], full_matrices=False)
-                shrunk = np.divide(s, s**2 + alpha, out=np.zeros_like(s), where=s > 1e-15)
-                w = Vt.T @ (shrunk * (U.T @ self.Y[:, target]))
-            self._solved[key] = w
-        return self._solved[key]
-
-    def least_squares(self, target: int, support: np.ndarray) -> np.ndarray:
-        """Minimum-norm least squares on a support.
-
-        Singular values are cut at rounding, as in the releases that the tables were made with; current
-        scikit-learn, and pysindy with it, cuts at 1e-6 of the largest, which changes badly conditioned answers.
-        """
-        key = (target, None, support.tobytes())
-        if key not in self._solved:
-            self._solved[key] = scipy.linalg.lstsq(self.X[:, support], self.Y[:, target])[0]
-        return self._solved[key]
-
-    def squared_error(self, target: int, support: np.ndarray, w: np.ndarray) -> float:
-        return float(np.sum((self.X[:, support] @ w - self.Y[:, target]) ** 2))
-
-    def power(self) -> float:
-        return float(np.sum(self.Y**2))
-
-
-def stlsq(rows: Rows, target: int, columns: np.ndarray, threshold: float, alpha: float, max_iter: int = 200):
-    """Support found by sequentially thresholded ridge regression (Brunton, Proctor & Kutz 2016).
-
-    The same steps as ``pysindy.STLSQ``; ridge solutions depend on the support only and are kept by `rows`.
-
-    Returns
-    -------
-    ndarray of int : the columns that are left, perhaps none
-    """
-    support = columns
-    for _ in range(max_iter):
-        if not len(support):
-            break
-        left = support[np.abs(rows.ridge(target, support, alpha)) >= threshold]
-        if len(left) == len(support):
-            break
-        support = left
-    return support
-
-
-def sr3(rows: Rows, columns: np.ndarray, thresholds, max_iter: int = 200, tol: float = 1e-5) -> list[list[np.ndarray]]:
-    """Supports found by sparse relaxed regularised regression with an l0 penalty and nu = 1 (Zheng et al. 2019).
-
-    The same steps as ``pysindy.SR3``, for all thresholds at once with one factorisation.
-
-    Returns
-    -------
-    list (thresholds) of list (targets) of ndarray of int
-    """
-    X, d = rows.X[:, columns], rows.Y.shape[1]
-    cut = np.finfo(float).eps * max(rows.n, len(columns))
-    start = np.linalg.lstsq(X, rows.Y, rcond=cut)[0]
-    factor = scipy.linalg.cho_factor(rows.gram[np.ix_(columns, columns)] + np.eye(len(columns)))
-    v = np.repeat(start[:, None, :], len(thresholds), axis=1)
-    height = np.asarray(thresholds)[:, None]
-    active = np.ones(len(thresholds), bool)
-    moment = rows.moment[columns][:, None, :]
-    for _ in range(max_iter):
-        w = scipy.linalg.cho_solve(factor, (moment + v[:, active]).reshape(len(columns), -1))
-        w = w.reshape(len(columns), -1, d)
-        new = np.where(np.abs(w) > height[active], w, 0.0)
-        moved = np.sqrt(np.sum((new - v[:, active]) ** 2, axis=(0, 2)))
-        v[:, active] = new
-        active[np.flatnonzero(active)[moved < tol]] = False
-        if not active.any():
-            break
-    return [[columns[np.abs(v[:, j, i]) > 1e-14] for i in range(d)] for j in range(len(thresholds))]
-
-
 # Selection
 
 
@@ -295,7 +170,7 @@ class Selection:
         self.scale = validation.power() + 1e-10
         self._known: dict[bytes, tuple[int, float] | None] = {}
 
-    def score(self, equations: "Equations") -> tuple[int, float] | None:
+    def score(self, equations: Equations) -> tuple[int, float] | None:
         """Complexity and NMSE of one (support, coefficients) per state; None where a right-hand side is empty.
 
         An empty right-hand side cannot be printed and read back: the released code drops such a candidate.
@@ -305,7 +180,7 @@ class Selection:
             self._known[key] = self._score(equations)
         return self._known[key]
 
-    def _score(self, equations: "Equations") -> tuple[int, float] | None:
+    def _score(self, equations: Equations) -> tuple[int, float] | None:
         complexity, error = 0, 0.0
         for target, (support, w) in enumerate(equations):
             sizes = self.sizes[support[np.abs(w) > PRINTED]]
@@ -349,9 +224,6 @@ def as_text(coefficients: Mapping[str, float]) -> str:
     """
     parts = [repr(c) if term == "1" else f"{c!r}*{term}" for term, c in coefficients.items()]
     return " + ".join(parts).replace("+ -", "- ") or "0.0"
-
-
-Equations = list[tuple[np.ndarray, np.ndarray]]  # per state: the columns of its terms and their coefficients
 
 
 @dataclass(eq=False)
@@ -503,23 +375,3 @@ def _tuples(value):
 
 def _inside(term: Term, family, order: int, degree: int) -> bool:
     return term.degree <= degree and term.order <= order and (not term.wave or term.wave in family)
-
-
-def draws(rows: Rows, n_models: int, n_rows: int, rng: np.random.Generator) -> list[Rows]:
-    """Bootstrap samples: rows drawn with replacement."""
-    return [
-        Rows(rows.X[chosen], rows.Y[chosen], n_rows)
-        for chosen in (rng.choice(len(rows.X), n_rows) for _ in range(n_models))
-    ]
-
-
-def aggregate(models: np.ndarray, inclusion: float) -> Equations:
-    """Median of coefficients, zero where too few models have the term (Fasel et al. 2022).
-
-    Parameters
-    ----------
-    models : ndarray, shape (n_models, n_targets, m)
-    """
-    share = np.count_nonzero(models, axis=0) / len(models)
-    median = np.where(share < inclusion, 0.0, np.median(models, axis=0))
-    return [(np.flatnonzero(row), row[row != 0]) for row in median]

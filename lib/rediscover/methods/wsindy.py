@@ -11,8 +11,9 @@ from scipy import sparse
 from scipy.special import binom
 
 from ..problems import Field
+from ..search.sparse_regression import Equations, Rows, fitted, sr3
 from . import Unsupported
-from .sparse_dynamics import Equations, Prepared, Rows, Sampled, SparseRegression, Term, sr3
+from .sparse_dynamics import Prepared, Sampled, SparseRegression, Term
 
 DEGREE = 4  # of the test function (1 - x^2)^4 along every axis
 SUBDOMAINS = 20  # an axis is this many half-widths of a subdomain long
@@ -180,8 +181,3 @@ class WSINDy(SparseRegression):
         rows = self.weak(p, "refit", setting["boxes"], rng, columns)
         (chosen,) = sr3(rows, np.arange(len(columns)), [setting["threshold"]], self.max_iter)
         return [(columns[support], w) for support, w in fitted(rows, chosen)]
-
-
-def fitted(rows: Rows, supports) -> Equations:
-    """Least squares on each target's support."""
-    return [(s, rows.least_squares(i, s) if len(s) else np.empty(0)) for i, s in enumerate(supports)]
