@@ -2,7 +2,7 @@
 
 Adding a method means adding one file with one frozen dataclass derived from `Method`; its fields are its settings.
 A generic method writes ``fit`` (one regression table in, candidates out) and then runs on every study that can
-be seen as tables; a method for one kind of problem overrides ``solve``.
+be seen as tables; a method for one kind of problem writes ``answer`` (one problem in, candidates out).
 
 The module itself can be called: ``rediscover.methods()`` returns a table of what there is.
 """
@@ -130,7 +130,10 @@ class Method:
         """
         if not isinstance(problem, self.accepts):
             raise Unsupported(f"{self.name} does not treat a {problem.kind}")
-        budget = Budget(**budget) if isinstance(budget, Mapping) else budget or Budget()
+        return self.answer(problem, Budget(**budget) if isinstance(budget, Mapping) else budget or Budget(), seed)
+
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
+        """What `solve` returns, of a problem of a kind in ``accepts``: by default `fit` for each of its tables."""
         rng = generator(seed, problem.id, self.name)
         return join([self.fit(task, budget=budget, rng=rng) for task in problem.tasks(seed)])
 

@@ -1,7 +1,6 @@
 """Causal graphs from vector autoregressions of order 1: tests of Granger causality, and a sparse fit."""
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,9 +17,7 @@ class Autoregression(Method):
 
     accepts: ClassVar[tuple[type, ...]] = (Series,)
 
-    def solve(self, problem: Any, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
-        if not isinstance(problem, Series):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         series = problem.series()
         moving = np.flatnonzero(np.ptp(series, axis=0) > 0)
         if len(series) - LAG <= len(moving) + 1:

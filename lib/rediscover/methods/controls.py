@@ -1,6 +1,5 @@
 """Controls: the truth itself, the training mean and zero. A table without them cannot be read."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,7 +18,7 @@ class Oracle(Method):
     reference: ClassVar[str] = "control: the truth itself"
     accepts: ClassVar[tuple[type, ...]] = (Regression, LevelSet, Trajectories, Field, Transitions, Series, Passage)
 
-    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
+    def answer(self, problem: Problem, budget: Budget, seed: int) -> list[Candidate]:
         return [Candidate(dict(problem.truth), evaluations=0)]
 
 

@@ -1,14 +1,13 @@
 """gplearn as SymbolBench's released script runs it on coupled equations (Table 6)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..problems import InitialValueProblem, Problem, Task
-from . import Budget, Candidate, Unsupported, join
+from ..problems import InitialValueProblem, Task
+from . import Budget, Candidate, join
 from .gplearn import Gplearn
 
 
@@ -36,9 +35,7 @@ class GplearnReleased(Gplearn):
     grid: ClassVar[dict] = {}
     protected: ClassVar[bool] = False
 
-    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
-        if not isinstance(problem, InitialValueProblem):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         states = problem.observed(seed)
         rng: Any = SimpleNamespace(integers=lambda high: seed)  # what gplearn gets as its random_state
         slopes = np.gradient(states, problem.times(), axis=0)  # first order at both ends, as released

@@ -1,15 +1,14 @@
 """Polynomial right-hand sides fitted to trajectories in integral form, without derivatives of the data."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.integrate import cumulative_simpson
 
-from ..problems import InitialValueProblem, Problem
+from ..problems import InitialValueProblem
 from ..search import multiple_shooting
-from . import Budget, Candidate, Method, Unsupported
+from . import Budget, Candidate, Method
 from .least_squares import NEGLIGIBLE
 from .polynomial import as_text, monomials
 
@@ -39,9 +38,7 @@ class IntegralMatching(Method):
     reference: ClassVar[str] = "Dattner and Klaassen, Electronic Journal of Statistics 9 (2015) 1939-1973"
     accepts: ClassVar[tuple[type, ...]] = (InitialValueProblem,)
 
-    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
-        if not isinstance(problem, InitialValueProblem):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         states, t = problem.observed(seed), problem.times()
         powers = monomials(states.shape[1], self.degree, np.inf)
         terms = np.prod(states[:, None, :] ** powers, axis=2)

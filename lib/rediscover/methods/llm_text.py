@@ -10,10 +10,9 @@ from typing import Any, ClassVar, Literal
 
 import yaml
 
-from ..problems import problem, problems
+from ..problems import Passage, problem, problems
 from ..system.paths import root
-from . import Candidate
-from .text_baselines import Writer
+from . import Budget, Candidate, Method
 
 FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
@@ -62,7 +61,7 @@ def records_of(folder: str | Path, model: str) -> Path:
 
 
 @dataclass(frozen=True)
-class LanguageModel(Writer):
+class LanguageModel(Method):
     """One completion per passage, replayed from records; ``make generate`` records them.
 
     Attributes
@@ -74,6 +73,7 @@ class LanguageModel(Writer):
 
     name: ClassVar[str] = "llm_text"
     reference: ClassVar[str] = "Mo et al., SciText2Eq (2026)"
+    accepts: ClassVar[tuple[type, ...]] = (Passage,)
 
     model: str = "gpt-4o-mini"
     records: str = "records"
@@ -96,11 +96,11 @@ class LanguageModel(Writer):
     def _file(self) -> Path:
         return records_of(_folder(self.records), self.model)
 
-    def write(self, problem: Any, seed: int) -> Candidate:
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         from ..llm.client import Chat
 
         chat = Chat(self.model, self._file())
-        return candidate(chat.ask(prompt(problem), draw=seed, **sampling(self.model, self.profile)))
+        return [candidate(chat.ask(prompt(problem), draw=seed, **sampling(self.model, self.profile)))]
 
 
 def recorded(folder: str | Path = "records", profile: Literal["paper", "code"] = "paper") -> list[LanguageModel]:

@@ -2,13 +2,13 @@
 
 import functools
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..numerics.boolean_minimisation import bits
-from ..problems import Problem, Transitions
-from . import Budget, Candidate, Method, Unsupported, generator
+from ..problems import Transitions
+from . import Budget, Candidate, Method, generator
 
 ARITY = {"&": 2, "|": 2, "!": 1}
 FUNCTIONS = tuple(ARITY)
@@ -41,9 +41,7 @@ class LogicGEP(Method):
     reference: ClassVar[str] = "gene expression programming: Ferreira, Complex Systems 13 (2001) 87-129; LogicGep"
     accepts: ClassVar[tuple[type, ...]] = (Transitions,)
 
-    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
-        if not isinstance(problem, Transitions):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         train = problem.data(seed)["train"]
         columns = {name: bits(train.X[:, i]) for i, name in enumerate(problem.inputs)}
         rules, evaluations = {}, 0

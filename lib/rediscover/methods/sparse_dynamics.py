@@ -334,7 +334,7 @@ class SparseRegression(Method):
         ]
         return Prepared(data, terms, libraries, problem.time_blocks(len(data.t)), n_states)
 
-    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         """The equations of highest fitness, refitted; the whole grid counts as evaluations.
 
         Raises
@@ -343,8 +343,6 @@ class SparseRegression(Method):
             If the problem is neither trajectories nor a field, or no setting gives an equation for every
             state.
         """
-        if not isinstance(problem, self.accepts) or not isinstance(problem, Evolving):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
         rng = generator(seed, problem.id, self.name)
         p = self.prepare(problem, seed)
         selection = Selection(p.rows("validation"), p.terms)

@@ -4,12 +4,11 @@ All three see what a model sees (contexts up to the entry, true formulas before 
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..problems import Passage
-from . import Budget, Candidate, Method, Unsupported
+from . import Budget, Candidate, Method
 
 _INLINE = re.compile(r"\\\((.+?)\\\)|\$([^$]+)\$", re.DOTALL)
 _SYMBOL = re.compile(
@@ -40,52 +39,38 @@ def symbols(text: str) -> list[str]:
     return list(dict.fromkeys(_SYMBOL.findall(re.sub(r"\\mathbb\{[A-Z]\}", " ", text))))
 
 
-@dataclass(frozen=True)
-class Writer(Method):
-    """Base of the methods that write one formula for a passage."""
-
-    accepts: ClassVar[tuple[type, ...]] = (Passage,)
-
-    def solve(self, problem: Any, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
-        if not isinstance(problem, self.accepts):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
-        return [self.write(problem, seed)]
-
-    def write(self, problem: Any, seed: int) -> Candidate:
-        """The formula for a passage."""
-        raise NotImplementedError(self.name)
+def _answer(latex: str, seen: str) -> list[Candidate]:
+    return [Candidate({"latex": latex}, evaluations=0, notes={"from": seen})]
 
 
-def _answer(latex: str, seen: str) -> Candidate:
-    return Candidate({"latex": latex}, evaluations=0, notes={"from": seen})
-
-
-def _opening(problem: Any) -> Candidate:
+def _opening(problem: Any) -> list[Candidate]:
     """For the first entry of a paper: the last formula in its context, or nothing."""
     formulas = inline_formulas(problem.context)
     return _answer(formulas[-1], "context") if formulas else _answer("", "nothing")
 
 
 @dataclass(frozen=True)
-class CopyLastEquation(Writer):
+class CopyLastEquation(Method):
     """The formula before this one, word for word; for the first entry the last one within its context."""
 
     name: ClassVar[str] = "copy_last_equation"
     reference: ClassVar[str] = "baseline without a model: the formula before"
+    accepts: ClassVar[tuple[type, ...]] = (Passage,)
 
-    def write(self, problem: Any, seed: int) -> Candidate:
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         return _answer(problem.earlier[-1].latex, "entry before") if problem.earlier else _opening(problem)
 
 
 @dataclass(frozen=True)
-class RetrieveEquation(Writer):
+class RetrieveEquation(Method):
     """The earlier formula of the paper whose context is most like this one's (cosine of TF-IDF)."""
 
     name: ClassVar[str] = "retrieve_equation"
     reference: ClassVar[str] = "baseline without a model: nearest context"
     requires: ClassVar[tuple[str, ...]] = ("scikit-learn",)
+    accepts: ClassVar[tuple[type, ...]] = (Passage,)
 
-    def write(self, problem: Any, seed: int) -> Candidate:
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         if not problem.earlier:
@@ -98,13 +83,14 @@ class RetrieveEquation(Writer):
 
 
 @dataclass(frozen=True)
-class SkeletonTemplate(Writer):
+class SkeletonTemplate(Method):
     """The skeleton of the formula before, its letters replaced in order by those new in this context."""
 
     name: ClassVar[str] = "skeleton_template"
     reference: ClassVar[str] = "baseline without a model: old skeleton, new symbols"
+    accepts: ClassVar[tuple[type, ...]] = (Passage,)
 
-    def write(self, problem: Any, seed: int) -> Candidate:
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         new = symbols(" ".join(inline_formulas(problem.context)))
         if not problem.earlier:
             if not new:

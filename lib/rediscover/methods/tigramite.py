@@ -4,7 +4,6 @@ import contextlib
 import functools
 import io
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -36,9 +35,7 @@ class PCMCI(Method):
     accepts: ClassVar[tuple[type, ...]] = (Series,)
     requires: ClassVar[tuple[str, ...]] = ("tigramite",)
 
-    def solve(self, problem: Any, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
-        if not isinstance(problem, Series):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         series = problem.series()
         if self.max_variables is not None and series.shape[1] > self.max_variables:
             raise Unsupported(f"{problem.id} has {series.shape[1]} variables, the limit is {self.max_variables}")

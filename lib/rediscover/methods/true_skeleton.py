@@ -1,14 +1,13 @@
 """Control: the true skeleton, so that only the fit of its constants can be wrong."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..expressions import Expression, parse, replace_leaves
-from ..problems import InitialValueProblem, Problem
+from ..problems import InitialValueProblem
 from ..search import multiple_shooting
 from ..search.skeleton_fits import UNKNOWN, fit_integral, fit_released
-from . import Budget, Candidate, Method, Unsupported, generator
+from . import Budget, Candidate, Method, generator
 
 FITS = ("released", "integral", "shooting")
 STARTS = 10  # of the search for inner constants: one skeleton, so more than in a loop
@@ -42,7 +41,7 @@ class TrueSkeleton(Method):
         `skeleton_fits.fit_integral`) or 'shooting' (from these, `multiple_shooting.refine`).
     """
 
-    # Its solve is its own and calls no method fit, whose name this setting takes.
+    # Its answer is its own and calls no method fit, whose name this setting takes.
     fit: str = "shooting"  # type: ignore[assignment]
     name: ClassVar[str] = "true_skeleton"
     reference: ClassVar[str] = "control: the truth's skeleton, constants fitted"
@@ -52,9 +51,7 @@ class TrueSkeleton(Method):
         if self.fit not in FITS:
             raise ValueError(f"{self.name}: fit must be one of {', '.join(FITS)}, got {self.fit!r}")
 
-    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
-        if not isinstance(problem, InitialValueProblem):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         states, t, texts = problem.observed(seed), problem.times(), skeleton(problem)
         if self.fit == "released":
             return [Candidate(fit_released(texts, states, t))]

@@ -1,14 +1,14 @@
 """Boolean rules read off the transitions: the fewest regulators that explain them, then a minimal rule."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..numerics.boolean_minimisation import bits, minimal_rule
-from ..problems import Problem, Transitions
-from . import Budget, Candidate, Method, Unsupported
+from ..problems import Transitions
+from . import Budget, Candidate, Method
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,7 @@ class TruthTable(Method):
     reference: ClassVar[str] = "best-fit extension: Lähdesmäki et al., Machine Learning 52 (2003); Quine-McCluskey"
     accepts: ClassVar[tuple[type, ...]] = (Transitions,)
 
-    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
-        if not isinstance(problem, Transitions):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         train = problem.data(seed)["train"]
         states, which = np.unique(train.X, axis=0, return_inverse=True)
         votes = np.zeros((len(states), train.y.shape[1]))

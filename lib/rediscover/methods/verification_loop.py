@@ -1,13 +1,12 @@
 """SymbolBench's verification loop with proposers that need no language model."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..problems import InitialValueProblem, Problem
+from ..problems import InitialValueProblem
 from ..search import multiple_shooting
 from ..search import verification_loop as loop
-from . import Budget, Candidate, Method, Unsupported, generator
+from . import Budget, Candidate, Method, generator
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class LoopGrammar(Method):
     epochs: int = 20
     samples: int = 25
     tolerance: float = 0.99
-    # Its solve is its own and calls no method fit, whose name this setting takes.
+    # Its answer is its own and calls no method fit, whose name this setting takes.
     fit: str = "integral"  # type: ignore[assignment]
     refine: bool = True
     name: ClassVar[str] = "loop_grammar"
@@ -36,10 +35,7 @@ class LoopGrammar(Method):
     def proposer(self) -> loop.Proposer:
         return loop.Grammar(samples=self.samples)
 
-    def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
-        if not isinstance(problem, InitialValueProblem):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
-        allowed: Any = Budget(**budget) if isinstance(budget, dict) else budget or Budget()
+    def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         verify = loop.SkeletonVerifier(problem, fit=self.fit, seed=seed)
         outcome = loop.search(
             problem,
@@ -48,11 +44,11 @@ class LoopGrammar(Method):
             epochs=self.epochs,
             rng=generator(seed, problem.id, self.name),
             tolerance=self.tolerance,
-            proposals=allowed.evaluations,
+            proposals=budget.evaluations,
         )
-        if not outcome.pool:
+        picked = loop.select(outcome.pool)
+        if picked is None:
             return []
-        picked: Any = loop.select(outcome.pool)  # an answer, as the pool has some
         chosen = picked
         if self.refine and self.fit == "integral":
             fitted = multiple_shooting.refine(picked.solution, problem.observed(seed), problem.times())

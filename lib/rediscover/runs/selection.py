@@ -75,8 +75,8 @@ class Fittest(Method):
         return by_fitness(self.method.fit(task, budget=budget, rng=rng), task)
 
     def solve(self, problem: Problem, *, budget: Budget | Mapping | None = None, seed: int = 0) -> list[Candidate]:
-        by_tables = type(self.method).solve is Method.solve
-        if by_tables:
+        kind = type(self.method)
+        if kind.solve is Method.solve and kind.answer is Method.answer:  # by tables
             return super().solve(problem, budget=budget, seed=seed)
         return self.method.solve(problem, budget=budget, seed=seed)
 
