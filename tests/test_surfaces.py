@@ -41,7 +41,7 @@ def test_counts_of_the_paper():
 
 def test_flags_count_what_the_data_file_says():
     flags = [flag for name in ALL for flag in load(name).flags]
-    text = (surfaces.Path(surfaces.__file__).parent / "data" / "surfaces.yaml").read_text()
+    text = (Path(surfaces.__file__).parent / "data" / "surfaces.yaml").read_text()
     listed = {line.split()[1]: int(line.rsplit(" ", 1)[1].strip("()\n")) for line in text.splitlines()
               if line.startswith("#   ")}  # fmt: skip
     assert {flag: flags.count(flag) for flag in flags} == listed
@@ -178,7 +178,15 @@ def test_curvature_sampler_goes_where_the_surface_bends():
     assert share("uniform") == pytest.approx(0.1388, abs=0.015)  # (10**2 - 8.5**2) / 2 of 100
     assert share("curvature") > 0.25
     options = {"resolution": 32, "n_train": 1000}
-    assert len({load("AMHD1", sampler=s, **options).split("train").X.tobytes() for s in surfaces.SAMPLERS}) == 2
+    assert (
+        len(
+            {
+                load("AMHD1", sampler=s, **options).split("train").X.tobytes()
+                for s in surfaces.Surface.choices["sampler"]
+            }
+        )
+        == 2
+    )
     for name in ("PRS8", "TRPS6"):
         problem = load(name, sampler="curvature")
         assert same(problem.data().values(), problem.data().values())

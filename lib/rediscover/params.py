@@ -5,7 +5,6 @@ anything runs (``rediscover check FILE``, called by the Makefile), and a noteboo
 """
 
 import ast
-import difflib
 import functools
 import importlib
 from collections.abc import Mapping
@@ -16,7 +15,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from .methods import Budget, method
-from .problems import problem
+from .problems import did_you_mean, problem
 from .system.paths import root
 from .system.studies import FOLDER, studies
 
@@ -243,8 +242,7 @@ def load(notebook: str, cells: Mapping[str, Any]) -> Profile:
     profile = given.pop("profile", PROFILES[0])
     if unknown := sorted(set(given) - set(models()[notebook].model_fields)):
         known = [name for name in models()[notebook].model_fields if name not in ("profile", "explored")]
-        close = difflib.get_close_matches(unknown[0], known, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else f" (parameters: {', '.join(known)})"
+        hint = did_you_mean(unknown[0], known) or f" (parameters: {', '.join(known)})"
         raise ParameterError(f"{notebook} has no parameter {unknown[0]!r}{hint}")
     return read(root() / "params" / f"{notebook}.yaml", profile, **given)
 

@@ -49,7 +49,7 @@ def test_a_law_by_hand():
     assert coulomb.evaluate({"q_1": 1e-3, "q_2": 2e-3, "r": 0.5}) == pytest.approx(2e-6 / (math.pi * 8.854e-12))
 
 
-@pytest.mark.parametrize("ranges", srsd.RANGES)
+@pytest.mark.parametrize("ranges", srsd.Law.choices["ranges"])
 def test_values_agree_with_the_facts(facts, ranges):
     rng = np.random.default_rng(1)
     for name in ALL:
@@ -102,7 +102,7 @@ def test_three_original_laws_solve_for_an_angle(name, output, inputs):
 # -------------------------------------------------------------------------------------------- sampling
 
 
-@pytest.mark.parametrize("ranges", srsd.RANGES)
+@pytest.mark.parametrize("ranges", srsd.Law.choices["ranges"])
 def test_ranges_agree_with_the_facts(facts, ranges):
     families = {"loguniform": "log", "uniform": "uniform", "integer_uniform": "integer"}
     for name in ALL:

@@ -8,7 +8,6 @@ The module itself can be called: ``rediscover.methods()`` returns a table of wha
 """
 
 import dataclasses
-import difflib
 import functools
 import importlib
 import importlib.metadata
@@ -25,7 +24,7 @@ import numpy as np
 if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
-from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, generator
+from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator
 from ..system.code_version import code_version
 
 TABULAR = (Regression, LevelSet, Trajectories, Field)
@@ -202,9 +201,7 @@ def method(name: str, **settings: Any) -> Method:
     """
     known = registry()
     if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise KeyError(f"unknown method {name!r}{hint} (known: {', '.join(known)})")
+        raise KeyError(f"unknown method {name!r}{did_you_mean(name, known)} (known: {', '.join(known)})")
     fields = [f.name for f in dataclasses.fields(known[name])]
     wrong = sorted(set(settings) - set(fields))
     if wrong:

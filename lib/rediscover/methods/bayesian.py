@@ -96,8 +96,7 @@ def spike_and_slab(gram, moment, power: float, n: int, start, tol: float, rng: n
 class Bayesian(ThresholdedRidge):
     """Bayesian PDE discovery as MDBench runs it: PDEFIND's support, then the posterior mean, unfiltered.
 
-    The published grid has inclusion thresholds too, but they have no effect in the released code and are left
-    out.
+    The published grid has inclusion thresholds too, but they have no effect in the released code and are left out.
 
     Attributes
     ----------

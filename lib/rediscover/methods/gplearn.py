@@ -15,11 +15,10 @@ from .tables import Tabular
 class Gplearn(Tabular):
     """Genetic programming on trees; returns the non-dominated programs (length, error) of the last generation.
 
-    gplearn's functions are protected: a/b is 1 where abs(b) <= 0.001, log(a) is 0 there and takes abs(a),
-    sqrt(a) takes abs(a), inv(a) is 0 where abs(a) <= 0.001. A program is written with the plain function
-    where no training row reaches the protected branch, and with that branch spelled out where one does
-    (listed in ``notes["protected"]``), so on the training rows the text is the program. Budget: generations =
-    evaluations // population_size.
+    gplearn's functions are protected: a/b is 1 where abs(b) <= 0.001, log(a) is 0 there and takes abs(a), sqrt(a) takes
+    abs(a), inv(a) is 0 where abs(a) <= 0.001. A program is written with the plain function where no training row
+    reaches the protected branch, and with that branch spelled out where one does (listed in ``notes["protected"]``), so
+    on the training rows the text is the program. Budget: generations = evaluations // population_size.
 
     Attributes
     ----------
@@ -30,10 +29,9 @@ class Gplearn(Tabular):
     p_crossover, p_subtree_mutation, p_hoist_mutation, p_point_mutation : as in gplearn.
     const_range : constants are drawn from -const_range..const_range; 0 for none.
 
-    grid : SRSD, Table S12 (100 random settings; chosen by its authors): population_size 100..1000,
-        generations 10..100, stopping_criteria 1e-10..1e-2, const_range none or 1..1e4, max_samples 0.9..1,
-        parsimony 1e-3..1e-2, with add, mul, div, sqrt, sin, cos, tan, log. SymbolBench (Table 6, released
-        script): population 25, 100 generations, mse.
+    grid : SRSD, Table S12 (100 random settings; chosen by its authors): population_size 100..1000, generations 10..100,
+        stopping_criteria 1e-10..1e-2, const_range none or 1..1e4, max_samples 0.9..1, parsimony 1e-3..1e-2, with add,
+        mul, div, sqrt, sin, cos, tan, log. SymbolBench (Table 6, released script): population 25, 100 generations, mse.
 
     References
     ----------

@@ -15,12 +15,11 @@ from .tables import Tabular
 class PowerLaw(Tabular):
     """y = C * prod x_i^a_i, fitted as log|y| = log|C| + sum a_i log|x_i| by least squares.
 
-    Two candidates: exponents as fitted, and exponents rounded to half-integers (zeros drop out). The rounded
-    one comes first unless its squared error is larger by more than `tolerance`. The constant is then refitted
-    to y itself. Where y changes sign, it is taken from the product of the signs of those inputs that agree
-    with it most often. Rows in which y or an input is 0 have no logarithm: they are left out of the fit of
-    the exponents (``notes["rows_zero"]``) and count in the loss. Scales do not matter to logarithms, so this
-    method needs no scaled variant.
+    Two candidates: exponents as fitted, and exponents rounded to half-integers (zeros drop out). The rounded one comes
+    first unless its squared error is larger by more than `tolerance`. The constant is then refitted to y itself. Where
+    y changes sign, it is taken from the product of the signs of those inputs that agree with it most often. Rows in
+    which y or an input is 0 have no logarithm: they are left out of the fit of the exponents (``notes["rows_zero"]``)
+    and count in the loss. Scales do not matter to logarithms, so this method needs no scaled variant.
 
     Attributes
     ----------
@@ -71,8 +70,7 @@ class PowerLaw(Tabular):
 def signs(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
     """Which inputs pass their sign on to y, and the share of rows in which this gives the sign of y.
 
-    All subsets of the signed inputs are tried, up to the overall sign; the smallest that agrees best is
-    taken.
+    All subsets of the signed inputs are tried, up to the overall sign; the smallest that agrees best is taken.
 
     >>> X = np.array([[1.0, -1.0], [-2.0, -3.0], [2.0, 5.0]])
     >>> signs(X, np.array([-4.0, 4.0, -4.0]))

@@ -67,8 +67,7 @@ class Term(NamedTuple):
 def library(n_states: int, n_axes: int, degree: int, order: int, waves=("sin", "cos"), cross: bool = False):
     """All terms up to a degree and a derivative order: constant, functions, derivatives, products of both.
 
-    Without `cross`, functions have one state each, as in the published libraries: no products of different
-    states.
+    Without `cross`, functions have one state each, as in the published libraries: no products of different states.
     """
     if cross:
         powers = itertools.product(range(degree + 1), repeat=n_states)

@@ -22,10 +22,9 @@ SUBDOMAINS = 20  # an axis is this many half-widths of a subdomain long
 class WeakForm:
     """Integrals of a library over random boxes of space and time, weighted by a smooth bump that is 0 at the edge.
 
-    Derivatives move to the bump by parts, all of them for a derivative alone and half of them for products.
-    Data are taken as linear between grid points, so every integral is an exact weighted sum: one sparse
-    matrix per derivative of the bump. Boxes and weights are those of ``pysindy.WeakPDELibrary`` (Reinbold et
-    al. 2020).
+    Derivatives move to the bump by parts, all of them for a derivative alone and half of them for products. Data are
+    taken as linear between grid points, so every integral is an exact weighted sum: one sparse matrix per derivative of
+    the bump. Boxes and weights are those of ``pysindy.WeakPDELibrary`` (Reinbold et al. 2020).
 
     Parameters
     ----------

@@ -9,22 +9,31 @@ The module itself can be called: ``rediscover.problems(study="srsd", subset="eas
 
 import dataclasses
 import difflib
+import functools
 import importlib
 import pkgutil
 import sys
 import types
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import resources
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+import yaml
 
 if TYPE_CHECKING:
     from ..expressions import Expression
 
 STUDIES = tuple(sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg))
+
+
+@functools.cache
+def facts(study: str) -> Any:
+    """What the data file of a study holds, ``data/<study>.yaml``."""
+    return yaml.safe_load((resources.files(__package__) / "data" / f"{study}.yaml").read_text(encoding="utf-8"))
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
@@ -46,6 +55,10 @@ class Split(NamedTuple):
 
     X: np.ndarray
     y: np.ndarray
+
+    def output(self, i: int) -> "Split":
+        """The rows with one output alone, as a one-dimensional y."""
+        return self if self.y.ndim == 1 else Split(self.X, self.y[:, i])
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +99,7 @@ class Problem:
     """
 
     kind: ClassVar[str] = "problem"
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {}  # option -> its values
     id: str
     truth: Mapping[str, Any]
     inputs: tuple[str, ...] = ()
@@ -98,6 +112,9 @@ class Problem:
     def __post_init__(self) -> None:
         if not (np.isfinite(self.noise) and self.noise >= 0):
             raise ValueError(f"{self.id}: noise must be a finite number >= 0, got {self.noise!r}")
+        for option, values in self.choices.items():
+            if getattr(self, option) not in values:
+                raise ValueError(f"{self.id}: {option} must be {' or '.join(values)}, got {getattr(self, option)!r}")
 
     @property
     def study(self) -> str:
@@ -140,24 +157,18 @@ class Problem:
         """Splits by name (``train``, ``test``, ...), the same for the same seed on every machine."""
         raise NotImplementedError(f"{self.id} has no tabular data")
 
+    @property
+    def fitted(self) -> str:
+        """The split that generic methods fit; beside 'train' they are given the validation rows, if there are any."""
+        return "train"
+
     def tasks(self, seed: int = 0) -> list[Task]:
         """The problem as regression tables, one per output."""
         splits = self.data(seed)
-        train, held_out = splits["train"], splits.get("validation")
-        columns = range(len(self.outputs))
-
-        def column(y: np.ndarray, i: int) -> np.ndarray:
-            return y if y.ndim == 1 else y[:, i]
-
+        rows, held_out = splits[self.fitted], splits.get("validation") if self.fitted == "train" else None
         return [
-            Task(
-                inputs=self.inputs,
-                output=self.outputs[i],
-                X=train.X,
-                y=column(train.y, i),
-                validation=held_out and Split(held_out.X, column(held_out.y, i)),
-            )
-            for i in columns
+            Task(self.inputs, name, *rows.output(i), validation=held_out and held_out.output(i))
+            for i, name in enumerate(self.outputs)
         ]
 
 
@@ -184,6 +195,10 @@ class Evolving(Problem):
 
         @property
         def split(self) -> str: ...
+
+    @property
+    def fitted(self) -> str:
+        return "refit" if self.split in ("published", "time") else "train"  # as published, 80 % of time
 
     def time_blocks(self, n: int) -> dict[str, slice]:
         """Blocks of a record of n times, by `time_splits`: corrected if ``split`` says so, else the published ones."""
@@ -287,11 +302,19 @@ def time_splits(n: int, split: str = "published") -> dict[str, slice]:
     }
 
 
+def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """The end of a message that offers the nearest of the known names; empty where none is near.
+
+    >>> did_you_mean("surface", STUDIES)
+    "; did you mean 'surfaces'?"
+    """
+    close = difflib.get_close_matches(name, list(known), 1)
+    return f"; did you mean '{prefix}{close[0]}'?" if close else ""
+
+
 def _study(name: str) -> types.ModuleType:
     if name not in STUDIES:
-        close = difflib.get_close_matches(name, STUDIES, 1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise KeyError(f"unknown study {name!r}{hint} (known: {', '.join(STUDIES)})")
+        raise KeyError(f"unknown study {name!r}{did_you_mean(name, STUDIES)} (known: {', '.join(STUDIES)})")
     return importlib.import_module(f"{__name__}.{name}")
 
 
@@ -321,9 +344,7 @@ def problem(id: str, **options: Any) -> Problem:
     module = _study(study)
     known = [*module.ids(), *getattr(module, "extra_ids", tuple)()]  # extras: not counted among the study's own
     if name not in known:
-        close = difflib.get_close_matches(name, known, 1)
-        hint = f"; did you mean '{study}/{close[0]}'?" if close else ""
-        raise KeyError(f"unknown problem {id!r}{hint}")
+        raise KeyError(f"unknown problem {id!r}{did_you_mean(name, known, f'{study}/')}")
     loaded = module.load(name)
     fields = {field.name for field in dataclasses.fields(loaded)}
     wrong = sorted(set(options) - fields)

@@ -1,8 +1,7 @@
 """SymbolBench's 65 Boolean networks, and 74 more that the paper did not have.
 
-Nodes are ``x1`` to ``xn``; those without a rule are inputs and keep their value. The subset
-``cell_collective`` holds the networks of the Cell Collective as the package cana ships them; they are listed
-only when asked for.
+Nodes are ``x1`` to ``xn``; those without a rule are inputs and keep their value. The subset ``cell_collective`` holds
+the networks of the Cell Collective as the package cana ships them; they are listed only when asked for.
 """
 
 import functools
@@ -10,13 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
-import yaml
 
 from ..expressions import Expression, Program, parse
 from ..numerics.boolean_minimisation import minimal_rule
-from . import Split, Transitions, generator
+from . import Split, Transitions, facts, generator
 
 RUNS, LENGTH = 30, 10  # simulations of a network, and states of each (SymbolBench, released code)
 
@@ -36,13 +35,9 @@ class BooleanNetwork(Transitions):
         states that training never showed (all of them where there are fewer).
     """
 
+    choices: ClassVar = {"transitions": ("released", "complete")}
     nodes: tuple[str, ...] = ()
     transitions: str = "released"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.transitions not in ("released", "complete"):
-            raise ValueError(f"{self.id}: transitions must be 'released' or 'complete', got {self.transitions!r}")
 
     @cached_property
     def expressions(self) -> dict[str, Expression]:
@@ -123,8 +118,7 @@ def _data(problem: BooleanNetwork, seed: int) -> dict[str, Split]:
 
 @functools.cache
 def _networks() -> dict[str, dict]:
-    text = resources.files(__package__).joinpath("data/boolean.yaml").read_text(encoding="utf-8")
-    return {entry["id"]: entry for entry in yaml.safe_load(text)["networks"]}
+    return {entry["id"]: entry for entry in facts("boolean")["networks"]}
 
 
 @functools.cache

@@ -10,15 +10,13 @@ import functools
 import io
 import pickle
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import yaml
 
 from ..system import upstream_files
-from . import Series, Split
+from . import Series, Split, facts
 
 LAG = 1
 RECORDS = ("nuuuh/SymbolBench", "src/data/science_sgc_total.npy")
@@ -39,6 +37,7 @@ class CausalSeries(Series):
     series_from : 'released' or 'equations'
     """
 
+    choices: ClassVar = {"series_from": ("released", "equations")}
     states: tuple[str, ...] = ()
     domain: str = ""
     equations: str = ""
@@ -46,8 +45,6 @@ class CausalSeries(Series):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.series_from not in ("released", "equations"):
-            raise ValueError(f"{self.id}: series_from must be 'released' or 'equations', got {self.series_from!r}")
         if self.series_from == "equations" and not self.equations:
             raise ValueError(f"{self.id}: the equations are not in the catalogue; use series_from='released'")
 
@@ -137,8 +134,7 @@ def released_contexts() -> dict[str, tuple[tuple[str, ...], str | None]]:
 
 @functools.cache
 def _graphs() -> dict[str, dict]:
-    text = resources.files(__package__).joinpath("data/causal.yaml").read_text(encoding="utf-8")
-    return {entry["id"]: entry for entry in yaml.safe_load(text)["graphs"]}
+    return {entry["id"]: entry for entry in facts("causal")["graphs"]}
 
 
 def _subset(entry: dict) -> str:

@@ -5,17 +5,15 @@ Ids are those of the benchmark: ``S001`` to ``S063`` and ``P...``; the subset is
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-import yaml
 
 from ..expressions import parse
 from ..expressions.integration import simulate
-from . import InitialValueProblem, Split, generator, odes
+from . import InitialValueProblem, Split, facts, generator, odes
 
 T_END, POINTS = 10.0, 150
 DISPLACEMENT = 0.1  # standard deviation of the shift that makes the second initial state of the published models
@@ -95,8 +93,7 @@ def _solution(id: str, truth: tuple[str, ...], initial: tuple[float, ...], point
 @functools.cache
 def _models() -> dict[str, dict]:
     """Benchmark id -> its model."""
-    text = resources.files(__package__).joinpath("data/cde.yaml").read_text(encoding="utf-8")
-    entries = {name: model for model in yaml.safe_load(text)["models"] for name in model["ids"]}
+    entries = {name: model for model in facts("cde")["models"] for name in model["ids"]}
     return dict(sorted(entries.items()))
 
 
@@ -125,24 +122,19 @@ def load(name: str) -> CoupledODE:
     if name.startswith("S"):
         return _from_odebench(name)
     model = _models()[name]
-    constants = {key: value for key, (value, *_) in model["constants"].items()}
-    truth = odes.right_hand_sides(model["equations"], constants)
     original = model["ids"][0]
     notes = {
         "duplicate": f"the same model as {original}" if name != original else "",
         "altered": f"in the benchmark {model['altered']}" if "altered" in model else "",
         "degenerate": model.get("degenerate", ""),
     }
-    return CoupledODE(
-        id=f"cde/{name}",
-        truth=truth,
-        inputs=tuple(truth),
-        subset=str(len(truth)),
+    return _system(
+        name,
+        model["equations"],
+        {key: value for key, (value, *_) in model["constants"].items()},
         flags=tuple(flag for flag, note in notes.items() if note),
         note="; ".join(filter(None, notes.values())),
         source=f"{model['reference']} ({model['field']}), time in {model['time_unit']}",
-        equations=dict(zip(truth, model["equations"], strict=True)),
-        constants=constants,
         initial=tuple(model["init"]),
         states=tuple((str(state), str(unit)) for state, unit in model["states"]),
     )
@@ -153,17 +145,27 @@ CHAOTIC = ("S055", "S056", "S061")
 
 def _from_odebench(name: str) -> CoupledODE:
     system = odes.load(str(int(name[1:])))
-    return CoupledODE(
-        id=f"cde/{name}",
-        truth=system.truth,
-        inputs=system.inputs,
-        subset=system.subset,
+    return _system(
+        name,
+        system.equations,
+        system.constants,
         flags=("chaotic",) if name in CHAOTIC else (),
         note=system.note,
         source=system.source,
-        equations=dict(zip(system.inputs, system.equations, strict=True)),
-        constants=system.constants,
         initial=system.initial[0],
         second=system.initial[1],
         states=tuple((state, "") for state in system.inputs),
+    )
+
+
+def _system(name: str, equations: Sequence[str], constants: Mapping[str, float], **rest: Any) -> CoupledODE:
+    truth = odes.right_hand_sides(equations, constants)
+    return CoupledODE(
+        id=f"cde/{name}",
+        truth=truth,
+        inputs=tuple(truth),
+        subset=str(len(truth)),
+        equations=dict(zip(truth, equations, strict=True)),
+        constants=constants,
+        **rest,
     )

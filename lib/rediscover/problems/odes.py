@@ -1,21 +1,18 @@
 """The 63 systems of ordinary differential equations of MDBench (taken over from ODEBench).
 
-Ids are ``odes/1`` to ``odes/63``, in the papers' numbering; the subset is the number of states, "1" to "4". A
-problem's states are named x0, x1, ...; its table is the states (inputs) against their time derivatives
-(outputs).
+Ids are ``odes/1`` to ``odes/63``, in the papers' numbering; the subset is the number of states, "1" to "4". A problem's
+states are named x0, x1, ...; its table is the states (inputs) against their time derivatives (outputs).
 """
 
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import yaml
 
-from . import Split, Task, Trajectories, time_splits
+from . import Split, Trajectories, facts
 
 # dB, in the order in which the published noise was drawn
 SNR_DB = (40.0, 30.0, 20.0, 10.0)
@@ -54,6 +51,7 @@ class ODE(Trajectories):
         'corrected' (60 / 20 / 20 % of time)
     """
 
+    choices: ClassVar = {"split": ("published", "corrected")}
     equations: tuple[str, ...] = ()
     constants: Mapping[str, float] = field(default_factory=dict)
     initial: tuple[tuple[float, ...], ...] = ()
@@ -70,7 +68,6 @@ class ODE(Trajectories):
             raise ValueError(f"{self.id}: initial_condition must be 0 or 1, got {self.initial_condition!r}")
         if self.n_points < 10:
             raise ValueError(f"{self.id}: n_points must be at least 10, got {self.n_points!r}")
-        time_splits(self.n_points, self.split)
 
     @property
     def number(self) -> int:
@@ -115,14 +112,6 @@ class ODE(Trajectories):
             for name, rows in self.time_blocks(len(t)).items()
         }
 
-    def tasks(self, seed: int = 0) -> list[Task]:
-        """One table per state. As published, generic methods fit 80 % of time and have no validation rows."""
-        if self.split == "corrected":
-            return super().tasks(seed)
-        rows = self.data(seed)["refit"]
-        targets = rows.y.reshape(len(rows.y), -1)
-        return [Task(inputs=self.inputs, output=name, X=rows.X, y=targets[:, i]) for i, name in enumerate(self.outputs)]
-
 
 def noise_scale(snr_db: float) -> float:
     """Standard deviation of the relative noise: s = 10**(-snr_db/20).
@@ -156,12 +145,6 @@ def settle_noise(problem: Any) -> None:
         raise ValueError(f"{problem.id}: snr_db {snr_db:g} and noise {noise!r} contradict each other: change one")
     object.__setattr__(problem, "snr_db", float(snr_db))
     object.__setattr__(problem, "noise", noise_scale(snr_db))
-
-
-@functools.cache
-def _facts() -> dict[int, dict]:
-    text = (files(__package__) / "data" / "odes.yaml").read_text(encoding="utf-8")
-    return yaml.safe_load(text)["systems"]
 
 
 @functools.lru_cache(maxsize=256)
@@ -207,16 +190,16 @@ def noise_draw(number: int, snr_db: float, n_points: int, seed: int = 0) -> np.n
     ndarray, shape (n_points, d)
     """
     stream = np.random.RandomState(seed)  # the published generator
-    for other, facts in _facts().items():
+    for other, entry in facts("odes")["systems"].items():
         for level in SNR_DB:
-            draw = stream.randn(n_points, len(facts["equations"]))
+            draw = stream.randn(n_points, len(entry["equations"]))
             if (other, level) == (number, snr_db):
                 return draw
     raise KeyError(f"no noise of {snr_db:g} dB for system {number}")
 
 
 def ids(subset: str | None = None) -> list[str]:
-    return [str(n) for n, facts in _facts().items() if subset in (None, str(len(facts["equations"])))]
+    return [str(n) for n, entry in facts("odes")["systems"].items() if subset in (None, str(len(entry["equations"])))]
 
 
 def right_hand_sides(equations: Sequence[str], constants: Mapping[str, float]) -> dict[str, str]:
@@ -234,17 +217,17 @@ def right_hand_sides(equations: Sequence[str], constants: Mapping[str, float]) -
 
 @functools.cache
 def load(name: str) -> ODE:
-    facts: dict[str, Any] = _facts()[int(name)]
-    truth = right_hand_sides(facts["equations"], facts["constants"])
+    entry = facts("odes")["systems"][int(name)]
+    truth = right_hand_sides(entry["equations"], entry["constants"])
     return ODE(
         id=f"odes/{name}",
         truth=truth,
         inputs=tuple(truth),
         subset=str(len(truth)),
-        note=facts.get("note", ""),
+        note=entry.get("note", ""),
         source="MDBench 2025, Table A4; ODEBench (d'Ascoli et al. 2024)",
-        equations=tuple(facts["equations"]),
-        constants=facts["constants"],
-        initial=tuple(map(tuple, facts["initial"])),
-        univariate=facts["univariate"],
+        equations=tuple(entry["equations"]),
+        constants=entry["constants"],
+        initial=tuple(map(tuple, entry["initial"])),
+        univariate=entry["univariate"],
     )

@@ -16,12 +16,10 @@ from typing import NamedTuple
 
 import pandas as pd
 import pydantic
-import yaml
 
 from ..system.upstream_files import fetch
-from . import Passage
+from . import Passage, facts
 
-BUNDLED = Path(__file__).parent / "data" / "passages.yaml"
 SEPARATOR = " || "
 FEWEST, MOST = 2, 15
 
@@ -58,16 +56,15 @@ def read_papers(path: str | Path) -> list[Paper]:
     content = json.loads(Path(path).read_text(encoding="utf-8"))
     if not isinstance(content, list):
         raise ValueError(f"{path}: expected a list of papers, got {type(content).__name__}")
-    papers = []
-    for number, paper in enumerate(content, 1):
-        try:
-            papers.append(Paper.model_validate(paper))
-        except pydantic.ValidationError as error:
-            name = f" ({paper['id']})" if isinstance(paper, Mapping) and "id" in paper else ""
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"]))
-            raise ValueError(f"{path}, paper {number}{name}: {field}: {first['msg']}") from None
-    return papers
+    try:
+        return pydantic.TypeAdapter(list[Paper]).validate_python(content)
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        number, *field = first["loc"]
+        paper = content[int(number)]
+        name = f" ({paper['id']})" if isinstance(paper, Mapping) and "id" in paper else ""
+        where = ".".join(map(str, field))
+        raise ValueError(f"{path}, paper {int(number) + 1}{name}: {where}: {first['msg']}") from None
 
 
 _METHOD = re.compile(r"method|approach|model|preliminar|background|framework|proposed", re.IGNORECASE)
@@ -270,8 +267,7 @@ def passages_of(paper: Paper, source: str = "") -> list[TextPassage]:
 @functools.cache
 def _sources() -> dict[Paper, str]:
     """The papers of the bundled corpus, and where their text is from."""
-    sections = yaml.safe_load(BUNDLED.read_text(encoding="utf-8"))
-    return {extract(section["text"], section["id"], section["title"]): section["source"] for section in sections}
+    return {extract(text["text"], text["id"], text["title"]): text["source"] for text in facts("passages")}
 
 
 def bundled() -> tuple[Paper, ...]:

@@ -1,11 +1,11 @@
 """The 14 systems of partial differential equations of MDBench.
 
-Ids: ``pdes/burgers``, ``pdes/kdv``, ... as in ``data/pdes.yaml``; the subset is the number of space
-dimensions, "1" to "3". A problem's states are u0, u1, ...; its table is the states and their space
-derivatives (inputs) against the states' time derivatives (outputs). Fields are simulated on first use (see
-`pde_solvers`) and kept in the user's cache.
+Ids: ``pdes/burgers``, ``pdes/kdv``, ... as in ``data/pdes.yaml``; the subset is the number of space dimensions, "1" to
+"3". A problem's states are u0, u1, ...; its table is the states and their space derivatives (inputs) against the
+states' time derivatives (outputs). Fields are simulated on first use (see `pde_solvers`) and kept in the user's cache.
 """
 
+import dataclasses
 import functools
 import hashlib
 import itertools
@@ -17,16 +17,14 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import yaml
 
 from ..numerics.differences import STENCILS, derivative
 from ..system.code_version import code_version
-from . import Field, Split, Task, pde_solvers
+from . import Field, Split, Task, facts, pde_solvers
 from .odes import SNR_DB, settle_noise
 
 SEED = 42  # of the published noise
@@ -70,6 +68,7 @@ class PDE(Field):
     max_rows : at most so many training rows for tabular methods, drawn at random; None for all
     """
 
+    choices: ClassVar = {"split": ("time", "space", "corrected"), "stencil": STENCILS}
     states: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     title: str = ""
@@ -83,14 +82,10 @@ class PDE(Field):
     def __post_init__(self) -> None:
         super().__post_init__()
         settle_noise(self)
-        if self.split not in ("time", "space", "corrected"):
-            raise ValueError(f"{self.id}: split must be 'time', 'space' or 'corrected', got {self.split!r}")
-        if self.stencil not in STENCILS:
-            raise ValueError(f"{self.id}: stencil must be one of {', '.join(STENCILS)}, got {self.stencil!r}")
         if self.max_rows is not None and self.max_rows < 1:
             raise ValueError(f"{self.id}: max_rows must be positive or None, got {self.max_rows!r}")
         if self.reduced and "reduced" not in self.flags:
-            if "reduced" not in _facts()[self.name]:
+            if "reduced" not in facts("pdes")[self.name]:
                 raise ValueError(f"{self.id} has no reduced grid: it takes seconds at the published one")
             object.__setattr__(self, "flags", (*self.flags, "reduced"))
 
@@ -105,7 +100,7 @@ class PDE(Field):
     @property
     def vocabulary(self) -> tuple[str, ...]:
         """Names that an answer may hold: states, all derivatives up to the fourth, mixed ones too, coordinates."""
-        axes = tuple(_facts()[self.name]["axes"])
+        axes = tuple(facts("pdes")[self.name]["axes"])
         orders = itertools.product(range(Field.max_order + 1), repeat=len(axes))
         directions = [
             "".join(axis * order for axis, order in zip(axes, multi, strict=True))
@@ -134,10 +129,10 @@ class PDE(Field):
 
     def samples(self, seed: int = 0) -> Samples:
         """The simulated field with its noise; seed 0 is the published realisation."""
-        facts = settings(self.name, self.reduced)
-        axes, t = _grid(facts)
+        entry = settings(self.name, self.reduced)
+        axes, t = _grid(entry)
         record = simulate(self.name, self.reduced)
-        du = pde_solvers.slope(record.u, facts["time"][1]) if record.du is None else record.du
+        du = pde_solvers.slope(record.u, entry["time"][1]) if record.du is None else record.du
         if not self.noise:
             return Samples(axes, t, record.u, du)
         xi = noise_draw(self.name, self.snr_db, record.u.shape, seed)
@@ -174,9 +169,8 @@ class PDE(Field):
     def data(self, seed: int = 0) -> dict[str, Split]:
         """Splits by name, rows in C order of the grid.
 
-        Inputs are the (noisy) states and their differences; targets are differences in time of the same
-        states, except in ``test``, where they are those of the clean states. Split 'space' has ``train`` and
-        ``test`` only.
+        Inputs are the (noisy) states and their differences; targets are differences in time of the same states, except
+        in ``test``, where they are those of the clean states. Split 'space' has ``train`` and ``test`` only.
         """
         samples = self.samples(seed)
         found = self.columns(self.inputs, samples)
@@ -198,26 +192,11 @@ class PDE(Field):
 
     def tasks(self, seed: int = 0) -> list[Task]:
         """One table per state; as published, of all that is not tested (not for split 'corrected')."""
-        splits = self.data(seed)
-        train = splits["train" if self.split != "time" else "refit"]
-        held_out = splits["validation"] if self.split == "corrected" else None
-        rows: slice | np.ndarray = slice(None)
-        if self.max_rows is not None and self.max_rows < len(train.y):
-            rows = np.sort(np.random.default_rng(seed).choice(len(train.y), self.max_rows, replace=False))
-
-        def column(y: np.ndarray, i: int) -> np.ndarray:
-            return y if y.ndim == 1 else y[:, i]
-
-        return [
-            Task(
-                inputs=self.inputs,
-                output=state,
-                X=train.X[rows],
-                y=column(train.y, i)[rows],
-                validation=held_out and Split(held_out.X, column(held_out.y, i)),
-            )
-            for i, state in enumerate(self.states)
-        ]
+        tasks = super().tasks(seed)
+        if self.max_rows is None or self.max_rows >= len(tasks[0].y):
+            return tasks
+        rows = np.sort(np.random.default_rng(seed).choice(len(tasks[0].y), self.max_rows, replace=False))
+        return [dataclasses.replace(task, X=task.X[rows], y=task.y[rows]) for task in tasks]
 
 
 def _table(y: np.ndarray) -> np.ndarray:
@@ -227,46 +206,41 @@ def _table(y: np.ndarray) -> np.ndarray:
 # Facts, simulation and noise
 
 
-@functools.cache
-def _facts() -> dict[str, dict]:
-    return yaml.safe_load((files(__package__) / "data" / "pdes.yaml").read_text(encoding="utf-8"))
-
-
 def settings(name: str, reduced: bool = False) -> dict[str, Any]:
     """The entry of a system, with the changes of its reduced version where asked for."""
-    facts = _facts()[name]
-    changes = facts.get("reduced", {}) if reduced else {}
-    return {**facts, **{key: {**facts[key], **value} for key, value in changes.items()}}
+    entry = facts("pdes")[name]
+    changes = entry.get("reduced", {}) if reduced else {}
+    return {**entry, **{key: {**entry[key], **value} for key, value in changes.items()}}
 
 
-def _grid(facts: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], np.ndarray]:
+def _grid(entry: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], np.ndarray]:
     def line(start: float, step: float, n: int) -> np.ndarray:
         return start + step * np.arange(n)
 
-    return {name: line(*axis) for name, axis in facts["axes"].items()}, line(*facts["time"])
+    return {name: line(*axis) for name, axis in entry["axes"].items()}, line(*entry["time"])
 
 
-def _shape(facts: Mapping[str, Any]) -> tuple[int, ...]:
-    return (*(n for *_, n in facts["axes"].values()), facts["time"][2], len(facts["names"]))
+def _shape(entry: Mapping[str, Any]) -> tuple[int, ...]:
+    return (*(n for *_, n in entry["axes"].values()), entry["time"][2], len(entry["names"]))
 
 
 @functools.lru_cache(maxsize=4)
 def simulate(name: str, reduced: bool = False) -> pde_solvers.Simulation:
     """The clean field, from the cache if it is there.
 
-    The cache (``pooch.os_cache("rediscover")/pdes``) holds one file per system and version of its facts and
+    The cache (``pooch.os_cache("rediscover")/pdes``) holds one file per system and version of its entry and
     solvers, with the SHA-256 of its arrays beside it; a file that does not match is made again.
     """
     import pooch
 
-    facts = settings(name, reduced)
-    version = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
+    entry = settings(name, reduced)
+    version = hashlib.sha256(json.dumps(entry, sort_keys=True).encode())
     version.update(code_version(pde_solvers.__name__).encode())
     path = Path(pooch.os_cache("rediscover")) / "pdes" / f"{name}-{version.hexdigest()[:12]}.npz"
     record = _read(path)
     if record is None:
-        axes, t = _grid(facts)
-        record = pde_solvers.SOLVERS[name](pde_solvers.Setting(facts["parameters"], axes, t))
+        axes, t = _grid(entry)
+        record = pde_solvers.SOLVERS[name](pde_solvers.Setting(entry["parameters"], axes, t))
         if not np.isfinite(record.u).all():
             raise ArithmeticError(f"pdes/{name}: the simulation diverged")
         try:
@@ -313,7 +287,7 @@ def noise_draw(name: str, snr_db: float, shape: tuple[int, ...], seed: int = 0) 
     A reduced grid draws its own numbers at the place where the stream reaches its system.
     """
     stream = np.random.RandomState()  # the published generator
-    stream.set_state(_before(list(itertools.product(_facts(), SNR_DB)).index((name, snr_db)), seed))
+    stream.set_state(_before(list(itertools.product(facts("pdes"), SNR_DB)).index((name, snr_db)), seed))
     return stream.randn(*shape)
 
 
@@ -324,25 +298,24 @@ def _before(draw: int, seed: int) -> Any:
         return np.random.RandomState(SEED + seed).get_state()
     stream = np.random.RandomState()
     stream.set_state(_before(draw - 1, seed))
-    stream.randn(*_shape(list(_facts().values())[(draw - 1) // len(SNR_DB)]))
+    stream.randn(*_shape(list(facts("pdes").values())[(draw - 1) // len(SNR_DB)]))
     return stream.get_state()
 
 
 def ids(subset: str | None = None) -> list[str]:
-    return [name for name, facts in _facts().items() if subset in (None, str(len(facts["axes"])))]
+    return [name for name, entry in facts("pdes").items() if subset in (None, str(len(entry["axes"])))]
 
 
 def coarser() -> list[str]:
     """Problem ids of the systems that have a coarser grid, for machines that are short of time."""
-    return [f"pdes/{name}" for name, facts in _facts().items() if "reduced" in facts]
+    return [f"pdes/{name}" for name, entry in facts("pdes").items() if "reduced" in entry]
 
 
 def features(states: Iterable[str], axes: Mapping[str, int]) -> tuple[str, ...]:
     """Inputs of the generic methods in the published order.
 
-    States; then for each order from 1 to 4 the x-derivatives and the y-derivatives of all states; of z only
-    the first derivative, last, which the release misnames with four z. Orders for which an axis has too few
-    points are left out.
+    States; then for each order from 1 to 4 the x-derivatives and the y-derivatives of all states; of z only the first
+    derivative, last, which the release misnames with four z. Orders for which an axis has too few points are left out.
 
     Parameters
     ----------
@@ -363,18 +336,18 @@ def features(states: Iterable[str], axes: Mapping[str, int]) -> tuple[str, ...]:
 
 @functools.cache
 def load(name: str) -> PDE:
-    facts = _facts()[name]
-    states = tuple(f"u{i}" for i in range(len(facts["names"])))
+    entry = facts("pdes")[name]
+    states = tuple(f"u{i}" for i in range(len(entry["names"])))
     return PDE(
         id=f"pdes/{name}",
-        truth={state: re.sub(r"\s+", " ", text) for state, text in facts["rhs"].items()},
-        inputs=features(states, {axis: n for axis, (*_, n) in facts["axes"].items()}),
-        subset=str(len(facts["axes"])),
-        flags=tuple(facts.get("flags", ())),
-        note=facts["note"],
+        truth={state: re.sub(r"\s+", " ", text) for state, text in entry["rhs"].items()},
+        inputs=features(states, {axis: n for axis, (*_, n) in entry["axes"].items()}),
+        subset=str(len(entry["axes"])),
+        flags=tuple(entry.get("flags", ())),
+        note=entry["note"],
         source="MDBench 2025, Table A1 and Appendix B; released code",
         states=states,
-        aliases=tuple(facts["names"]),
-        title=facts["name"],
-        residual=facts["residual"],
+        aliases=tuple(entry["names"]),
+        title=entry["name"],
+        residual=entry["residual"],
     )

@@ -9,18 +9,14 @@ import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import yaml
 
-from . import Regression, Split, generator
+from . import Regression, Split, facts, generator
 
 SETS = ("easy", "medium", "hard")
 SPLITS = ("train", "validation", "test")
-RANGES = ("paper", "upstream")
-VARIANTS = ("srsd", "fsrd")
 # The rule of the released code: a law belongs to the first set whose operations and decades it stays below.
 BOUNDS = {"easy": (5, 4), "medium": (8, 20)}
 DUMMIES = 3  # at most
@@ -30,16 +26,11 @@ REFILLS = 10  # further batches when rows are rejected
 SMALLEST, LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
 
-@functools.cache
-def catalogue() -> dict[str, Any]:
-    return yaml.safe_load((files(__package__) / "data" / "srsd.yaml").read_text(encoding="utf-8"))
-
-
 def ids(subset: str | None = None) -> list[str]:
     """Names of the laws in the order of the paper's tables, optionally of one set (easy, medium, hard)."""
     if subset is not None and subset not in SETS:
         raise KeyError(f"srsd has no subset {subset!r} (subsets: {', '.join(SETS)})")
-    return [name for name, law in catalogue()["laws"].items() if subset in (None, law["set"])]
+    return [name for name, law in facts("srsd")["laws"].items() if subset in (None, law["set"])]
 
 
 def difficulty_set(operations: int, decades: float) -> str:
@@ -90,6 +81,7 @@ class Law(Regression):
         'overflow' where the paper's range cannot be used.
     """
 
+    choices: ClassVar = {"ranges": ("paper", "upstream"), "variant": ("srsd", "fsrd")}
     truth: Mapping[str, str] = field(init=False)
     inputs: tuple[str, ...] = field(init=False)
     subset: str = field(init=False)
@@ -103,9 +95,6 @@ class Law(Regression):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for option, values in (("ranges", RANGES), ("variant", VARIANTS)):
-            if getattr(self, option) not in values:
-                raise ValueError(f"{self.id}: {option} must be {' or '.join(values)}, got {getattr(self, option)!r}")
         if not (isinstance(self.dummies, int) and 0 <= self.dummies <= DUMMIES):
             raise ValueError(f"{self.id}: dummies must be 0 to {DUMMIES} or True, got {self.dummies!r}")
         if len(self.sizes) != len(SPLITS) or not all(isinstance(n, int) and n > 0 for n in self.sizes):
@@ -130,7 +119,7 @@ class Law(Regression):
     @property
     def entry(self) -> dict[str, Any]:
         """The law's block in the data file."""
-        return catalogue()["laws"][self.id.split("/", 1)[1]]
+        return facts("srsd")["laws"][self.id.split("/", 1)[1]]
 
     @functools.cached_property
     def samplers(self) -> dict[str, list]:
@@ -149,7 +138,7 @@ class Law(Regression):
 
     def with_constants(self, formula: str) -> str:
         """The formula with the values of the constants that are not inputs."""
-        constants, values = self.entry.get("constants", {}), catalogue()["constants"]
+        constants, values = self.entry.get("constants", {}), facts("srsd")["constants"]
         numbers = {name: repr(values[spec["is"]]) for name, spec in constants.items() if name not in self.samplers}
         return re.sub(r"[A-Za-z_]\w*", lambda match: numbers.get(match[0], match[0]), formula)
 

@@ -15,18 +15,15 @@ The paper gives ranges and sizes; what it leaves open is decided here:
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import yaml
 
 from ..expressions import Expression
 from ..numerics import level_sets
-from . import LevelSet, Problem, Regression, Split, Task, generator
+from . import LevelSet, Problem, Regression, Split, Task, facts, generator
 
 REPRESENTATIONS = ("explicit", "implicit", "parametric")
-SAMPLERS = ("uniform", "curvature")
 INPUTS = {"explicit": ("x", "y"), "implicit": ("x", "y", "z"), "parametric": ("u", "v")}
 OUTPUTS = {"explicit": ("z",), "implicit": ("F",), "parametric": ("x", "y", "z")}
 
@@ -34,8 +31,7 @@ OUTPUTS = {"explicit": ("z",), "implicit": ("F",), "parametric": ("x", "y", "z")
 @cache
 def _entries() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     """Name -> (category, entry), from the data file."""
-    text = (Path(__file__).parent / "data" / "surfaces.yaml").read_text(encoding="utf-8")
-    return {entry["id"]: (group, entry) for group in yaml.safe_load(text) for entry in group["surfaces"]}
+    return {entry["id"]: (group, entry) for group in facts("surfaces") for entry in group["surfaces"]}
 
 
 @cache
@@ -92,6 +88,7 @@ class _Sampled(Problem):
     n_train, n_test, n_ood : rows of the splits.
     """
 
+    choices: ClassVar = {"sampler": ("uniform", "curvature")}
     category: str
     domain: tuple[tuple[float, float], ...]
     sampler: str = "uniform"
@@ -101,8 +98,6 @@ class _Sampled(Problem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.sampler not in SAMPLERS:
-            raise ValueError(f"{self.id}: sampler must be one of {', '.join(SAMPLERS)}, got {self.sampler!r}")
         for size in ("n_train", "n_test", "n_ood"):
             value = getattr(self, size)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -246,8 +241,7 @@ def _band(low: np.ndarray, high: np.ndarray, depth: np.ndarray, rng: np.random.G
 def _weighted(curvature: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Indices of n rows, without repetition, drawn with weight 1 + curvature / median curvature, 5 at most.
 
-    Curvature is capped at its 95th percentile first. Where more than half is flat the mean stands for the
-    median.
+    Curvature is capped at its 95th percentile first. Where more than half is flat the mean stands for the median.
     """
     curvature = np.nan_to_num(curvature, nan=0.0, posinf=np.finfo(float).max)
     curvature = np.minimum(curvature, np.percentile(curvature, 95))

@@ -36,10 +36,9 @@ def linear_terms(skeleton: str) -> tuple[list, bool]:
     """What the released fit leaves of a skeleton: terms without any constant, and whether an intercept joins
     them.
 
-    Every constant, exponents included, gets a symbol of its own; the expression is expanded; all constants
-    are struck out, and an operation that is left with one operand becomes that operand. So ``x**2``, ``1/x``
-    and ``sqrt(c + x)`` become ``x``. There is an intercept if fewer terms are left than the expanded
-    expression had.
+    Every constant, exponents included, gets a symbol of its own; the expression is expanded; all constants are struck
+    out, and an operation that is left with one operand becomes that operand. So ``x**2``, ``1/x`` and ``sqrt(c + x)``
+    become ``x``. There is an intercept if fewer terms are left than the expanded expression had.
 
     Examples
     --------

@@ -250,8 +250,7 @@ def _past_cylinder(p: Mapping[str, Any]) -> Flow:
 def ns_cylinder(s: Setting) -> Simulation:
     """Flow past a cylinder at Reynolds number 100 from an impulsive start, on a mesh of our own.
 
-    Two other meshes agree within 2 % in u and 7 to 10 % in v and p: the phase of the young vortex street
-    drifts.
+    Two other meshes agree within 2 % in u and 7 to 10 % in v and p: the phase of the young vortex street drifts.
     """
     p = s.parameters
     flow = _past_cylinder(p)
