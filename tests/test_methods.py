@@ -21,6 +21,7 @@ from rediscover.system.code_version import code_version, reached
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 CONTROLS = ("mean", "oracle", "zero")
 REGISTRY = methods.registry()
@@ -396,6 +397,17 @@ class TestOperon:
             methods.method("operon", **settings)
 
 
+PUBLISHED = yaml.safe_load((Path(methods.__file__).parent / "published_settings.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("name", "paper"), [(name, paper) for name, papers in PUBLISHED.items() for paper in papers])
+def test_published_settings_make_a_method(name, paper):
+    settings = PUBLISHED[name][paper]
+    for i in range(max(map(len, settings.values()))):
+        chosen = {key: values[min(i, len(values) - 1)] for key, values in settings.items()}
+        assert methods.method(name, **chosen).settings.items() >= chosen.items()
+
+
 class TestPysr:
     def test_arguments_carry_settings_budget_and_determinism(self):
         arguments = methods.method("pysr", maxsize=40, unary_operators="sin,log").arguments(Budget(500), 7, "out")
@@ -405,10 +417,6 @@ class TestPysr:
         assert arguments["nested_constraints"] is None
         assert methods.method("pysr").arguments(Budget(), 0, "")["nested_constraints"] == {"tan": {"tan": 1}}
         assert methods.method("pysr", unary_operators="").arguments(Budget(), 0, "")["unary_operators"] == []
-
-    def test_paper_grids_are_settings(self):
-        for grid in methods.method("pysr").grid.values():
-            methods.method("pysr", **{name: values[0] for name, values in grid.items()})
 
     def test_equations_become_candidates_with_the_chosen_one_first(self):
         frame = pd.DataFrame(

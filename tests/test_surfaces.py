@@ -220,7 +220,7 @@ def test_implicit_as_a_table():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sampler": "dense"}, "sampler must be one of uniform, curvature"),
+        ({"sampler": "dense"}, "sampler must be uniform or curvature"),
         ({"n_train": 0}, "n_train must be a whole number"),
         ({"n_test": 2.5}, "n_test must be a whole number"),
         ({"noise": -0.1}, "noise must be"),

@@ -1,12 +1,14 @@
 """The command line: the public surface, typed in a shell."""
 
 import argparse
+import contextlib
 import json
 import os
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,44 +30,37 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _problems(options) -> None:
+def _problems(options: argparse.Namespace) -> None:
     from . import problems
 
     print("\n".join(problems(options.study, options.subset)))
 
 
-def _methods(options) -> None:
+def _methods(options: argparse.Namespace) -> None:
     from . import methods
 
     print(methods().to_string(index=False))
 
 
-def _budget(options):
-    from .methods import Budget
-
-    return Budget(options.evaluations, options.seconds, options.memory_mb)
+def _budget(options: argparse.Namespace) -> Mapping[str, float]:
+    return {name: getattr(options, name) for name in ("evaluations", "seconds", "memory_mb")}
 
 
-def _settings(texts):
-    """``name=value`` pairs, values as JSON where they are JSON."""
-    settings = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise ValueError(f"--set {text!r}: write it as name=value")
-        try:
-            settings[name] = json.loads(value)
-        except json.JSONDecodeError:
-            settings[name] = value
-    return settings
+def _setting(text: str) -> tuple[str, Any]:
+    """A ``name=value`` pair, the value as JSON where it is JSON."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"--set {text!r}: write it as name=value")
+    with contextlib.suppress(json.JSONDecodeError):
+        return name, json.loads(value)
+    return name, value
 
 
-def _solve(options) -> None:
+def _solve(options: argparse.Namespace) -> None:
     from . import method, problem, score
 
-    solver = method(options.method, **_settings(options.set))
-    reason = solver.available()
-    if reason:
+    solver = method(options.method, **dict(map(_setting, options.set)))
+    if reason := solver.available():
         raise RuntimeError(f"{options.method} is unavailable: {reason}")
     chosen = problem(options.problem, noise=options.noise)
     candidates = solver.solve(chosen, budget=_budget(options), seed=options.seed)
@@ -149,8 +144,7 @@ def _check(options) -> None:
         params.store.parent.mkdir(parents=True, exist_ok=True)
         if params.store.exists():
             Store.check(params.store)
-    address = os.environ.get("SCHEDULER")
-    if address:
+    if address := os.environ.get("SCHEDULER"):
         host, _, port = address.removeprefix("tcp://").rpartition(":")
         try:
             socket.create_connection((host, int(port)), timeout=10).close()
@@ -170,8 +164,7 @@ def _ledger(options) -> None:
     whole = pd.read_csv(path, dtype=str, keep_default_na=False)
     chosen = pd.Series(True, index=whole.index)
     for column in ("paper", "method", "verdict"):
-        wanted = getattr(options, column)
-        if wanted:
+        if wanted := getattr(options, column):
             known = VERDICTS if column == "verdict" else [name for name in whole[column].unique() if name]
             if wanted.lower() not in {name.lower() for name in known}:
                 raise ValueError(f"no {column} {wanted!r} in the ledger (known: {', '.join(known)})")

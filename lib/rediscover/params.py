@@ -7,14 +7,14 @@ anything runs (``rediscover check FILE``, called by the Makefile), and a noteboo
 import ast
 import functools
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from .methods import Budget, method
+from .methods import Budget, descendants, method
 from .problems import did_you_mean, problem
 from .system.paths import root
 from .system.studies import FOLDER, studies
@@ -26,20 +26,17 @@ class ParameterError(ValueError):
     """A parameter file or a parameters cell that cannot be used; the message names file, key and remedy."""
 
 
-def _known_method(name: str) -> str:
-    try:
-        method(name)
-    except KeyError as error:
-        raise ValueError(error.args[0]) from None
-    return name
+def _known(look_up: Callable[[str], object]) -> AfterValidator:
+    """A check that a name or an id can be looked up."""
 
+    def check(name: str) -> str:
+        try:
+            look_up(name)
+        except KeyError as error:
+            raise ValueError(error.args[0]) from None
+        return name
 
-def _known_problem(id: str) -> str:
-    try:
-        problem(id)
-    except KeyError as error:
-        raise ValueError(error.args[0]) from None
-    return id
+    return AfterValidator(check)
 
 
 def unique(items: list) -> list:
@@ -50,10 +47,8 @@ def unique(items: list) -> list:
     return items
 
 
-MethodNames = Annotated[
-    list[Annotated[str, AfterValidator(_known_method)]], Field(min_length=1), AfterValidator(unique)
-]
-ProblemIds = Annotated[list[Annotated[str, AfterValidator(_known_problem)]], AfterValidator(unique)]
+MethodNames = Annotated[list[Annotated[str, _known(method)]], Field(min_length=1), AfterValidator(unique)]
+ProblemIds = Annotated[list[Annotated[str, _known(problem)]], AfterValidator(unique)]
 Seeds = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(unique)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Levels = Annotated[list[Annotated[float, Field(ge=0, allow_inf_nan=False)]], AfterValidator(unique)]
@@ -92,13 +87,6 @@ class Profile(BaseModel):
     def store(self) -> Path:
         """The file that keeps finished runs of this study and profile."""
         return root() / "build" / self.profile / f"{self.notebook}.sqlite"
-
-    @field_validator("profile", mode="before")
-    @classmethod
-    def _named_profile(cls, value):
-        if value not in PROFILES:
-            raise ValueError(f"is {value!r}; the profiles are {', '.join(PROFILES)}")
-        return value
 
 
 class Ledger(Profile):
@@ -151,7 +139,7 @@ class StartHere(Parameters):
     """00_start_here: one surface, every control."""
 
     notebook: ClassVar[str] = "00_start_here"
-    problem: Annotated[str, AfterValidator(_known_problem)]
+    problem: Annotated[str, _known(problem)]
 
 
 def models() -> dict[str, type[Profile]]:
@@ -162,21 +150,14 @@ def models() -> dict[str, type[Profile]]:
         else:
             for notebook in study["notebooks"]:
                 _plain_model(notebook)
-    found, waiting = {}, [Profile]
-    while waiting:
-        for model in waiting.pop().__subclasses__():
-            waiting.append(model)
-            if model.notebook:
-                found[model.notebook] = model
-    return dict(sorted(found.items()))
+    return dict(sorted((model.notebook, model) for model in descendants(Profile) if model.notebook))
 
 
 @functools.cache
 def _plain_model(notebook: str) -> type[Profile]:
     """A model for the notebook of a study that has none of its own: all problems, or some."""
-    return type(
-        "PlainParameters", (AnyProblems,), {"notebook": notebook, "__annotations__": {"notebook": ClassVar[str]}}
-    )
+    body = {"notebook": notebook, "__annotations__": {"notebook": ClassVar[str]}}
+    return type("PlainParameters", (AnyProblems,), body)
 
 
 def read(path: str | Path, profile: str | None = None, **changed: Any) -> Profile:
@@ -199,24 +180,20 @@ def read(path: str | Path, profile: str | None = None, **changed: Any) -> Profil
     known = models()
     if path.stem not in known:
         raise ParameterError(f"{path}: no notebook is called {path.stem!r} (known: {', '.join(known)})")
+    if profile not in (None, *PROFILES):
+        raise ParameterError(f"profile: is {profile!r}; the profiles are {', '.join(PROFILES)}")
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ParameterError(f"{path}: {error.strerror or error}") from None
     except yaml.YAMLError as error:
         raise ParameterError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from None
-    sections = {"common", *PROFILES}
-    if (
-        not isinstance(content, dict)
-        or set(content) != sections
-        or not all(isinstance(values, dict | None) for values in content.values())
-    ):
+    sections = content if isinstance(content, dict) else {}
+    if set(sections) != {"common", *PROFILES} or not all(isinstance(part, dict | None) for part in sections.values()):
         raise ParameterError(f"{path}: expected the sections common, {', '.join(PROFILES)}, each with keys and values")
-    if profile is not None and profile not in PROFILES:
-        raise ParameterError(f"profile: is {profile!r}; the profiles are {', '.join(PROFILES)}")
     read = []
     for name in (profile,) if profile else PROFILES:
-        values = {**(content["common"] or {}), **(content[name] or {}), **changed}
+        values = {**(sections["common"] or {}), **(sections[name] or {}), **changed}
         try:
             read.append(known[path.stem](profile=name, explored=bool(changed), **values))
         except ParameterError as error:
@@ -260,14 +237,13 @@ def _assigned(cells: Mapping[str, Any]) -> set[str]:
     names: set[str] = set()
     sources = cells.get("In", [])
     for source in sources:
-        injected = source.lstrip().startswith("# Parameters")
         try:
             body = ast.parse(source).body
         except SyntaxError:  # magics
             continue
         targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
         here = {target.id for target in targets if isinstance(target, ast.Name)}
-        if injected:
+        if source.lstrip().startswith("# Parameters"):
             names |= here
         elif "profile" in here:
             names = here

@@ -15,9 +15,9 @@ import math
 import pkgutil
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # loaded on first use
 from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator
 from ..system.code_version import code_version
 
+T = TypeVar("T")
 TABULAR = (Regression, LevelSet, Trajectories, Field)
 
 
@@ -176,17 +177,19 @@ def registry() -> dict[str, type[Method]]:
     for info in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{info.name}")
     found: dict[str, type[Method]] = {}
-
-    def visit(cls) -> None:
-        for sub in cls.__subclasses__():
-            if sub.name and sub.__module__.startswith(__name__ + "."):
-                other = found.setdefault(sub.name, sub)
-                if other is not sub:
-                    raise ImportError(f"two methods are called {sub.name!r}: {other.__module__} and {sub.__module__}")
-            visit(sub)
-
-    visit(Method)
+    for cls in descendants(Method):
+        if cls.name and cls.__module__.startswith(__name__ + "."):
+            other = found.setdefault(cls.name, cls)
+            if other is not cls:
+                raise ImportError(f"two methods are called {cls.name!r}: {other.__module__} and {cls.__module__}")
     return dict(sorted(found.items()))
+
+
+def descendants(cls: type[T]) -> Iterator[type[T]]:
+    """Subclasses, theirs, and so on."""
+    for sub in cls.__subclasses__():
+        yield sub
+        yield from descendants(sub)
 
 
 def method(name: str, **settings: Any) -> Method:

@@ -30,11 +30,9 @@ class Mean(Method):
     reference: ClassVar[str] = "control: mean of the training targets, per output"
 
     def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
-        table, notes = complete_rows(task)
-        scale = np.abs(table.y).max() or 1.0  # the sum of values near the largest float would overflow
-        mean = float(np.mean(table.y / scale) * scale)
-        loss = float(np.mean((table.y - mean) ** 2))
-        return [Candidate({task.output: repr(mean)}, loss=loss, complexity=1, evaluations=1, notes=notes)]
+        y = complete_rows(task)[0].y
+        scale = np.abs(y).max() or 1.0  # the sum of values near the largest float would overflow
+        return _constant(task, float(np.mean(y / scale) * scale), evaluations=1)
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,11 @@ class Zero(Method):
     name: ClassVar[str] = "zero"
     reference: ClassVar[str] = "control: the constant 0, per output"
 
-    def fit(self, task, *, budget, rng) -> list[Candidate]:
-        table, notes = complete_rows(task)
-        return [
-            Candidate({task.output: "0.0"}, loss=float(np.mean(table.y**2)), complexity=1, evaluations=0, notes=notes)
-        ]
+    def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
+        return _constant(task, 0.0, evaluations=0)
+
+
+def _constant(task: Task, value: float, evaluations: int) -> list[Candidate]:
+    table, notes = complete_rows(task)
+    loss = float(np.mean((table.y - value) ** 2))
+    return [Candidate({task.output: repr(value)}, loss, complexity=1, evaluations=evaluations, notes=notes)]

@@ -10,6 +10,12 @@ from ..problems import Task
 from . import Budget, Candidate
 from .tables import Tabular
 
+# Settings that gplearn gets as they are.
+HANDED_ON = [
+    *("metric", "parsimony_coefficient", "stopping_criteria", "max_samples"),
+    *("p_crossover", "p_subtree_mutation", "p_hoist_mutation", "p_point_mutation"),
+]
+
 
 @dataclass(frozen=True)
 class Gplearn(Tabular):
@@ -28,10 +34,6 @@ class Gplearn(Tabular):
     parsimony_coefficient, stopping_criteria, max_samples, tournament_size : as in gplearn.
     p_crossover, p_subtree_mutation, p_hoist_mutation, p_point_mutation : as in gplearn.
     const_range : constants are drawn from -const_range..const_range; 0 for none.
-
-    grid : SRSD, Table S12 (100 random settings; chosen by its authors): population_size 100..1000, generations 10..100,
-        stopping_criteria 1e-10..1e-2, const_range none or 1..1e4, max_samples 0.9..1, parsimony 1e-3..1e-2, with add,
-        mul, div, sqrt, sin, cos, tan, log. SymbolBench (Table 6, released script): population 25, 100 generations, mse.
 
     References
     ----------
@@ -55,22 +57,6 @@ class Gplearn(Tabular):
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("gplearn", "scikit-learn")
     protected: ClassVar[bool] = True  # whether texts spell the protected branches out
-    grid: ClassVar[dict] = {
-        "SRSD": {
-            "population_size": [100, 1000],
-            "stopping_criteria": [1e-10, 1e-2],
-            "const_range": [0.0, 1.0, 10.0, 1e2, 1e3, 1e4],
-            "max_samples": [0.9, 1.0],
-            "parsimony_coefficient": [1e-3, 1e-2],
-            "function_set": ["add,mul,div,sqrt,sin,cos,tan,log"],
-        },
-        "SymbolBench": {
-            "population_size": [25],
-            "function_set": ["add,sub,mul,div,sin,cos,log"],
-            "parsimony_coefficient": [0.1],
-            "metric": ["mse"],
-        },
-    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -88,17 +74,10 @@ class Gplearn(Tabular):
             generations=generations,
             tournament_size=min(self.tournament_size, population),
             function_set=self.function_set.split(","),
-            metric=self.metric,
-            parsimony_coefficient=self.parsimony_coefficient,
-            stopping_criteria=self.stopping_criteria,
             const_range=(-self.const_range, self.const_range) if self.const_range else None,
-            max_samples=self.max_samples,
-            p_crossover=self.p_crossover,
-            p_subtree_mutation=self.p_subtree_mutation,
-            p_hoist_mutation=self.p_hoist_mutation,
-            p_point_mutation=self.p_point_mutation,
             n_jobs=1,
             random_state=int(rng.integers(2**31)),
+            **{name: getattr(self, name) for name in HANDED_ON},
         )
         with np.errstate(all="ignore"):
             estimator.fit(task.X, task.y)

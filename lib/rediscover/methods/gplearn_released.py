@@ -32,7 +32,6 @@ class GplearnReleased(Gplearn):
     name: ClassVar[str] = "gplearn_released"
     reference: ClassVar[str] = "Stephens, gplearn; settings of SymbolBench's released script"
     accepts: ClassVar[tuple[type, ...]] = (InitialValueProblem,)
-    grid: ClassVar[dict] = {}
     protected: ClassVar[bool] = False
 
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:

@@ -9,7 +9,7 @@ from scipy.integrate import cumulative_simpson
 from ..problems import InitialValueProblem
 from ..search import multiple_shooting
 from . import Budget, Candidate, Method
-from .least_squares import NEGLIGIBLE
+from .least_squares import solved
 from .polynomial import as_text, monomials
 
 
@@ -43,9 +43,7 @@ class IntegralMatching(Method):
         powers = monomials(states.shape[1], self.degree, np.inf)
         terms = np.prod(states[:, None, :] ** powers, axis=2)
         integrals = np.column_stack([np.ones(len(t)), cumulative_simpson(terms, x=t, axis=0, initial=0.0)])
-        scale = np.linalg.norm(integrals, axis=0)
-        scale[scale == 0] = 1.0
-        coefficients = np.linalg.lstsq(integrals / scale, states, rcond=NEGLIGIBLE)[0] / scale[:, None]
+        coefficients = solved(integrals, states)
         solution = {
             name: as_text([(float(c), p) for c, p in zip(column, powers, strict=True)], problem.inputs)
             for name, column in zip(problem.outputs, coefficients[1:].T, strict=True)

@@ -33,11 +33,17 @@ class LeastSquares(Tabular):
     def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         powers = monomials(task.X.shape[1], self.degree, np.inf)
         terms = np.prod(task.X[:, None, :] ** powers, axis=2)
-        scale = np.linalg.norm(terms, axis=0)
-        scale[scale == 0] = 1.0
-        coefficients = np.linalg.lstsq(terms / scale, task.y, rcond=NEGLIGIBLE)[0] / scale
+        coefficients = solved(terms, task.y)
         if self.decimals is not None:
             coefficients = np.round(coefficients, self.decimals)
         loss = float(np.mean((task.y - terms @ coefficients) ** 2))
         text = as_text([(float(c), p) for c, p in zip(coefficients, powers, strict=True)], task.inputs)
         return [Candidate({task.output: text}, loss=loss, complexity=len(powers), evaluations=1)]
+
+
+def solved(terms: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Coefficients of columns of norm 1, in the units of the columns; shape (n_terms,) or (n_terms, n_targets)."""
+    scale = np.linalg.norm(terms, axis=0)
+    scale[scale == 0] = 1.0
+    found = np.linalg.lstsq(terms / scale, targets, rcond=NEGLIGIBLE)[0]
+    return found / (scale if found.ndim == 1 else scale[:, None])

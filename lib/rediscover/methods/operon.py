@@ -43,9 +43,6 @@ class Operon(Tabular):
     optimizer_iterations : steps of local search for each new tree; each costs evaluations of the budget.
     epsilon : differences in an objective that count as none.
 
-    grid : MDBench, Table A3 (chosen by its authors): symbols add, sub, mul, aq, sin; population 1000,
-        max_length 50, max_depth 10, one iteration, 1e6 evaluations.
-
     References
     ----------
     B. Burlacu, G. Kronberger, M. Kommenda, Operon C++, GECCO Companion 2020, doi:10.1145/3377929.3398099
@@ -62,7 +59,6 @@ class Operon(Tabular):
     searches: ClassVar[bool] = True
     portable: ClassVar[bool] = False
     requires: ClassVar[tuple[str, ...]] = ("pyoperon",)
-    grid: ClassVar[dict] = {"MDBench": {"symbols": ["add,sub,mul,aq,sin"]}}
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -31,9 +31,6 @@ class Pysr(Tabular):
     binary_operators, unary_operators : comma-separated.
     parsimony : as in PySR.
 
-    grid : SurfaceBench ("default" in its Table 4; the released script: 30 iterations, sin cos tan exp log);
-        MDBench, Table A3; SymbolBench, released script. All chosen by those authors.
-
     References
     ----------
     M. Cranmer, Interpretable Machine Learning for Science with PySR and SymbolicRegression.jl,
@@ -53,24 +50,6 @@ class Pysr(Tabular):
     reference: ClassVar[str] = "Cranmer, PySR and SymbolicRegression.jl (2023), arXiv:2305.01582"
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("pysr",)
-    grid: ClassVar[dict] = {
-        "SurfaceBench": {"niterations": [30], "unary_operators": ["sin,cos,tan,exp,log"]},
-        "MDBench": {
-            "niterations": [100],
-            "ncycles_per_iteration": [1000],
-            "populations": [20],
-            "population_size": [100],
-            "maxsize": [40],
-            "maxdepth": [20],
-            "unary_operators": ["sin,exp,log,sqrt"],
-        },
-        "SymbolBench": {
-            "niterations": [50],
-            "population_size": [15],
-            "binary_operators": ["+,-,*,^,/"],
-            "unary_operators": ["cos,exp,sin,neg,log,sqrt"],
-        },
-    }
 
     def available(self) -> str | None:
         if find_spec("pysr") is None:
@@ -89,16 +68,11 @@ class Pysr(Tabular):
     def arguments(self, budget: Budget, seed: int, output_directory: str) -> dict[str, Any]:
         """Keyword arguments of ``PySRRegressor``: the settings, the budget, and what makes a run repeat exactly."""
         return {
-            "niterations": self.niterations,
-            "populations": self.populations,
-            "population_size": self.population_size,
-            "ncycles_per_iteration": self.ncycles_per_iteration,
-            "maxsize": self.maxsize,
+            **{name: value for name, value in self.settings.items() if name != "max_rows"},
             "maxdepth": self.maxdepth or None,
             "binary_operators": self.binary_operators.split(","),
             "unary_operators": [name for name in self.unary_operators.split(",") if name],
             "nested_constraints": {"tan": {"tan": 1}} if "tan" in self.unary_operators.split(",") else None,
-            "parsimony": self.parsimony,
             "model_selection": "best",
             "max_evals": int(budget.evaluations),
             "precision": 64,

@@ -206,13 +206,6 @@ class Selection:
         )
 
 
-def printed(
-    terms: list[Term], support: np.ndarray, w: np.ndarray, states: Sequence[str], axes: Sequence[str]
-) -> dict[str, float]:
-    """Term -> coefficient of a right-hand side, without what is too small to print."""
-    return {terms[j].text(states, axes): float(c) for j, c in zip(support, w, strict=True) if abs(c) > PRINTED}
-
-
 def as_text(coefficients: Mapping[str, float]) -> str:
     """A right-hand side to full precision.
 
@@ -237,13 +230,14 @@ class Prepared:
 
     @cached_property
     def _segments(self) -> dict[tuple[int, int], Rows]:
-        edges = sorted({e for name in ("train", "validation", "refit") for e in _ends(self.cuts[name])})
+        cuts = [self.cuts[name] for name in ("train", "validation", "refit")]
+        edges = sorted({end for cut in cuts for end in (cut.start, cut.stop)})
         return {(a, b): Rows.compress(self.data.rows(self.terms, slice(a, b))) for a, b in itertools.pairwise(edges)}
 
     def rows(self, name: str) -> Rows:
         """The library on one block, compressed; each time is reduced once, whatever blocks it is in."""
-        first, last = _ends(self.cuts[name])
-        inside = [rows for (a, b), rows in self._segments.items() if first <= a and b <= last]
+        cut = self.cuts[name]
+        inside = [rows for (a, b), rows in self._segments.items() if cut.start <= a and b <= cut.stop]
         joined = Rows.compress((part.X, part.Y) for part in inside)
         joined.n = sum(part.n for part in inside)
         return joined
@@ -263,10 +257,6 @@ class Prepared:
 
     def columns(self, setting: Mapping[str, Any]) -> np.ndarray:
         return next(columns for own, columns in self.libraries if own.items() <= setting.items())
-
-
-def _ends(cut: slice) -> tuple[int, int]:
-    return cut.start, cut.stop
 
 
 @dataclass(frozen=True)
@@ -352,8 +342,10 @@ class SparseRegression(Method):
                 tried.append(Scored(*score, setting))
         chosen = Selection.best(tried)
         axes = tuple(problem.samples(seed)[0]) if isinstance(problem, Field) else ()
+        texts = [term.text(problem.outputs, axes) for term in p.terms]
         found = [
-            printed(p.terms, support, w, problem.outputs, axes) for support, w in self.refit(p, chosen.setting, rng)
+            {texts[j]: float(c) for j, c in zip(support, w, strict=True) if abs(c) > PRINTED}
+            for support, w in self.refit(p, chosen.setting, rng)
         ]
         return [
             Candidate(
