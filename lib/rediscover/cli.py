@@ -6,7 +6,7 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ def _solve(options: argparse.Namespace) -> None:
     print(json.dumps({"scores of the first": score(chosen, candidates, seed=options.seed)}, indent=1))
 
 
-def _score(options) -> None:
+def _score(options: argparse.Namespace) -> None:
     from . import problem, score
 
     chosen = problem(options.problem)
@@ -77,7 +77,7 @@ def _score(options) -> None:
     print(json.dumps(score(chosen, pairs, seed=options.seed), indent=1))
 
 
-def _run(options) -> None:
+def _run(options: argparse.Namespace) -> None:
     from . import problems, runs
 
     ids = [id for name in options.problems for id in (problems(name) if "/" not in name else [name])]
@@ -87,7 +87,7 @@ def _run(options) -> None:
     frame.to_csv(options.out or sys.stdout, index=False)
 
 
-def _records(options) -> None:
+def _records(options: argparse.Namespace) -> None:
     """Extend the records of a notebook, take in those of another machine, or list what there is."""
     from .runs import recording, records
     from .studies import notebooks, planned
@@ -112,7 +112,7 @@ def _records(options) -> None:
         recording.extend(missing, hours=options.hours, workers=options.workers, into=options.into)
 
 
-def _spot_check(options) -> int:
+def _spot_check(options: argparse.Namespace) -> int:
     """Run a sample of the recorded runs again; status 1 if an answer is another."""
     from .runs.recording import spot_checks
     from .studies import notebooks, planned
@@ -132,7 +132,7 @@ def _spot_check(options) -> int:
     return int(bool(len(other)))
 
 
-def _check(options) -> None:
+def _check(options: argparse.Namespace) -> None:
     """Everything that can be wrong before a long run begins."""
     from .params import read
     from .report import Output
@@ -152,7 +152,7 @@ def _check(options) -> None:
             raise OSError(f"SCHEDULER={address} cannot be reached: {error}") from None
 
 
-def _ledger(options) -> None:
+def _ledger(options: argparse.Namespace) -> None:
     import pandas as pd
 
     from .report.ledger import VERDICTS
@@ -173,16 +173,16 @@ def _ledger(options) -> None:
     print(whole.loc[chosen, shown].to_string(index=False) if chosen.any() else "no such entries")
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rediscover", description="Five studies of equation discovery, run again.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name, function, text):
+    def command(name: str, function: Callable, text: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=text, description=text)
         sub.set_defaults(run=function)
         return sub
 
-    def budget(sub) -> None:
+    def budget(sub: argparse.ArgumentParser) -> None:
         sub.add_argument("--evaluations", type=int, default=10_000, help="expressions a run may evaluate")
         sub.add_argument("--seconds", type=float, default=60.0, help="wall-clock limit of a run")
         sub.add_argument("--memory-mb", type=int, default=2048, help="memory limit of a run, MiB")

@@ -70,7 +70,7 @@ class Profile(BaseModel):
     profile: Literal["smoke", "quick", "reference", "paper"]
     explored: bool = False
 
-    def __init__(self, **values) -> None:
+    def __init__(self, **values: Any) -> None:
         try:
             super().__init__(**values)
         except ValidationError as error:

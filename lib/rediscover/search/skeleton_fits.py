@@ -33,8 +33,7 @@ def rates(states: np.ndarray, t: np.ndarray) -> np.ndarray:
 
 
 def linear_terms(skeleton: str) -> tuple[list, bool]:
-    """What the released fit leaves of a skeleton: terms without any constant, and whether an intercept joins
-    them.
+    """What the released fit leaves of a skeleton: terms without any constant, and whether an intercept joins them.
 
     Every constant, exponents included, gets a symbol of its own; the expression is expanded; all constants are struck
     out, and an operation that is left with one operand becomes that operand. So ``x**2``, ``1/x`` and ``sqrt(c + x)``
@@ -47,22 +46,11 @@ def linear_terms(skeleton: str) -> tuple[list, bool]:
     """
     import sympy
 
-    count = 0
-
-    def unknown(label):
-        nonlocal count
-        if isinstance(label, str) and label != UNKNOWN:
-            return (label,)
-        count += 1
-        return (f"{UNKNOWN}_{count}",)
-
-    expression = Expression(replace_leaves(parse(skeleton).tree, unknown))
-    expanded = sympy.expand(expression.sympy())
+    numbered, _ = _numbered(parse(skeleton).tree, first=1, numbers=True)
+    expanded = sympy.expand(Expression(numbered).sympy())
     struck = _strike(expanded)
-    terms = (
-        [] if struck is None else sorted((_monic(t) for t in sympy.Add.make_args(struck)), key=sympy.default_sort_key)
-    )
-    return terms, len(terms) < len(sympy.Add.make_args(expanded))
+    left = [] if struck is None else [term.as_coeff_Mul()[1] for term in sympy.Add.make_args(struck)]
+    return sorted(left, key=sympy.default_sort_key), len(left) < len(sympy.Add.make_args(expanded))
 
 
 def _strike(node):
@@ -73,10 +61,6 @@ def _strike(node):
     if not left or (len(left) == 1 and (node.is_Add or node.is_Mul or node.is_Pow)):
         return left[0] if left else None
     return node.func(*left)
-
-
-def _monic(term):
-    return term.as_coeff_Mul()[1]
 
 
 def fit_released(skeletons: Mapping[str, str], states: np.ndarray, t: np.ndarray) -> dict[str, str]:
@@ -229,16 +213,19 @@ class _Matching:
         )
 
 
-def _numbered(skeleton: tuple) -> tuple[tuple, int]:
-    """The skeleton with a name for each unknown constant, from left to right, and their number."""
+def _numbered(skeleton: tuple, first: int = 0, numbers: bool = False) -> tuple[tuple, int]:
+    """The skeleton with a name for each unknown constant, from left to right, and their number.
+
+    With `numbers`, each number in it gets a name as well.
+    """
     count = 0
 
-    def name(label):
+    def name(label: str | float) -> tuple:
         nonlocal count
-        if label != UNKNOWN:
+        if label != UNKNOWN and not (numbers and not isinstance(label, str)):
             return (label,)
         count += 1
-        return (f"{UNKNOWN}_{count - 1}",)
+        return (f"{UNKNOWN}_{first + count - 1}",)
 
     return replace_leaves(skeleton, name), count
 

@@ -5,6 +5,7 @@ language model is one more function of that kind. Two proposers for skeletons of
 here, a random grammar and genetic programming.
 """
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
@@ -142,9 +143,8 @@ def search(
                 pool[str(verified.proposal)] = replace(verified, judged=judged)
         pool = dict(sorted(pool.items(), key=lambda item: rank(item[1]))[:POOL])
         best = next(iter(pool.values()), None)
-        progress.append(
-            Progress(epoch, best.score if best else np.nan, best.complexity if best else np.nan, proposed, failed)
-        )
+        score, size = (best.score, best.complexity) if best else (np.nan, np.nan)
+        progress.append(Progress(epoch, score, size, proposed, failed))
         if proposed >= proposals or (best is not None and best.score >= tolerance):
             break
     return Outcome(tuple(pool.values()), tuple(progress))
@@ -154,8 +154,7 @@ def select(pool: Iterable[Verified]) -> Verified | None:
     """SymbolBench's final choice: the least complex of those with R2 >= 0.99, else >= 0.9, else the best."""
     pool = list(pool)
     for threshold in (0.99, 0.9):
-        good = [answer for answer in pool if answer.score >= threshold]
-        if good:
+        if good := [answer for answer in pool if answer.score >= threshold]:
             return min(good, key=lambda answer: answer.complexity)
     return max(pool, key=lambda answer: answer.score, default=None)
 
@@ -276,10 +275,7 @@ class Genetic:
             terms.append(parse(self.grammar.term(states, rng)).tree)
         elif change == 5:
             terms[int(rng.integers(len(terms)))] = others[int(rng.integers(len(others)))]
-        tree = terms[0]
-        for term in terms[1:]:
-            tree = ("+", tree, term)
-        return str(Expression(tree))
+        return str(Expression(functools.reduce(lambda total, term: ("+", total, term), terms)))
 
 
 def _terms(tree: tuple) -> list[tuple]:
