@@ -4,6 +4,7 @@ import dataclasses
 from pathlib import Path
 
 import rediscover as rd
+from rediscover import problems
 from rediscover.problems import odes
 
 import numpy as np
@@ -89,9 +90,9 @@ def test_the_truth_evaluates_to_the_exact_derivatives(number):
 
 
 def test_published_validation_lies_within_training_and_corrected_does_not():
-    cuts = {name: (s.start, s.stop) for name, s in odes.time_splits(150).items()}
+    cuts = {name: (s.start, s.stop) for name, s in problems.time_splits(150).items()}
     assert cuts == {"train": (0, 96), "validation": (72, 96), "refit": (0, 120), "test": (120, 150)}
-    cuts = {name: (s.start, s.stop) for name, s in odes.time_splits(150, "corrected").items()}
+    cuts = {name: (s.start, s.stop) for name, s in problems.time_splits(150, "corrected").items()}
     assert cuts == {"train": (0, 90), "validation": (90, 120), "refit": (0, 120), "test": (120, 150)}
 
 
