@@ -1,6 +1,5 @@
 """The grid with real processes: methods misbehave, coordinators are killed, stores are damaged."""
 
-import json
 import os
 import pickle
 import signal
@@ -68,11 +67,11 @@ def coordinator(code, *folders, **options):
 def test_rows_are_in_the_order_of_the_arguments_and_complete():
     frame = grid([line("b"), line("a")], [Slope(digits=1), Slope()], noise=(0.0, 0.5), seeds=(1, 0))
     assert list(frame["problem"]) == ["lines/b"] * 8 + ["lines/a"] * 8
-    assert list(frame["settings"][:8]) == ['{"digits": 1}'] * 4 + ['{"digits": 3}'] * 4
+    assert list(frame["settings"][:8]) == [{"digits": 1}] * 4 + [{"digits": 3}] * 4
     assert list(frame["noise"][:4]) == [0.0, 0.0, 0.5, 0.5]
     assert list(frame["seed"][:4]) == [1, 0, 1, 0]
     assert set(frame["status"]) == {"ok"} and set(frame["reason"]) == {""}
-    assert list(frame["solution"][[0, 4]]) == ['{"y": "2.0*x"}', '{"y": "2.000*x"}']
+    assert list(frame["solution"][[0, 4]]) == [{"y": "2.0*x"}, {"y": "2.000*x"}]
     assert list(frame.columns[-3:]) == TIMINGS
     assert frame["study"][0] == "lines" and frame["evaluations"][0] == 1
 
@@ -95,9 +94,9 @@ def test_a_cached_property_stays_at_home():
 
 def test_a_front_is_kept_up_to_its_limit():
     frame = grid([line()], [Bad("long_front")])
-    front = json.loads(frame["candidates"].item())
+    front = frame["candidates"].item()
     assert [c["complexity"] for c in front] == list(range(50))
-    assert frame["solution"].item() == '{"y": "0*x"}'
+    assert frame["solution"].item() == {"y": "0*x"}
 
 
 # -- runs that go wrong are rows
@@ -171,7 +170,7 @@ def test_what_cannot_be_parsed_is_unparsable():
     assert list(frame["status"]) == ["unparsable", "ok"]
     assert "x +* 2" in frame["reason"][0]
     assert frame["reason"][1].startswith("1 of 2 candidates left out")
-    assert len(json.loads(frame["candidates"][1])) == 1
+    assert len(frame["candidates"][1]) == 1
 
 
 def test_kinds_and_packages_that_do_not_fit(tmp_path):
@@ -189,8 +188,8 @@ def test_a_method_takes_its_children_along(tmp_path):
 
 
 def test_one_thread_per_worker_and_strings_that_hash_alike():
-    notes = [json.loads(text)[0]["notes"] for text in [*grid([line()] * 2, [Threads()])["candidates"]]]
-    again = json.loads(grid([line()], [Threads()])["candidates"].item())[0]["notes"]
+    notes = [front[0]["notes"] for front in grid([line()] * 2, [Threads()])["candidates"]]
+    again = grid([line()], [Threads()])["candidates"].item()[0]["notes"]
     assert notes == [again, again]
     assert again["threads"] == [1]
 
@@ -276,7 +275,7 @@ def test_a_coordinator_killed_halfway_resumes(tmp_path):
     assert len(computed) == len(set(computed)) == 30 - kept
     frame = grid([line()], [Logged(str(log), 0.05)], seeds=range(30), store=tmp_path / "s.sqlite")
     assert frame["reused"].all()
-    assert list(frame["solution"]) == [f'{{"y": "{seed}*x"}}' for seed in range(30)]
+    assert list(frame["solution"]) == [{"y": f"{seed}*x"} for seed in range(30)]
 
 
 def descendants(pid):

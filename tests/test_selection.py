@@ -1,7 +1,6 @@
 """Which candidate of a front counts, by rule."""
 
 import dataclasses
-import json
 
 import rediscover as rd
 from rediscover import runs
@@ -42,7 +41,7 @@ def test_a_grid_states_the_method_and_not_the_rule():
     same = ["study", "problem", "method", "settings", "noise", "seed", "status"]
     assert fittest[same].equals(plain[same]) and (fittest["status"] == "ok").all()
     assert fittest.loc[0, "solution"] == plain.loc[0, "solution"]
-    texts = [{c["solution"]["x0"] for c in json.loads(frame.loc[1, "candidates"])} for frame in (plain, fittest)]
+    texts = [{c["solution"]["x0"] for c in frame.loc[1, "candidates"]} for frame in (plain, fittest)]
     assert texts[0] == texts[1]
 
 

@@ -79,12 +79,13 @@ def _score(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from . import problems, runs
+    from .runs.schema import to_csv
 
     ids = [id for name in options.problems for id in (problems(name) if "/" not in name else [name])]
     frame = runs.grid(
         ids, options.methods, seeds=options.seeds, budget=_budget(options), store=options.store, workers=options.workers
     )
-    frame.to_csv(options.out or sys.stdout, index=False)
+    to_csv(frame, options.out or sys.stdout)
 
 
 def _records(options: argparse.Namespace) -> None:

@@ -32,9 +32,8 @@ class Shown:
         self.frames[name] = frame
 
 
-def run(problem, method, solution="", status="ok", seconds=1.0):
-    text = json.dumps(solution) if solution else ""
-    return dict(problem=problem, method=method, status=status, reason="", solution=text, seconds=seconds)
+def run(problem, method, solution=None, status="ok", seconds=1.0):
+    return dict(problem=problem, method=method, status=status, reason="", solution=solution, seconds=seconds)
 
 
 def answers(f1, seconds, method="lpcmci"):

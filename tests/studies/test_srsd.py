@@ -1,7 +1,5 @@
 """Choice of candidates, statistics, verdicts and ledger of the SRSD study, on cases worked by hand."""
 
-import json
-
 import rediscover as rd
 from rediscover import report
 from rediscover.expressions import parse
@@ -26,8 +24,8 @@ def weight():
 
 def run(law, *texts):
     candidates = [{"solution": {law.outputs[0]: text}} for text in texts]
-    first = json.dumps(candidates[0]["solution"]) if texts else ""
-    return {"problem": law.id, "seed": 0, "solution": first, "candidates": json.dumps(candidates)}
+    first = candidates[0]["solution"] if texts else None
+    return {"problem": law.id, "seed": 0, "solution": first, "candidates": candidates}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +42,7 @@ def run(law, *texts):
 def test_candidates_are_chosen_by_relative_error(weight, texts, index):
     got = selection.by_validation(pd.DataFrame([run(weight, *texts)]), [weight]).iloc[0]
     assert got["candidate_index"] == index
-    assert got["solution"] == (json.dumps({"U": texts[index]}) if texts else "")
+    assert got["solution"] == ({"U": texts[index]} if texts else None)
 
 
 def test_the_choice_does_not_follow_the_plain_error():
@@ -317,12 +315,12 @@ def test_every_claim_gets_a_line():
 def test_failed_runs_count_as_missed_laws(weight, monkeypatch):
     # in this process: a worker takes seconds to start
     def outcomes(function, records, problems, **_):
-        return [{"status": "ok", "result": scores.score(weight, json.loads(text))} for text in records["solution"]]
+        return [{"status": "ok", "result": scores.score(weight, solution)} for solution in records["solution"]]
 
     monkeypatch.setattr(scoring, "on_answers", outcomes)
-    about = {"study": "srsd", "problem": weight.id, "subset": "easy", "settings": "{}", "noise": 0.0, "seed": 0}
-    ok = about | {"method": "oracle", "status": "ok", "solution": json.dumps(dict(weight.truth))}
-    records = pd.DataFrame([ok, about | {"method": "mean", "status": "timeout", "solution": ""}])
+    about = {"study": "srsd", "problem": weight.id, "subset": "easy", "settings": {}, "noise": 0.0, "seed": 0}
+    ok = about | {"method": "oracle", "status": "ok", "solution": dict(weight.truth)}
+    records = pd.DataFrame([ok, about | {"method": "mean", "status": "timeout", "solution": None}])
     row = scoring.table(records, [weight]).loc[1]
     assert row["ned_published"] == 1.0 and row["ned_published_simplified"] == 0.0 and row["r2"] == -np.inf
     assert row["solution_rate"] == row["solution_indistinguishable"] == 0.0 and np.isnan(row["complexity_tree"])

@@ -1,7 +1,6 @@
 """The analyses of the surface study, on cases worked by hand."""
 
 import dataclasses
-import json
 
 import rediscover as rd
 from rediscover import runs
@@ -56,7 +55,7 @@ def test_failures_name_what_is_missing():
     answers = {"right": truth, "wrong family": "x*y", "right family": "0.5*sin(x + 1)*cos(y)"}
     records = pd.DataFrame(
         [
-            {"problem": s.id, "subset": "explicit", "method": name, "status": "ok", "solution": json.dumps({"z": text})}
+            {"problem": s.id, "subset": "explicit", "method": name, "status": "ok", "solution": {"z": text}}
             for s in surfaces
             for name, text in answers.items()
         ]
@@ -69,7 +68,7 @@ def test_failures_name_what_is_missing():
 def test_refitting_finds_the_constants_of_a_right_structure():
     surface = rd.problem("surfaces/TFS4", n_train=200)
     records = runs.grid([surface], ["oracle"], progress=False)
-    records["solution"] = json.dumps({"z": "0.1*x*y + 0.5"})
+    records["solution"] = [{"z": "0.1*x*y + 0.5"}]
     refit = refitted(records, [surface], progress=False)
     before, after = (scoring.table(r, [surface], progress=False)["nmse_variance"].item() for r in (records, refit))
     assert before > 0.1 and after < 1e-20
@@ -78,7 +77,7 @@ def test_refitting_finds_the_constants_of_a_right_structure():
 def test_failed_runs_have_the_worst_scores_and_do_not_vanish():
     surface = rd.problem("surfaces/TFS4", n_train=50)
     records = runs.grid([surface], ["oracle", "mean"], progress=False)
-    records.loc[1, ["status", "solution"]] = ["timeout", ""]
+    records.loc[1, ["status", "solution"]] = ["timeout", None]
     table = scoring.table(records, [surface], progress=False)
     assert len(table) == 2 and table.loc[1, "symbolic_accuracy"] == 0.0 and table.loc[1, "hausdorff_ood"] == np.inf
     assert table.loc[1, "scoring"] == "nothing to score"

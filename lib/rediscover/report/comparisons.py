@@ -9,28 +9,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ..methods import method
 from ..methods.tables import Tabular
+from ..runs.schema import PAIRED_TEST, check
 from .papers import catalogue
 from .plots import order
 from .statistics import holm, paired_wilcoxon
-
-PAIRED_TEST = {  # the one schema of every table of paired tests: column -> what it holds
-    "measure": "the score that is compared",
-    "condition": "on what: a split, a rule, a noise level; empty where there is one only",
-    "a": "first method or model",
-    "b": "second method or model",
-    "n_pairs": "problems (or other items) with both scores",
-    "n_zeros": "pairs that are equal",
-    "median_difference": "median of a - b",
-    "mean_difference": "mean of a - b; NaN where it is not reported",
-    "low": "lower end of its 95 % interval",
-    "high": "upper end of its 95 % interval",
-    "w_plus": "sum of the ranks of the pairs in which a is larger",
-    "w_minus": "sum of the ranks of the pairs in which b is larger",
-    "rank_biserial": "(w_plus - w_minus) / (w_plus + w_minus), in [-1, 1]",
-    "alternative": "two-sided, less (a is lower) or greater",
-    "p": "of Wilcoxon's signed-rank test",
-    "p_holm": "corrected for all tests of the table",
-}
 
 
 def paired_test(
@@ -107,7 +89,8 @@ def paired_tests(rows: Iterable[Mapping]) -> pd.DataFrame:
         With the columns of `PAIRED_TEST`, in the order of `rows`.
     """
     frame = pd.DataFrame(list(rows), columns=[name for name in PAIRED_TEST if name != "p_holm"])
-    return frame.assign(p_holm=holm(frame["p"].astype(float)))
+    frame = frame.assign(p_holm=holm(frame["p"].astype(float)))
+    return check(frame, PAIRED_TEST)
 
 
 def recovery(recovered: pd.Series, by: Iterable | pd.Series) -> pd.DataFrame:

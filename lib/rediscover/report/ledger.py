@@ -9,26 +9,13 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from ..runs.schema import CLAIMS, LEDGER, check
 from ..system.studies import studies
 from . import papers
 
 VERDICTS = ("reproduced", "differs", "not comparable", "not run")
 CLAIM_VERDICTS = ("holds", "fails", "mixed", "untestable here")
-COLUMNS = [
-    "paper",
-    "table",
-    "row",
-    "column",
-    "published",
-    "measured",
-    "low",
-    "high",
-    "definition",
-    "tolerance",
-    "verdict",
-    "reason",
-    "source",
-]
+COLUMNS = list(LEDGER)
 
 
 def compare(
@@ -62,7 +49,7 @@ def compare(
 
     Returns
     -------
-    DataFrame with `COLUMNS`; every row of `rows` is there.
+    DataFrame with the columns of `schema.LEDGER`; every row of `rows` is there.
     """
     entries = []
     for source, record in zip(rows.index, rows.to_dict("records"), strict=True):
@@ -89,7 +76,7 @@ def compare(
             if "verdict" not in entry:  # cells that are no numbers bring their verdict
                 entry["verdict"] = verdict(record["value"], entry["low"], entry["high"])
         entries.append(entry)
-    return pd.DataFrame(entries).reindex(columns=COLUMNS)
+    return check(pd.DataFrame(entries).reindex(columns=COLUMNS).astype({"low": float, "high": float}), LEDGER)
 
 
 def compare_table(
@@ -202,7 +189,7 @@ def claims(key: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
     out = table[["claim"]].copy()
     out["verdict"] = [results[claim][0] for claim in out.index]
     out["finding"] = [results[claim][1] for claim in out.index]
-    return out
+    return check(out, CLAIMS)
 
 
 def combine(ledgers: Iterable[pd.DataFrame]) -> pd.DataFrame:

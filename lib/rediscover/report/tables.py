@@ -15,6 +15,8 @@ from typing import Any
 
 import pandas as pd
 
+from ..runs.schema import to_csv
+
 TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
 CONTROLS = ("oracle", "mean", "zero")  # methods that stand in every table and win no bold
 PACKAGES = (
@@ -63,7 +65,7 @@ class Output:
             identity = [c for c in ("problem", "method", "settings", "noise", "seed") if c in frame]
             folder = self.params.store.parent / "timings"
             folder.mkdir(parents=True, exist_ok=True)
-            frame[identity + timings].to_csv(folder / f"{name}.csv", index=False)
+            to_csv(frame[identity + timings], folder / f"{name}.csv")
 
     def table(
         self,
@@ -142,7 +144,7 @@ class Output:
 
     def _csv(self, frame, name, digits=10) -> None:
         with _replacing(self.tables / f"{name}.csv") as path:
-            frame.to_csv(path, index=False, float_format=f"%.{digits}g")
+            to_csv(frame, path, float_format=f"%.{digits}g")
         self._record(self.tables / f"{name}.csv")
 
     def _write(self, path, text) -> None:

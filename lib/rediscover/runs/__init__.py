@@ -6,7 +6,6 @@ the rest computed (`executors`: here, or by a Dask cluster) and returns one row 
 
 import collections
 import dataclasses
-import json
 import numbers
 import os
 import pickle
@@ -76,12 +75,8 @@ def grid(
     Returns
     -------
     DataFrame
-        In the order problem, method, noise, seed, whatever finished first. Columns: study, problem, subset,
-        method, settings (JSON), noise, seed, status (one of `STATUSES`), reason (one line, or empty),
-        solution (JSON of the best candidate's), candidates (JSON list of at most 50, best first), loss,
-        complexity, evaluations; then what may differ from one time to the next: seconds, peak_mb (resident
-        memory in MiB, sampled every 20 ms), reused. Failed runs are rows, and are stored too, but for
-        `unavailable`.
+        With the columns of `schema.RUNS`, in the order problem, method, noise, seed, whatever finished first. Failed
+        runs are rows, and are stored too, but for `unavailable`.
 
     Raises
     ------
@@ -226,8 +221,8 @@ def _answer(outcome: dict) -> dict:
     return {
         "status": outcome["status"],
         "reason": outcome["reason"],
-        "solution": json.dumps(best["solution"]) if best else "",
-        "candidates": json.dumps(candidates),
+        "solution": best.get("solution"),
+        "candidates": candidates,
         **{name: best.get(name) for name in ("loss", "complexity", "evaluations")},
         **{name: outcome.get(name) for name in ("seconds", "peak_mb", "reused")},
     }
@@ -236,8 +231,11 @@ def _answer(outcome: dict) -> dict:
 def _frame(rows: list[dict]) -> "pd.DataFrame":
     import pandas as pd
 
+    from .schema import RUNS, check
+
     types = dict.fromkeys(("loss", "complexity", "seconds", "peak_mb"), float)
-    return pd.DataFrame(rows).astype({**types, "evaluations": "Int64", "reused": bool})
+    objects = dict.fromkeys(("settings", "solution", "candidates"), object)
+    return check(pd.DataFrame(rows).astype({**types, **objects, "evaluations": "Int64", "reused": bool}), RUNS)
 
 
 def executor_for(works: Sequence[Any], workers: int | None = None, scheduler: str | None = None) -> Local | Dask:

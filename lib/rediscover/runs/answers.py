@@ -1,7 +1,6 @@
 """Work on answers of finished runs: scoring them, refitting them, in isolated workers and kept in the store."""
 
 import importlib
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,18 +19,18 @@ class OnAnswer(NamedTuple):
     ----------
     function : ``module:name`` of ``function(problem, solution, seed) -> dict`` of plain data, where solution maps
         outputs to texts. The module may have a function ``external() -> str`` that names what else its results need.
-    problem, solution, seed : the run's; solution as JSON.
+    problem, solution, seed : the run's.
     """
 
     function: str
     problem: Problem
-    solution: str
+    solution: dict[str, str]
     seed: int
 
     def __call__(self) -> dict:
         module, _, name = self.function.partition(":")
         function = getattr(importlib.import_module(module), name)
-        return {"status": "ok", "reason": "", "result": function(self.problem, json.loads(self.solution), self.seed)}
+        return {"status": "ok", "reason": "", "result": function(self.problem, self.solution, self.seed)}
 
     @property
     def key(self) -> str:

@@ -1,6 +1,5 @@
 """All constants of found expressions fitted again, to tell a bad structure from a badly fitted one."""
 
-import json
 from collections.abc import Iterable
 from os import PathLike
 from typing import Any
@@ -71,9 +70,5 @@ def refitted(
     answered = records[records["status"] == "ok"]
     options = {"store": store, "workers": workers, "progress": progress}
     outcomes = on_answers(f"{__name__}:refit_all", answered, problems, **options)
-    again = {
-        i: json.dumps(outcome["result"])
-        for i, outcome in zip(answered.index, outcomes, strict=True)
-        if "result" in outcome
-    }
+    again = {i: outcome["result"] for i, outcome in zip(answered.index, outcomes, strict=True) if "result" in outcome}
     return records.assign(solution=records["solution"].mask(records.index.isin(again), pd.Series(again)))

@@ -40,7 +40,7 @@ class Run(NamedTuple):
             "problem": self.problem.id,
             "subset": self.problem.subset,
             "method": self.method.name,
-            "settings": _json(self.method.settings),
+            "settings": plain(self.method.settings),
             "noise": float(self.problem.noise),
             "seed": self.seed,
         }

@@ -19,7 +19,6 @@ if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
 COUNTS = ("operations", "edges")  # describe an answer and do not judge it: a failed run has none
-IDENTITY = ["study", "problem", "subset", "method", "settings", "noise", "seed", "status"]
 
 
 def score(problem: Problem, answer: Any, *, seed: int = 0) -> dict[str, float]:
@@ -78,11 +77,13 @@ def table(
     Returns
     -------
     DataFrame
-        One row per row of `records`: its identity, the reason if scoring failed, and a column per score. Runs without
-        an answer, and answers that could not be scored, have the worst value of each metric that other rows of their
-        subset have, or what the study's module states as UNREADABLE; NaN is where a metric does not apply to a problem.
+        One row per row of `records`: the columns of `schema.SCORES`, and one per score. Runs without an answer, and
+        answers that could not be scored, have the worst value of each metric that other rows of their subset have, or
+        what the study's module states as UNREADABLE; NaN is where a metric does not apply to a problem.
     """
     import pandas as pd
+
+    from .schema import IDENTITY, SCORES, check
 
     answered = records[records["status"] == "ok"]
     scored: list[tuple[Any, dict]] = []
@@ -93,7 +94,7 @@ def table(
     outcomes = [outcome for _, outcome in sorted(scored, key=lambda pair: answered.index.get_loc(pair[0]))]
     values = pd.DataFrame([outcome.get("result", {}) for outcome in outcomes], index=answered.index).astype(float)
     failed = [outcome["status"] != "ok" for outcome in outcomes]
-    out = records[IDENTITY].copy()
+    out = records[list(IDENTITY)].copy()
     out["scoring"] = pd.Series(
         [f"{o['status']}: {o['reason']}" if o["status"] != "ok" else "" for o in outcomes],
         index=answered.index,
@@ -109,7 +110,7 @@ def table(
         subsets = out.loc[values.index, "subset"][values[column].notna()].unique()
         never = ~out["problem"].isin(out.loc[values.index, "problem"]) & out["subset"].isin(subsets)
         out.loc[rows | never, column] = stated[column] if column in stated else worst(column)
-    return out
+    return check(out, SCORES, rest=float)
 
 
 def worst(column: str) -> float:

@@ -1,6 +1,5 @@
 """Which candidate of a front counts."""
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -111,7 +110,7 @@ def by_validation(runs: pd.DataFrame, problems: Iterable[Problem]) -> pd.DataFra
     validation: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = {}
     solutions, indices = list(runs["solution"]), []
     for i, run in enumerate(runs.itertuples()):
-        problem, front = known[run.problem], [c["solution"] for c in json.loads(run.candidates)]
+        problem, front = known[run.problem], [c["solution"] for c in run.candidates]
         best = 0 if front else -1
         if len(front) > 1:
             if (run.problem, run.seed) not in validation:
@@ -119,7 +118,7 @@ def by_validation(runs: pd.DataFrame, problems: Iterable[Problem]) -> pd.DataFra
             rows = validation[run.problem, run.seed]
             best = int(np.argmin([_validation_error(problem, solution, *rows) for solution in front]))
         if front:
-            solutions[i] = json.dumps(front[best])
+            solutions[i] = front[best]
         indices.append(best)
     return runs.assign(solution=solutions, candidate_index=indices)
 

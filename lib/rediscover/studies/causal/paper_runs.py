@@ -30,15 +30,16 @@ def keep_paper_runs(records: pd.DataFrame, out: Output) -> None:
     ran["blas"] = ", ".join(sorted(kernels - {"openmp"}))
     frame = part[["problem", "method", "status", "reason"]].assign(**ran)
     frame["took_seconds"] = part["seconds"].round(1).astype(str)  # as text: `runs` puts times elsewhere
-    frame["parents"] = [_numbers(text) for text in part["solution"]]
+    frame["parents"] = [_numbers(graph) for graph in part["solution"]]
     out.runs(frame, PAPER_RUNS)
 
 
-def _numbers(solution: str) -> str:
+def _numbers(graph: dict | None) -> str:
     """A graph as JSON in the order of the variables: ``{"x0": [["x1", 1]], "x1": []}`` is ``[[1],[]]``."""
-    graph = json.loads(solution or "{}")
+    if not graph:
+        return ""
     numbers = [[int(parent[1:]) for parent, _ in graph[f"x{i}"]] for i in range(len(graph))]
-    return json.dumps(numbers, separators=(",", ":")) if solution else ""
+    return json.dumps(numbers, separators=(",", ":"))
 
 
 def paper_runs() -> pd.DataFrame:

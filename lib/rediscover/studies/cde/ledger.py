@@ -46,7 +46,7 @@ def ledger(scored6: pd.DataFrame | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        With `report.ledger.COLUMNS`.
+        With `runs.schema.LEDGER`.
     """
     table2 = _compared("symbolbench_table2", {})
     lost = table2["published"] == ""

@@ -18,6 +18,7 @@ from ...methods import methods
 from ...problems import Field, Regression, Trajectories, generator, problem
 from ...report.plots import order
 from ...report.tables import CONTROLS
+from ...runs.schema import read_csv
 from ...system.studies import studies
 from .definitions import DEFINITIONS, reference
 
@@ -192,7 +193,7 @@ def everywhere(scored: pd.DataFrame, folder: Path, names: list[str]) -> pd.DataF
         here = scored[scored["study"] == study]
         parts = {"here": (here, here.get(rule["recovered"]), here["nmse_per_output"])}
         if (path := folder / f"{rule['table']}.csv").exists():
-            parts = {"study": _own_table(pd.read_csv(path), rule)} | parts
+            parts = {"study": _own_table(read_csv(path), rule)} | parts
         for name in names:
             row = {"study": study, "method": name, "reason": known.loc[name, "reason"]}
             for where, (table, recovered, error) in parts.items():

@@ -10,6 +10,7 @@ from ...problems import problem
 from ...report.comparisons import labels, paired_test
 from ...report.papers import published
 from ...runs import scoring
+from ...runs.schema import read_csv
 
 # Methods of the paper; sindy_cross is ours.
 GENETIC = ("gplearn", "operon", "pysr")
@@ -32,7 +33,7 @@ def label(id: str) -> str:
 
 
 def score(grid: pd.DataFrame, problems, store=None) -> pd.DataFrame:
-    """Scores of a grid over `problems`: as `scoring.table`, with complexity_own, seconds, snr_db and solution (JSON).
+    """Scores of a grid over `problems`: as `scoring.table`, with complexity_own, seconds, snr_db and solution.
 
     Methods that are not installed here have no rows; those that gave no answer have the worst scores.
     """
@@ -51,7 +52,7 @@ def scores_of_odes(params) -> pd.DataFrame:
     if not path.exists():
         command = f"make all STUDY=40_mdbench_odes PROFILE={params.profile}"
         raise FileNotFoundError(f"the claims need the scores on ordinary equations: run {command} first")
-    return pd.read_csv(path, dtype={"subset": str})
+    return read_csv(path)
 
 
 def printed_cells(table: str) -> pd.DataFrame:
@@ -133,7 +134,7 @@ def signed_rank(scored, a, b, measure, snr_db, *, condition="", log=False) -> di
     Returns
     -------
     dict or None
-        A row of `comparisons.PAIRED_TEST`; w_minus is the sum of the ranks that go as claimed. None without pairs.
+        A row of `schema.PAIRED_TEST`; w_minus is the sum of the ranks that go as claimed. None without pairs.
     """
     scored = scored[scored["snr_db"].isin(snr_db) & scored["method"].isin([a, b])]
     pair = scored.pivot_table(index=["problem", "snr_db"], columns="method", values=measure)

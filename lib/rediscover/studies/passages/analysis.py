@@ -1,6 +1,5 @@
 """What the notebook on text and equations needs twice, or what decides a verdict: released rows, groups, intervals."""
 
-import json
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -141,6 +140,6 @@ def writers(names, folder="records") -> list:
 
 def named(records: pd.DataFrame) -> pd.DataFrame:
     """Runs of a grid with the recorded language models under their own names."""
-    models = records["settings"].map(json.loads).str.get("model")
+    models = records["settings"].str.get("model")
     answered = (records["method"] == "llm_text") & (records["status"] != "unavailable")
     return records.assign(method=records["method"].mask(answered, models))

@@ -23,7 +23,7 @@ def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with the columns of `report.ledger.COLUMNS`
+    DataFrame with the columns of `runs.schema.LEDGER`
     """
     distances = skeletons.set_index(["method", "equation_id"])["ned_published"].items()
     exact = {key: dict.fromkeys(BOUNDS, value) for key, value in distances}

@@ -1,6 +1,5 @@
 """What the study of surfaces computes beside its scores: why answers fail, and what its audits need."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -43,7 +42,7 @@ def failures(records, scored):
         test = surface.split("test")
         values, prediction = dict(zip(surface.inputs, test.X.T, strict=True)), "0"
         if record["status"] == "ok":
-            prediction = json.loads(record["solution"])["z"]
+            prediction = record["solution"]["z"]
         strict, lenient = (
             failure(prediction, surface.truth["z"], values, test.y, solved=bool(solved), lenient=lenient)
             for lenient in (False, True)

@@ -1,0 +1,133 @@
+"""The frames that go from runs to tables: their columns, what is in them, and the way to CSV and back.
+
+In memory a cell holds an object (a mapping, a list, a number); JSON is how CSV spells mappings and lists. A noise level
+is a float everywhere: ``snr_db`` is infinite for clean data.
+"""
+
+import json
+import numbers
+from os import PathLike
+from types import UnionType
+from typing import Any, TextIO
+
+import pandas as pd
+
+Kind = type | UnionType
+Schema = dict[str, tuple[Kind, str]]
+Whole = numbers.Integral | type(pd.NA)  # or none
+
+IDENTITY: Schema = {  # of a run, in the frames of runs and of scores
+    "study": (str, "prefix of the problem's id"),
+    "problem": (str, "its id"),
+    "subset": (str, "the problem's"),
+    "method": (str, "its name"),
+    "settings": (dict, "the method's"),
+    "noise": (float, "the problem's level"),
+    "seed": (int, "of data and search"),
+    "status": (str, "one of `runs.STATUSES`"),
+}
+RUNS: Schema = IDENTITY | {
+    "reason": (str, "one line, or empty"),
+    "solution": (dict | None, "output -> text, of the best candidate"),
+    "candidates": (list, "at most 50, best first: mappings with solution, loss, complexity, evaluations and notes"),
+    "loss": (float, "of the best candidate, as complexity and evaluations"),
+    "complexity": (float, "as the method counts it"),
+    "evaluations": (Whole, "expressions that were evaluated"),
+    "seconds": (float, "what may differ from one time to the next, as all that follows"),
+    "peak_mb": (float, "resident memory in MiB, sampled every 20 ms"),
+    "reused": (bool, "whether it comes from the store"),
+}
+SCORES: Schema = IDENTITY | {"scoring": (str, "why there is no score, or empty")}  # every other column is a score
+PAIRED_TEST: Schema = {
+    "measure": (str, "the score that is compared"),
+    "condition": (str, "on what: a split, a rule, a noise level; empty where there is one only"),
+    "a": (str, "first method or model"),
+    "b": (str, "second method or model"),
+    "n_pairs": (int, "problems (or other items) with both scores"),
+    "n_zeros": (int, "pairs that are equal"),
+    "median_difference": (float, "median of a - b"),
+    "mean_difference": (float, "mean of a - b; NaN where it is not reported"),
+    "low": (float, "lower end of its 95 % interval"),
+    "high": (float, "upper end of its 95 % interval"),
+    "w_plus": (float, "sum of the ranks of the pairs in which a is larger"),
+    "w_minus": (float, "sum of the ranks of the pairs in which b is larger"),
+    "rank_biserial": (float, "(w_plus - w_minus) / (w_plus + w_minus), in [-1, 1]"),
+    "alternative": (str, "two-sided, less (a is lower) or greater"),
+    "p": (float, "of Wilcoxon's signed-rank test"),
+    "p_holm": (float, "corrected for all tests of the table"),
+}
+LEDGER: Schema = {
+    "paper": (str, "whose number it is"),
+    "table": (str, "where it is printed"),
+    "row": (str, "first coordinate there"),
+    "column": (str, "second coordinate there"),
+    "published": (str, "as printed, so that no digit is lost"),
+    "measured": (float | int | str, "ours; text for a cell that is no number, NaN for none"),
+    "low": (float, "lower end of what counts as the same"),
+    "high": (float, "upper end of it"),
+    "definition": (str, "what our number is"),
+    "tolerance": (str, "what counts as the same, and why"),
+    "verdict": (str, "one of `report.ledger.VERDICTS`"),
+    "reason": (str, "of the verdict, or empty"),
+    "source": (str, "file and line of the published value"),
+}
+CLAIMS: Schema = {
+    "claim": (str, "what the paper says"),
+    "verdict": (str, "one of `report.ledger.CLAIM_VERDICTS`"),
+    "finding": (str, "the statistic behind it"),
+}
+JSON = [name for name, (kind, _) in RUNS.items() if kind in (dict, list, dict | None)]
+
+
+def check(frame: pd.DataFrame, schema: Schema, rest: Kind | None = None) -> pd.DataFrame:
+    """The frame, if its columns hold what they should.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    schema : column -> what its values are, and what they mean
+    rest : what other columns hold; none may be there by default
+
+    Raises
+    ------
+    TypeError
+        If a column is missing, one too many, or holds something else.
+
+    Examples
+    --------
+    >>> check(pd.DataFrame({"claim": ["x"], "verdict": [1.0], "finding": ["y"]}), CLAIMS)
+    Traceback (most recent call last):
+    TypeError: column 'verdict' holds a float, not str
+    """
+    if missing := [name for name in schema if name not in frame]:
+        raise TypeError(f"no column {missing[0]!r}")
+    for name in frame.columns:
+        kind = schema[name][0] if name in schema else rest
+        if kind is None:
+            raise TypeError(f"column {name!r} is not of this frame")
+        for found in {type(value) for value in frame[name]}:
+            if not issubclass(found, kind):
+                raise TypeError(f"column {name!r} holds a {found.__name__}, not {getattr(kind, '__name__', kind)}")
+    return frame
+
+
+def to_csv(frame: pd.DataFrame, path: str | PathLike | TextIO, **options: Any) -> None:
+    """Write a frame of runs or scores, mappings and lists as JSON; `options` are those of ``DataFrame.to_csv``."""
+    texts = {
+        name: [json.dumps(value) if isinstance(value, dict | list) else value for value in frame[name]]
+        for name in JSON
+        if name in frame
+    }
+    frame.assign(**texts).to_csv(path, index=False, **options)
+
+
+def read_csv(path: str | PathLike) -> pd.DataFrame:
+    """The frame that `to_csv` wrote: columns of `RUNS` and `SCORES` with their types, others as pandas reads them."""
+    known = RUNS | SCORES
+    header = pd.read_csv(path, nrows=0).columns
+    texts = [name for name in header if name in JSON or known.get(name, (None,))[0] is str]
+    frame = pd.read_csv(path, dtype=dict.fromkeys(texts, str))
+    frame[texts] = frame[texts].fillna("")
+    for name in set(JSON) & set(texts):
+        frame[name] = pd.Series([json.loads(text) if text else None for text in frame[name]], frame.index, object)
+    return frame
