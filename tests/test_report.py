@@ -33,7 +33,7 @@ def test_table_writes_csv_and_latex_and_returns_text(out, tmp_path):
     assert pd.read_csv(tmp_path / "tables" / "t.csv")["error_%"].tolist() == [0.12345, 0.5]
     latex = (tmp_path / "tables" / "t.tex").read_text()
     assert r"a\_b & \textbf{0.123} & 1 \\" in latex and r"c\&d & 0.500 & 2 \\" in latex
-    assert r"\caption{A \& B}\label{tab:t}" in latex and r"5 \% left out" in latex
+    assert "\\caption{A \\& B}\n\\label{tab:t}\n" in latex and r"5 \% left out" in latex
 
 
 def test_labels_of_rows_are_written_even_if_nobody_named_them(out, tmp_path):

@@ -98,12 +98,11 @@ class Output:
         if intervals:
             low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in intervals)
             shown = (shown + " [" + low + ", " + high + "]").where(shown != "", "")
-        latex = shown.map(escape)
+        bold = pd.DataFrame("", shown.index, shown.columns)
         for column, direction in (best or {}).items():
-            for row in _winners(frame[column], shown[column], direction):
-                position = (frame.index.get_loc(row), frame.columns.get_loc(column))
-                latex.iloc[position] = rf"\textbf{{{latex.iloc[position]}}}"
-        self._write(self.tables / f"{name}.tex", _latex(latex, frame, name, caption, footnotes))
+            bold.loc[_winners(frame[column], shown[column], direction), column] = "textbf:--rwrap;"
+        numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
+        self._write(self.tables / f"{name}.tex", _latex(shown, numeric, bold, name, caption, footnotes))
         notes = "".join(f"\n{note}" for note in footnotes)
         return _wrapped(shown) + notes
 
@@ -240,25 +239,21 @@ def _levels(index) -> int:
     return 0 if counts else index.nlevels
 
 
-def _latex(cells, frame, name, caption, footnotes) -> str:
-    levels = _levels(frame.index)
-    numeric = [pd.api.types.is_numeric_dtype(frame[column]) for column in frame.columns]
-    long = [not n and cells[column].map(len).max() > 40 for n, column in zip(numeric, cells, strict=True)]
+def _latex(shown, numeric, bold, name, caption, footnotes) -> str:
+    """A table by booktabs; `bold` is the style of each cell, `numeric` says which columns stand to the right."""
+    levels = _levels(shown.index)
+    long = [not n and shown[column].map(len).max() > 40 for n, column in zip(numeric, shown, strict=True)]
     paragraph = f"p{{{0.8 / max(1, sum(long)):.2f}\\linewidth}}"
-    kinds = zip(numeric, long, strict=True)
-    columns = "l" * levels + "".join("r" if n else paragraph if wide else "l" for n, wide in kinds)
-    head = [str(level or "") for level in frame.index.names[:levels]] + [str(column) for column in frame.columns]
-    lines = [" & ".join(escape(title.replace("_", " ")) for title in head) + r" \\", r"\midrule"]
-    for row, values in zip(frame.index, cells.itertuples(index=False), strict=True):
-        keys = (row if isinstance(row, tuple) else (row,))[:levels]
-        lines.append(" & ".join([*(escape(str(key)) for key in keys), *values]) + r" \\")
+    kinds = ["r" if n else paragraph if wide else "l" for n, wide in zip(numeric, long, strict=True)]
+    labels = shown.index.set_names([level or "" for level in shown.index.names]).to_frame(index=False).iloc[:, :levels]
+    cells = pd.concat([labels, shown.reset_index(drop=True)], axis=1).rename_axis(columns=None)
+    styler = cells.style.hide(axis="index").format(lambda cell: escape(str(cell)))
+    styler.format_index(lambda title: escape(str(title).replace("_", " ")), axis="columns")
+    styler.apply(lambda _: bold.reset_index(drop=True).reindex(columns=cells.columns, fill_value=""), axis=None)
+    about = {"caption": escape(caption), "label": f"tab:{name}", "column_format": "l" * levels + "".join(kinds)}
+    text = styler.to_latex(hrules=True, position_float="centering", **about)
     notes = "".join(rf"\par\footnotesize {escape(note)}" + "\n" for note in footnotes)
-    return (
-        "\\begin{table}\n\\centering\n"
-        f"\\caption{{{escape(caption)}}}\\label{{tab:{name}}}\n"
-        f"\\begin{{tabular}}{{{columns}}}\n\\toprule\n" + "\n".join(lines) + "\n\\bottomrule\n\\end{tabular}\n"
-        f"{notes}\\end{{table}}\n"
-    )
+    return text.replace(r"\end{table}", notes + r"\end{table}")
 
 
 @contextmanager
