@@ -32,7 +32,6 @@ MODULES = sorted(
 )
 LINES = 400  # of a module
 LONGER = {  # modules that are still to be split; the numbers may only fall
-    "report/statistics.py": 564
 }
 NAMED = {name for key, study in studies().items() for name in (key, *study["problems"])}
 # Words that are also names of the field, and so allowed everywhere outside of string literals and imports.

@@ -190,21 +190,3 @@ def build_methods(names: Iterable[str], *, max_rows: int | None = None, settings
         limited = plain.searches and isinstance(plain, Tabular) and max_rows is not None
         built.append(method(name, **chosen, max_rows=max_rows) if limited else plain)
     return built
-
-
-def counts(problems: Iterable, by: str = "subset") -> pd.Series:
-    """How many problems each subset (or other attribute) has, in order of appearance.
-
-    Parameters
-    ----------
-    problems : iterable of Problem
-    by : str
-        Name of an attribute.
-
-    Returns
-    -------
-    Series
-        Named problems, indexed by the values of the attribute.
-    """
-    values = pd.Series([getattr(problem, by) for problem in problems])
-    return values.value_counts(sort=False).rename("problems").rename_axis(by)

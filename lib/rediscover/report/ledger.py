@@ -63,6 +63,7 @@ def compare(
             "published": record["value"],
             "definition": definition,
             "tolerance": tolerance,
+            "reason": "",
             "source": source,
         }
         if ours is None:

@@ -1,41 +1,19 @@
-"""One look for all figures: method -> colour, marker and order, fixed here."""
+"""One look for all figures: method -> colour, marker and order, fixed in styles.yaml."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import yaml
 
 if TYPE_CHECKING:  # loaded on first use
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, distinguishable with colour-vision deficiency, then tints of them.
-METHOD_STYLE = {
-    "oracle": ("#000000", "*"),
-    "mean": ("#999999", "|"),
-    "zero": ("#cccccc", "x"),
-    "polynomial": ("#0072b2", "o"),
-    "polynomial_log_scaled": ("#7fb8d8", "o"),
-    "power_law": ("#56b4e9", "s"),
-    "gplearn": ("#e69f00", "^"),
-    "gplearn_log_scaled": ("#f2cf7f", "^"),
-    "operon": ("#d55e00", "D"),
-    "operon_log_scaled": ("#eaae7f", "D"),
-    "pysr": ("#cc79a7", "v"),
-    "pysr_log_scaled": ("#e5bcd3", "v"),
-    "sindy": ("#009e73", "P"),
-    "published": ("#f0e442", "h"),
-    "self_edges": ("#777777", "s"),
-    "complete_graph": ("#444444", "s"),
-    "granger": ("#88ccee", "o"),
-    "var_lasso": ("#332288", "o"),
-    "pcmci": ("#882255", "D"),
-    "lpcmci": ("#999933", "D"),
-    "jpcmci_plus": ("#44aa99", "D"),
-}
+METHOD_STYLE: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("styles.yaml").read_text(encoding="utf-8"))
 DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error is rounding
 _OTHERS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499")
 
@@ -75,7 +53,7 @@ def marker(method: str) -> str:
 
 
 def order(methods: Iterable[str]) -> list[str]:
-    """Methods in the order of all tables and figures: controls, then as listed above, then by name.
+    """Methods in the order of all tables and figures: controls, then as in styles.yaml, then by name.
 
     Parameters
     ----------
@@ -140,7 +118,7 @@ def logarithmic(ax: "Axes", axis: "Axis") -> None:
 
 
 def intervals(
-    tidy: "pd.DataFrame",
+    tidy: pd.DataFrame,
     *,
     row: str,
     panel: str,
@@ -193,41 +171,4 @@ def intervals(
             ax.set_yticks(range(len(names)), names)
             ax.set_ylim(-0.7, len(names) - 0.3)
             ax.set_title(title)
-    return figure
-
-
-def against(tidy: "pd.DataFrame", *, x: str, label_x: str, panels: dict[str, str]) -> "Figure":
-    """Lines with intervals against a condition such as the noise level, one panel per metric.
-
-    Parameters
-    ----------
-    tidy : DataFrame with columns method, `x`, metric, value, low, high
-    x : name of the column of the condition
-    label_x : its name on the axis, with the unit
-    panels : metric -> title
-
-    Returns
-    -------
-    Figure
-    """
-    import matplotlib.pyplot as plt
-    import numpy as np
-
-    with style():
-        figure, axes = plt.subplots(1, len(panels), figsize=(3.0 * len(panels) + 1.2, 2.6), squeeze=False)
-        for ax, (name, title) in zip(axes[0], panels.items(), strict=True):
-            part = tidy[tidy["metric"] == name]
-            names = order(part["method"])
-            for i, method in enumerate(names):
-                line = part[part["method"] == method].sort_values(x)
-                position = np.arange(len(line)) + 0.05 * (i - len(names) / 2)
-                bars = np.abs(line[["low", "high"]].to_numpy(float).T - line["value"].to_numpy(float))
-                ax.errorbar(
-                    position, line["value"], bars, marker=marker(method), color=colour(method), label=method, ms=4
-                )
-            ax.set_xticks(range(len(line)), [f"{value:g}" for value in line[x]])
-            logarithmic(ax, ax.yaxis)
-            ax.set_xlabel(label_x)
-            ax.set_title(title)
-        axes[0][-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return figure

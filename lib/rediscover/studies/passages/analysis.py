@@ -10,7 +10,8 @@ import pandas as pd
 from ...methods.llm_text import recorded
 from ...metrics import latex
 from ...problems import passages
-from ...report.statistics import bootstrap, pair_by_position
+from ...report.statistics import pair_by_position
+from ...report.summaries import bootstrap
 from ...system import upstream_files
 from . import scores as scores
 

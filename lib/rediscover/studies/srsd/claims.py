@@ -6,7 +6,7 @@ import numpy as np
 
 from ...report.comparisons import labels
 from ...report.ledger import claim_verdict
-from ...report.statistics import bootstrap
+from ...report.summaries import bootstrap
 
 RATINGS, RATED_LAWS = 552, 24  # 23 subjects rated 24 laws
 STRONG = -0.5  # the rank correlation from which on two scores say much the same
