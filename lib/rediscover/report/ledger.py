@@ -85,6 +85,7 @@ def compare_table(
     measured: Mapping[tuple, Mapping],
     absent: Mapping[str, tuple[str, str]] | None = None,
     rows: pd.DataFrame | None = None,
+    part: str | None = None,
 ) -> pd.DataFrame:
     """`compare` for a file of published values by the rules that study.yaml states for it.
 
@@ -94,6 +95,7 @@ def compare_table(
     measured : as for `compare`
     absent : as for `compare`, where study.yaml does not state it
     rows : the published table where it was changed before, by default as it is on file
+    part : which number of a row, where study.yaml states rules for several
 
     Returns
     -------
@@ -102,7 +104,7 @@ def compare_table(
     """
     about = papers.tables().loc[name]
     rows = papers.published(name) if rows is None else rows
-    rules = {"absent": absent or {}} | about["ledger"]
+    rules = {"absent": absent or {}} | (about["ledger"][part] if part else about["ledger"])
     return compare(about["paper"], about["table"], rows, measured, **rules)
 
 

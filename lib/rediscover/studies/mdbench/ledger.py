@@ -1,23 +1,15 @@
-"""Every published number of MDBench with a verdict; how it is compared is in study.yaml, under ``ledger``."""
+"""Every published number of MDBench with a verdict; how it is compared is in study.yaml."""
 
 import numpy as np
 import pandas as pd
 
 from ...report.comparisons import labels
-from ...report.ledger import combine, compare
+from ...report.ledger import combine, compare_table
 from ...report.papers import published
-from ...system.studies import studies
 from .analysis import CELL, printed_cells
 
 COARSE = "not comparable", "with a small library or on a coarser grid in this profile"
-MACHINE = "not comparable", "seconds of another machine; the notebook compares ratios"
 BOUNDS = {"low": np.nan, "high": np.nan}
-
-
-def _compare(table: str, rows: pd.DataFrame, measured, absent, part: str | None = None) -> pd.DataFrame:
-    study = studies()["mdbench"]
-    rules = study["ledger"][table][part] if part else study["ledger"][table]
-    return compare(study["paper"], study["tables"][table]["table"], rows, measured, absent=absent, **rules)
 
 
 def texts(cells: pd.DataFrame, suffix: str = "") -> list[str]:
@@ -48,7 +40,7 @@ def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
     reasons = {**labels("mdbench")["reason"], "*": ""}
     absent = {name: ("not run", reason or "not in this profile") for name, reason in reasons.items()}
     printed = {table: printed_cells(table) for table in tables}
-    return combine(_compare(table, p.assign(value=texts(p)), measured, absent) for table, p in printed.items())
+    return combine(compare_table(table, measured, absent, p.assign(value=texts(p))) for table, p in printed.items())
 
 
 def of_tests(implied: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
@@ -66,12 +58,14 @@ def of_tests(implied: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
         for part, value in (("w", row["w_minus"]), ("p", row["p"])):
             measured[part][name,] = {"value": value, "verdict": verdict, "reason": reason, **BOUNDS}
     absent = {name: ("not run", reason) for name, reason in implied["missing"].items()}
-    parts = {part: rows.rename(columns={part: "value"}) for part in measured}
-    return combine(_compare("mdbench_tests", parts[part], measured[part], absent, part) for part in parts)
+    return combine(
+        compare_table("mdbench_tests", numbers, absent, rows.rename(columns={part: "value"}), part)
+        for part, numbers in measured.items()
+    )
 
 
 def of_runtimes() -> pd.DataFrame:
     """Table A7 and the runtimes of Table 3: seconds of their machine, which ours cannot be compared with."""
     columns = {"mdbench_table_a7": {"runtime_seconds": "value"}, "mdbench_table3_runtime": {}}
     tables = {name: published(name).rename(columns=changed) for name, changed in columns.items()}
-    return combine(_compare(name, table, {}, {"*": MACHINE}) for name, table in tables.items())
+    return combine(compare_table(name, {}, rows=table) for name, table in tables.items())
