@@ -5,6 +5,7 @@ import math
 import rediscover as rd
 from rediscover import runs
 from rediscover.studies.cross import analysis, definitions
+from rediscover.system.studies import studies
 
 import numpy as np
 import pandas as pd
@@ -112,15 +113,15 @@ def test_implicit_surfaces_are_refused():
         analysis.tabular_problems(["surfaces/AMHD1"])
 
 
-def test_every_study_prefers_its_own_table(tmp_path):
-    whole = pd.DataFrame({"method": ["mean"] * 3, "solution_rate": [1, 0, 0], "r2": [0.5, 0.0, 1.0]})
-    whole.to_csv(tmp_path / "srsd_scores.csv", index=False)
+def test_what_counts_in_a_studys_own_table_is_what_study_yaml_says(tmp_path):
+    rules = {prefix: rule for study in studies().values() for prefix, rule in study.get("everywhere", {}).items()}
     systems = pd.DataFrame({"method": ["mean"] * 3, "r2_trajectories_ood": [0.9, 0.5, None]})
     systems.to_csv(tmp_path / "cde_scores.csv", index=False)
-    here = scored(solution_rate={"zero": [1.0, 0.0, 0.0, 0.0]}, nmse_per_output={"zero": 0.25})
-    tidy = analysis.everywhere(here, tmp_path, ["mean", "zero", "pysr"])
-    found = tidy.set_index(["method", "study"])[["recovered", "n", "error", "where"]]
-    assert found.loc[("mean", "srsd")].tolist() == [1 / 3, 3, 0.5, "study"]
-    assert found.loc[("zero", "srsd")].tolist() == [1 / 4, 4, 0.25, "here"]
-    assert found.loc[("mean", "cde")].tolist() == [1 / 3, 3, 0.5, "study"]  # a failed integration is far off
-    assert math.isnan(found.loc[("pysr", "srsd"), "n"]) and math.isnan(found.loc[("mean", "odes"), "n"])
+    found = analysis.own_table(tmp_path / "cde_scores.csv", rules["cde"])
+    assert found["recovered"].tolist() == [1, 0, 0]
+    assert found["error"].tolist() == pytest.approx([0.1, 0.5, math.inf])  # a failed integration is far off
+    noisy = pd.DataFrame({"method": "mean", "snr_db": [math.inf, 20.0], "identified": 1.0, "nmse_per_output": 0.25})
+    noisy.to_csv(tmp_path / "odes.csv", index=False)
+    clean = analysis.own_table(tmp_path / "odes.csv", rules["odes"])
+    assert clean.to_numpy().tolist() == [["mean", 1.0, 0.25]]
+    assert analysis.own_table(tmp_path / "nothing.csv", rules["odes"]) is None

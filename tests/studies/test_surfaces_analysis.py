@@ -42,13 +42,6 @@ def test_floor_of_tilted_sheets_weighs_them_by_area():
     assert analysis.floor(surface, n=3000) == pytest.approx(within / total, rel=0.05)
 
 
-def test_printed_shares_that_a_number_of_surfaces_can_give():
-    table = pd.DataFrame({"representation": ["implicit"] * 4, "value": ["0.05", "0.04", "0.12", "0.13"]})
-    got = analysis.attainable(table, {"implicit": 24}).loc["implicit"]
-    # of 24: 1/24 = 0.0417 and 3/24 = 0.125, which rounds either way; of 20: 1/20 only
-    assert (got["cells"], got["attainable"], got["attainable_of_20"]) == (4, 3, 1)
-
-
 def test_failures_name_what_is_missing():
     surfaces = [rd.problem("surfaces/TFS2")]  # sin(x)*cos(y) or the like: a trigonometric truth
     (truth,) = surfaces[0].truth.values()

@@ -1,4 +1,4 @@
-"""One look for all figures: method -> colour, marker and order, fixed in styles.yaml."""
+"""One look for all figures: method -> colour, marker and order, fixed in plots.yaml."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # loaded on first use
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-METHOD_STYLE: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("styles.yaml").read_text(encoding="utf-8"))
+METHOD_STYLE: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error is rounding
 _OTHERS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499")
 
@@ -53,7 +53,7 @@ def marker(method: str) -> str:
 
 
 def order(methods: Iterable[str]) -> list[str]:
-    """Methods in the order of all tables and figures: controls, then as in styles.yaml, then by name.
+    """Methods in the order of all tables and figures: controls, then as in plots.yaml, then by name.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which rankings of methods change with the definition, and one wrapper on every study.
+"""Which rankings of methods change with the definition, and what each study says of its answers.
 
 A method's number under each of `cross.DEFINITIONS` is made as that paper makes it. The ranking of the competitors (the
 controls are shown, never ranked) is compared with the harmonised one of its family by Kendall's tau-b; the interval is
@@ -12,14 +12,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
-from ...methods import methods
 from ...problems import Field, Regression, Trajectories, generator, problem
 from ...report.plots import order
 from ...report.tables import CONTROLS
 from ...runs.schema import read_csv
-from ...system.studies import studies
 from .definitions import DEFINITIONS, reference
 
 DRAWS = 2000
@@ -41,9 +38,6 @@ def tabular_problems(ids) -> list:
         if not isinstance(item, Regression | Trajectories | Field):
             raise ValueError(f"{item.id}: a {item.kind} has no table of right-hand sides to score")
     return found
-
-
-# ---------------------------------------------------------------------------------------------- rankings
 
 
 def _arrays(scored: pd.DataFrame, names: list[str]) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -165,59 +159,26 @@ def _interval(values, names) -> dict[str, float]:
     return dict(zip(names, (values[0], *bounds), strict=True))
 
 
-# -------------------------------------------------------------------------------- one wrapper, every study
-
-
-def everywhere(scored: pd.DataFrame, folder: Path, names: list[str]) -> pd.DataFrame:
-    """Every generic method on every study of equations: how often it recovers the truth, and its median error.
-
-    Numbers are those of a study's own table in `folder` where the method is in it (all problems of the study, clean
-    data), else those of the answers here. Which table that is, and what counts there, says its study.yaml.
+def own_table(path: Path, rule) -> pd.DataFrame | None:
+    """A study's answers on clean data from its table of scores, if it is there.
 
     Parameters
     ----------
-    scored : scores under every definition, as from `definitions.scored`
-    folder : where the tables of all studies are
-    names : methods
+    path : of the table
+    rule : what counts there, as study.yaml says under ``everywhere``
 
     Returns
     -------
     DataFrame
-        Tidy: study, method, n, recovered (share), low, high (Wilson), error (median NMSE by the variance), where
-        (``study`` or ``here``), reason (why there is nothing, or empty).
+        method, recovered (1 or 0), error (NMSE by the variance; infinite where an integration failed).
     """
-    known = methods().set_index("name")
-    sources = {prefix: rule for study in studies().values() for prefix, rule in study.get("everywhere", {}).items()}
-    rows = []
-    for study, rule in sources.items():
-        here = scored[scored["study"] == study]
-        parts = {"here": (here, here.get(rule["recovered"]), here["nmse_per_output"])}
-        if (path := folder / f"{rule['table']}.csv").exists():
-            parts = {"study": _own_table(read_csv(path), rule)} | parts
-        for name in names:
-            row = {"study": study, "method": name, "reason": known.loc[name, "reason"]}
-            for where, (table, recovered, error) in parts.items():
-                used = table["method"] == name
-                if recovered is not None and used.any():
-                    row |= _found(recovered[used], error[used]) | {"where": where}
-                    break
-            rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _own_table(table: pd.DataFrame, rule) -> tuple[pd.DataFrame, pd.Series, pd.Series]:
-    """A study's scores on clean data, what was recovered, and the errors."""
+    if not path.exists():
+        return None
+    table = read_csv(path)
     if "clean" in rule:
         table = table[np.isinf(table[rule["clean"]])]
     recovered = table[rule["recovered"]]
     if "at_least" in rule:
         recovered = (recovered >= rule["at_least"]).astype(float)
     error = 1 - table[rule["r_squared"]].fillna(-np.inf) if "r_squared" in rule else table[rule["error"]]
-    return table, recovered, error
-
-
-def _found(recovered, error) -> dict[str, float]:
-    n, k = len(recovered), int(recovered.sum())
-    low, high = proportion_confint(k, n, method="wilson")
-    middle = np.sort(error.fillna(np.inf))[(n - 1) // 2]
-    return {"n": n, "recovered": k / n, "low": low, "high": high, "error": float(middle)}
+    return pd.DataFrame({"method": table["method"], "recovered": recovered, "error": error})

@@ -6,10 +6,12 @@ differential equations at given states. How each paper makes one number of many 
 
 import math
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from ...expressions import ExpressionError, from_sympy, parse
 from ...metrics import dynamics, edit_distance, equivalence, latex, regression, symbolic, trajectories
@@ -20,9 +22,6 @@ LARGEST = 60  # nodes of an answer that is simplified as SRSD does; beyond, its 
 SECONDS = 2.0  # of computer algebra on one expression; what takes longer is scored as its definition scores a failure
 OWN_COUNT = ("operon", "pysr")  # MDBench takes the size that these report
 DIGITS = 3  # of constants in a formula that is compared as a string
-
-
-# -------------------------------------------------------------------------------------------- definitions
 
 
 def _mean_finite(values):
@@ -65,69 +64,10 @@ class Definition(NamedTuple):
     missing: float
 
 
+POOLS = {"mean": _mean, "mean_finite": _mean_finite, "median": _median, "clipped": _clipped}
 DEFINITIONS = {
-    "nmse_per_output": Definition(
-        "error", "harmonised", "NMSE by the variance of each output, median", "lower", _median, math.inf
-    ),
-    "nmse_release": Definition(
-        "error",
-        "SurfaceBench",
-        "NMSE by the variance, rows with NaN dropped, mean of what is finite",
-        "lower",
-        _mean_finite,
-        math.nan,
-    ),
-    "r2_accuracy": Definition("error", "SRSD", "share with R2 > 0.999", "higher", _mean, 0.0),
-    "nmse_power": Definition("error", "MDBench", "NMSE by the power, median", "lower", _median, math.inf),
-    "r2_states": Definition(
-        "error",
-        "SymbolBench",
-        "R2 averaged over outputs, negative as 0, failures left out, mean",
-        "higher",
-        _clipped,
-        math.nan,
-    ),
-    "tree": Definition(
-        "complexity", "harmonised", "constants, variables and operators, median", "lower", _median, math.nan
-    ),
-    "srsd_nodes": Definition("complexity", "SRSD", "nodes after simplification, median", "lower", _median, math.nan),
-    "mdbench_own": Definition(
-        "complexity", "MDBench", "SymPy nodes; for Operon and PySR their own count, median", "lower", _median, math.nan
-    ),
-    "mdbench": Definition(
-        "complexity", "MDBench, one rule", "SymPy nodes for all methods, median", "lower", _median, math.nan
-    ),
-    "symbolbench": Definition(
-        "complexity", "SymbolBench", "SymPy's count_ops after evalf, mean", "lower", _mean, math.nan
-    ),
-    "equal": Definition("equivalence", "harmonised", "the truth, constants within 1e-6", "higher", _mean, 0.0),
-    "symbolic_accuracy": Definition(
-        "equivalence", "SurfaceBench", "the truth for some values of its constants", "higher", _mean, 0.0
-    ),
-    "solution_rate": Definition(
-        "equivalence", "SRSD", "the truth up to a constant factor or summand", "higher", _mean, 0.0
-    ),
-    "identified": Definition("equivalence", "MDBench", "the same terms, coefficients within 5 %", "higher", _mean, 0.0),
-    "accuracy_09": Definition(
-        "equivalence", "SymbolBench", "R2 >= 0.9; it has no test of identity", "higher", _mean, math.nan
-    ),
-    "ned_harmonised": Definition(
-        "distance", "harmonised", "normalised edit distance, symmetric, mean", "lower", _mean, 1.0
-    ),
-    "ned_published": Definition(
-        "distance", "SRSD", "edit distance over the truth's size, at most 1, mean", "lower", _mean, 1.0
-    ),
-    "proximity_dependent": Definition(
-        "distance",
-        "SymbolBench",
-        "edit distance without constants, summed over outputs, failures left out, mean",
-        "lower",
-        _mean,
-        math.nan,
-    ),
-    "levenshtein_similarity": Definition(
-        "distance", "SciText2Eq", "similarity of LaTeX characters, mean", "higher", _mean, 0.0
-    ),
+    name: Definition(**rule | {"pool": POOLS[rule["pool"]]})
+    for name, rule in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")).items()
 }
 FAMILIES = tuple(dict.fromkeys(d.family for d in DEFINITIONS.values()))
 
@@ -145,9 +85,6 @@ def definitions() -> pd.DataFrame:
     """The definitions as a table: family, paper, what is computed."""
     rows = [(d.family, d.paper, d.text) for d in DEFINITIONS.values()]
     return pd.DataFrame(rows, columns=["family", "paper", "definition"]).set_index(["family", "paper"])
-
-
-# ------------------------------------------------------------------------------------------------- scores
 
 
 def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[str, float]:

@@ -10,13 +10,13 @@ from ...numerics import level_sets
 from ...problems import problem
 from ...report.plots import order
 
+NODES = 1001  # values of z at which a change of sign is looked for
 PRINTED = {  # column of the paper -> what the release computes
     "symbolic_accuracy": "symbolic_accuracy",
     "nmse": "nmse_release",
     "chamfer": "chamfer_distance",
     "hausdorff": "hausdorff",
 }
-HARMONISED = ("symbolic_accuracy", "nmse_variance", "chamfer_squared_relative", "hausdorff_relative")
 
 
 def as_released(metric: str, representation: str) -> str:
@@ -35,19 +35,14 @@ def failures(records, scored):
         that forgives families the truth does not have.
     """
     rows = []
-    for record, solved in zip(records.to_dict("records"), scored["symbolic_accuracy"], strict=True):
-        if record["subset"] != "explicit":
-            continue
-        surface = problem(record["problem"])
-        test = surface.split("test")
-        values, prediction = dict(zip(surface.inputs, test.X.T, strict=True)), "0"
-        if record["status"] == "ok":
-            prediction = record["solution"]["z"]
-        strict, lenient = (
-            failure(prediction, surface.truth["z"], values, test.y, solved=bool(solved), lenient=lenient)
-            for lenient in (False, True)
-        )
-        rows.append({"method": record["method"], "strict": strict, "lenient": lenient})
+    judged = records.assign(solved=scored["symbolic_accuracy"].to_numpy(bool))
+    for run in judged[judged["subset"] == "explicit"].itertuples():
+        surface = problem(run.problem)
+        test, truth = surface.split("test"), surface.truth["z"]
+        values = dict(zip(surface.inputs, test.X.T, strict=True))
+        answer = run.solution["z"] if run.status == "ok" else "0"
+        why = [failure(answer, truth, values, test.y, solved=run.solved, lenient=lenient) for lenient in (False, True)]
+        rows.append({"method": run.method, "strict": why[0], "lenient": why[1]})
     frame = pd.DataFrame(rows)
     counts = pd.crosstab(frame["method"], frame["strict"], normalize="index")
     counts = counts.reindex(columns=["success", "fitting error", "search error"], fill_value=0.0)
@@ -55,34 +50,7 @@ def failures(records, scored):
     return counts.loc[order(counts.index)]
 
 
-def attainable(table, sizes):
-    """Which printed symbolic accuracies can be a share of that many surfaces, rounded to two decimals.
-
-    Parameters
-    ----------
-    table : DataFrame with representation and value (text), symbolic accuracy only
-    sizes : representation -> number of surfaces
-
-    Returns
-    -------
-    DataFrame
-        Index: representation; columns: surfaces, cells, attainable, and attainable_of_20.
-    """
-    rows = []
-    for representation, group in table.groupby("representation", sort=False):
-        values = group["value"].astype(float)
-
-        def possible(n, values=values):
-            shares = {round(k / n + shift, 2) for k in range(n + 1) for shift in (-1e-9, 1e-9)}
-            return int(values.isin(shares).sum())
-
-        n = sizes[representation]
-        rows.append((representation, n, len(values), possible(n), possible(20)))
-    columns = ["representation", "surfaces", "cells", "attainable", "attainable_of_20"]
-    return pd.DataFrame(rows, columns=columns).set_index("representation")
-
-
-def floor(surface, n: int = 2000, nodes: int = 1001) -> float:
+def floor(surface, n: int = 2000) -> float:
     """The lowest NMSE by the variance that any function z(x, y) can have on an implicit surface.
 
     That is the variance of z around its mean over all sheets above the same (x, y), over the variance of z. A sheet
@@ -92,13 +60,12 @@ def floor(surface, n: int = 2000, nodes: int = 1001) -> float:
     ----------
     surface : ImplicitSurface
     n : points of the surface, each a place (x, y) to look above
-    nodes : values of z at which a change of sign is looked for
     """
     points = replace(surface, n_train=n).split("train").X
     x, y, z = points.T
     low, high = surface.domain[2]
-    step = (high - low) / nodes
-    heights = low + step * (np.arange(nodes) + 0.381966)  # no round numbers: a sheet on a node changes no sign
+    step = (high - low) / NODES
+    heights = low + step * (np.arange(NODES) + 0.381966)  # no round numbers: a sheet on a node changes no sign
     values = surface.F({"x": x[:, None], "y": y[:, None], "z": heights})
     with np.errstate(all="ignore"):
         change = values[:, :-1] * values[:, 1:] < 0

@@ -8,12 +8,7 @@ UNTESTABLE = "untestable here"
 
 
 def sb_01(recovery: pd.DataFrame) -> tuple[str, str]:
-    """Few surfaces are recovered, and language models recover no more than classical methods.
-
-    Parameters
-    ----------
-    recovery : index method; columns recovered, n, share, low, high, over all surfaces
-    """
+    """Few are recovered, by language models no more; `recovery`: `report.comparisons.recovery` over all surfaces."""
     best = recovery.loc[recovery["share"].sort_values().index[-1]]
     return UNTESTABLE, (
         f"classical half only: the best here, {best.name}, recovers {best['recovered']:.0f} of {best['n']:.0f} "
@@ -44,12 +39,9 @@ def sb_07(means: pd.Series) -> tuple[str, str]:
 
 
 def sb_08(gains: pd.DataFrame, refitted: int, recovered: int) -> tuple[str, str]:
-    """Structures are right and constants badly fitted.
+    """Constants are badly fitted; `refitted`: how many answers, `recovered`: how many more of them then.
 
-    Parameters
-    ----------
-    gains : index score; columns share (of answers whose score falls by more than 1 %) and rank_biserial
-    refitted, recovered : answers refitted, and how many more are recovered then
+    Index of `gains`: score; columns: share (of answers whose score falls by more than 1 %), rank_biserial.
     """
     parts = [
         f"{name} falls by more than 1 % in {gain.share:.0%} of {refitted} (effect {gain.rank_biserial:+.2f})"
@@ -61,14 +53,7 @@ def sb_08(gains: pd.DataFrame, refitted: int, recovered: int) -> tuple[str, str]
 
 
 def sb_09(answered: pd.Series, tasks: int, rates: pd.Series) -> tuple[str, str]:
-    """No generic method solves coupled outputs.
-
-    Parameters
-    ----------
-    answered : method -> whether it answered every parametric task
-    tasks : how many there are
-    rates : method -> share of parametric surfaces recovered
-    """
+    """No generic method solves coupled outputs: whether it answered all parametric `tasks`, and the share recovered."""
     return claim_verdict([not answered.any(), rates.max() <= 0.1]), (
         f"{answered.sum()} of {len(answered)} generic methods answer every parametric task ({tasks}), one coordinate "
         f"at a time, as the release does itself; recovery is {rates.min():.2f} to {rates.max():.2f}, published 0.02 to "
