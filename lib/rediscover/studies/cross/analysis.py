@@ -61,9 +61,7 @@ def pooled(scored: pd.DataFrame) -> pd.DataFrame:
     names = order(scored["method"])
     arrays, _ = _arrays(scored, names)
     rows = {(d.family, d.paper): d.pool(arrays[key].reshape(-1, len(names))) for key, d in DEFINITIONS.items()}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=names).set_axis(
-        pd.MultiIndex.from_tuples(rows, names=["family", "paper"])
-    )
+    return pd.DataFrame(rows, names).T.rename_axis(["family", "paper"])
 
 
 def rankings(scored: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -108,8 +106,7 @@ def rankings(scored: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
             "pairs": len(pairs),
             "behind_mean": behind[key] if d.family != "complexity" else np.nan,  # a constant is small
         }
-    index = pd.MultiIndex.from_tuples(rows, names=["family", "paper"])
-    return pd.DataFrame(list(rows.values()), index=index)
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["family", "paper"])
 
 
 def _draws(studies: np.ndarray, rng) -> np.ndarray:
@@ -160,17 +157,9 @@ def _interval(values, names) -> dict[str, float]:
 
 
 def own_table(path: Path, rule) -> pd.DataFrame | None:
-    """A study's answers on clean data from its table of scores, if it is there.
+    """A study's answers on clean data from its table of scores, if it is there; `rule` is in study.yaml (everywhere).
 
-    Parameters
-    ----------
-    path : of the table
-    rule : what counts there, as study.yaml says under ``everywhere``
-
-    Returns
-    -------
-    DataFrame
-        method, recovered (1 or 0), error (NMSE by the variance; infinite where an integration failed).
+    Columns: method, recovered (1 or 0), error (NMSE by the variance; infinite where an integration failed).
     """
     if not path.exists():
         return None

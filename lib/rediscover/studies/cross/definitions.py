@@ -90,16 +90,8 @@ def definitions() -> pd.DataFrame:
 def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[str, float]:
     """One answer under every definition, on the problem's own test rows.
 
-    Parameters
-    ----------
-    problem : with the splits of a regression table, and a truth for each of its outputs
-    solution : output name -> text
-    seed : int
-        Of the data.
-
-    Returns
-    -------
-    dict of the names of `DEFINITIONS`, but for mdbench_own, for which `scored` takes what the method counted
+    The problem has the splits of a regression table, and a truth for each of its outputs. The result has the names of
+    `DEFINITIONS`, but for mdbench_own, for which `scored` takes what the method counted.
     """
     answer = {name: parse(str(solution[name]), problem.vocabulary) for name in problem.outputs}
     test = problem.data(seed)["test"]
@@ -107,9 +99,13 @@ def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[
     predicted = np.stack([np.broadcast_to(e(values), len(test.X)) for e in answer.values()], axis=-1)
     true = test.y.reshape(predicted.shape)
     pairs = [(answer[name], problem.expressions[name], y) for name, y in zip(answer, true.T, strict=True)]
-    r2 = trajectories.r2_trajectories(predicted, true)
+    r2, several = trajectories.r2_trajectories(predicted, true), true.shape[1] > 1
+    release = regression.nmse_release_parametric if several else regression.nmse_release
     return {
-        **_errors(predicted, true),
+        "nmse_per_output": regression.nmse_per_output(predicted, true),
+        "nmse_release": release(*(predicted, true) if several else (predicted[:, 0], true[:, 0])),
+        "nmse_power": regression.nmse_power(predicted, true),
+        "r2_accuracy": regression.r2_accuracy(predicted, true),
         "r2_states": r2,
         "accuracy_09": trajectories.accuracy([r2]),
         "mdbench": float(symbolic.complexity(answer, "preorder")),
@@ -121,18 +117,6 @@ def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[
         ),
         **_distances(pairs, problem.inputs),
         "proximity_dependent": trajectories.proximity_dependent(answer, problem.expressions),
-    }
-
-
-def _errors(predicted, true):
-    several = true.shape[1] > 1
-    release = regression.nmse_release_parametric if several else regression.nmse_release
-    flat = (predicted, true) if several else (predicted[:, 0], true[:, 0])
-    return {
-        "nmse_per_output": regression.nmse_per_output(predicted, true),
-        "nmse_release": release(*flat),
-        "nmse_power": regression.nmse_power(predicted, true),
-        "r2_accuracy": regression.r2_accuracy(predicted, true),
     }
 
 
@@ -157,16 +141,18 @@ def _scale(y) -> float:
 
 
 def _distances(pairs, inputs):
+    import sympy
+
     too_large = edit_distance.EditDistance(1.0, "too large")
     published = [
         edit_distance.ned_details(f, g, inputs, SECONDS) if f.size <= LARGEST else too_large for f, g, _ in pairs
     ]
     harmonised = [edit_distance.ned_harmonised(f, g, inputs, SECONDS) for f, g, _ in pairs]
-    alike = [latex.levenshtein_similarity(_latex(f), _latex(g)) for f, g, _ in pairs]
+    texts = [[sympy.latex(e.sympy().evalf(DIGITS)) for e in (f, g)] for f, g, _ in pairs]
     return {
         "ned_harmonised": float(np.mean(harmonised)),
         "ned_published": float(np.mean([comparison.value for comparison in published])),
-        "levenshtein_similarity": float(np.mean(alike)),
+        "levenshtein_similarity": float(np.mean([latex.levenshtein_similarity(*both) for both in texts])),
         "srsd_nodes": float(sum(_nodes(comparison.prediction) for comparison in published)),
     }
 
@@ -184,20 +170,12 @@ def _decimal(expression) -> str:
         return str(expression)
 
 
-def _latex(expression) -> str:
-    import sympy
-
-    return sympy.latex(expression.sympy().evalf(DIGITS))
-
-
 def scored(records: pd.DataFrame, problems: list[Problem], *, store=None) -> pd.DataFrame:
     """Scores of the best candidate of each run under every definition, in isolated workers and kept in the store.
 
     Parameters
     ----------
-    records : DataFrame
-        From `runs.grid`; runs of methods that are unavailable here are left out.
-    problems : those of the grid
+    records, problems : as for `runs.scoring.table`; runs of methods that are unavailable here are left out
 
     Returns
     -------

@@ -44,10 +44,7 @@ def score(grid: pd.DataFrame, problems, store=None) -> pd.DataFrame:
 
 
 def scores_of_odes(params) -> pd.DataFrame:
-    """The scores that 40_mdbench_odes wrote in this profile: those of `score`, without seconds.
-
-    Raises FileNotFoundError, with the command to run, if there are none.
-    """
+    """The scores that 40_mdbench_odes wrote in this profile: those of `score`, without seconds."""
     path = params.model_copy(update={"explored": False}).folder / "tables" / "mdbench_odes_scores.csv"
     if not path.exists():
         command = f"make all STUDY=40_mdbench_odes PROFILE={params.profile}"
@@ -58,11 +55,8 @@ def scores_of_odes(params) -> pd.DataFrame:
 def printed_cells(table: str) -> pd.DataFrame:
     """The cells of Table 3, A5 or A6, typed, by file and line.
 
-    Returns
-    -------
-    DataFrame
-        dataset; method; status: found (a check mark), value or failed; exponent of the error's power of ten and
-        complexity, where the status is value
+    Columns: dataset; method; status: found (a check mark), value or failed; exponent of the error's power of ten and
+    complexity, where the status is value.
     """
     cells = published(table).rename(columns={"nmse_exponent": "exponent"})
     cells["status"] = cells["status"].map({"identified": "found", "failed": "failed"}).fillna("value")
@@ -76,20 +70,12 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
     rounds the error) and the same complexity. That is counted by each method's published rule: nodes of the SymPy
     expression for linear methods, what the package itself states for genetic programming.
 
-    Parameters
-    ----------
-    scored : from `score`
-    tables : files of published tables
-
-    Returns
-    -------
-    DataFrame
-        dataset and method as printed; the columns of `printed_cells`, with ``_printed`` and with ``_rediscover`` behind
-        their names; equal (bool). Methods in the order of methods.yaml.
+    Returns dataset and method as printed; the columns of `printed_cells`, with ``_printed`` and with ``_rediscover``
+    behind their names; equal (bool). Methods are in the order of methods.yaml.
     """
     names = labels("mdbench")["method"].rename_axis("label").reset_index()
     clean = names.merge(scored[np.isinf(scored["snr_db"])], on="method")
-    error = clean["nmse_power"].where(np.isfinite(clean["nmse_power"]) & (clean["nmse_power"] > 0))
+    error = clean["nmse_power"].where(clean["nmse_power"].between(0, np.inf, inclusive="neither"))
     size = clean["complexity_own"].where(clean["method"].isin(GENETIC), clean["complexity_mdbench"])
     cells = pd.DataFrame({"dataset": clean["problem"].map(label), "method": clean["label"]})
     cells["status"] = np.select([clean["identified"] == 1, error.isna()], ["found", "failed"], "value")

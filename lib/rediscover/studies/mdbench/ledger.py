@@ -25,14 +25,7 @@ def texts(cells: pd.DataFrame, suffix: str = "") -> list[str]:
 
 
 def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
-    """Every cell of published tables with a verdict.
-
-    Parameters
-    ----------
-    cells : from `analysis.compare_cells`
-    tables : files of the published tables
-    coarse : datasets with a small library or on a coarser grid, which cannot be compared
-    """
+    """Every cell of published tables with a verdict; `cells` as from `analysis.compare_cells`, `coarse`: datasets."""
     measured = {}
     for cell, text in zip(cells.itertuples(), texts(cells, "_rediscover"), strict=True):
         found = COARSE if cell.dataset in coarse else ("reproduced" if cell.equal else "differs", "")
@@ -46,9 +39,7 @@ def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
 def of_tests(implied: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     """The published W and p beside those of `tests`, rows of `analysis.signed_rank` by comparison.
 
-    Parameters
-    ----------
-    implied : by comparison; p_below (the published bound) and missing (why there is no such test here, or empty)
+    `implied`, by comparison: p_below (the published bound) and missing (why there is no such test here, or empty).
     """
     measured: dict[str, dict] = {"w": {}, "p": {}}
     rows = published("mdbench_tests")

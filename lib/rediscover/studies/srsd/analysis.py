@@ -19,22 +19,17 @@ def rank_agreement(scored: pd.DataFrame) -> pd.DataFrame:
     Negative is agreement: what fits better is closer. R2 counts to nine decimals; beyond them rounding errors
     would be ranked.
 
-    Parameters
-    ----------
-    scored : DataFrame
-        Columns problem, method, r2, ned_published; without controls.
-
     Returns
     -------
     DataFrame
         Index: kind (``law`` or ``method``), name; columns: n, rho (NaN where one of the two does not vary).
     """
-    rows = []
-    for kind, column in (("law", "problem"), ("method", "method")):
-        for name, group in scored.groupby(column, sort=False):
-            rho = spearman(group["r2"].round(DECIMALS), group["ned_published"])
-            rows.append({"kind": kind, "name": name, "n": len(group), "rho": rho})
-    return pd.DataFrame(rows).set_index(["kind", "name"])
+    rows = {
+        (kind, name): {"n": len(group), "rho": spearman(group["r2"].round(DECIMALS), group["ned_published"])}
+        for kind, column in (("law", "problem"), ("method", "method"))
+        for name, group in scored.groupby(column, sort=False)
+    }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["kind", "name"]).astype({"n": int})
 
 
 def from_skeleton(skeleton: str, inputs) -> str:
@@ -54,14 +49,7 @@ def from_skeleton(skeleton: str, inputs) -> str:
 def duplicates(laws) -> pd.DataFrame:
     """How many other laws are the same problem as each: the same function of inputs with the same ranges.
 
-    Parameters
-    ----------
-    laws : list of Law, variant 'fsrd'
-
-    Returns
-    -------
-    DataFrame
-        Index: law; columns: twins (laws with the same function), scaled (up to a constant factor).
+    Index: law; columns: twins (laws with the same function), scaled (up to a constant factor).
     """
     ranges = {law.id: sorted(law.samplers.values()) for law in laws}
     counts = pd.DataFrame(0, pd.Index([law.id for law in laws], name="law"), ["twins", "scaled"])

@@ -12,18 +12,10 @@ BOUNDS = ("value", "low", "high")
 
 
 def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
-    """Every published cell with our number and a verdict.
+    """Every published cell with our number and a verdict; from scores of the grid and of that over noise levels.
 
-    Parameters
-    ----------
-    scored, noise_scored : DataFrame
-        Scores of the grid and of that over noise levels.
-    paired, skeletons, raters : DataFrame
-        As for `claims.sr_07`, `sr_11` and `sr_01`; also laws, equation_id, and p, p_least, p_most.
-
-    Returns
-    -------
-    DataFrame with the columns of `runs.schema.LEDGER`
+    `paired`, `skeletons` and `raters` as for `claims.sr_07`, `sr_11` and `sr_01`, also with laws, equation_id, and p,
+    p_least, p_most.
     """
     distances = skeletons.set_index(["method", "equation_id"])["ned_published"].items()
     exact = {key: dict.fromkeys(BOUNDS, value) for key, value in distances}

@@ -26,13 +26,10 @@ def as_released(metric: str, representation: str) -> str:
 
 
 def failures(records, scored):
-    """Why each wrong answer to an explicit surface is wrong.
+    """Why each wrong answer to an explicit surface is wrong, as shares of a method's answers.
 
-    Returns
-    -------
-    DataFrame
-        Rows: method; columns: success, fitting error, search error (shares), and the lenient share of fitting errors
-        that forgives families the truth does not have.
+    Columns: success, fitting error, search error, and the lenient share of fitting errors that forgives families the
+    truth does not have.
     """
     rows = []
     judged = records.assign(solved=scored["symbolic_accuracy"].to_numpy(bool))
