@@ -25,13 +25,7 @@ FIELD: dict[str, Any] = {"split": "space", "stencil": "direct"}  # how generic m
 
 
 def tabular_problems(ids) -> list:
-    """Problems that are regression tables, fields on the split that generic methods are published on.
-
-    Raises
-    ------
-    ValueError
-        If the truth of a problem is no right-hand side of its table (an implicit surface, a network, ...).
-    """
+    """Problems that are regression tables, fields on the split that generic methods are published on; no others."""
     found = [problem(id) for id in ids]
     found = [replace(item, **FIELD) if isinstance(item, Field) else item for item in found]
     for item in found:

@@ -99,7 +99,7 @@ def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[
     predicted = np.stack([np.broadcast_to(e(values), len(test.X)) for e in answer.values()], axis=-1)
     true = test.y.reshape(predicted.shape)
     pairs = [(answer[name], problem.expressions[name], y) for name, y in zip(answer, true.T, strict=True)]
-    r2, several = trajectories.r2_trajectories(predicted, true), true.shape[1] > 1
+    r2, several = trajectories.r2_trajectories(predicted, true), len(problem.outputs) > 1
     release = regression.nmse_release_parametric if several else regression.nmse_release
     return {
         "nmse_per_output": regression.nmse_per_output(predicted, true),

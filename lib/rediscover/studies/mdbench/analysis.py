@@ -107,20 +107,9 @@ def missing(scored: pd.DataFrame, printed) -> str:
 def signed_rank(scored, a, b, measure, snr_db, *, condition="", log=False) -> dict | None:
     """One-sided signed-rank test that `a` is lower, over (problem, noise) cells in which both have a finite value.
 
-    Pairs whose relative difference is `ROUNDING` at most are one answer found by two ways, and count as equal.
-
-    Parameters
-    ----------
-    scored : DataFrame from `score`
-    a, b : methods
-    measure : column of `scored`
-    snr_db : levels of noise that count
-    log : whether differences of logarithms are ranked, as in the paper for errors on ODEs
-
-    Returns
-    -------
-    dict or None
-        A row of `schema.PAIRED_TEST`; w_minus is the sum of the ranks that go as claimed. None without pairs.
+    Pairs whose relative difference is `ROUNDING` at most are one answer found by two ways, and count as equal. With
+    `log` differences of logarithms are ranked, as in the paper for errors on ODEs; `snr_db` are the levels that count.
+    In the row, of `schema.PAIRED_TEST`, w_minus is the sum of the ranks that go as claimed. None without pairs.
     """
     scored = scored[scored["snr_db"].isin(snr_db) & scored["method"].isin([a, b])]
     pair = scored.pivot_table(index=["problem", "snr_db"], columns="method", values=measure)
