@@ -62,7 +62,7 @@ LEDGER: Schema = {
     "row": (str, "first coordinate there"),
     "column": (str, "second coordinate there"),
     "published": (str, "as printed, so that no digit is lost"),
-    "measured": (float | int | str, "ours; text for a cell that is no number, NaN for none"),
+    "measured": (numbers.Real | str, "ours; text for a cell that is no number, NaN for none"),
     "low": (float, "lower end of what counts as the same"),
     "high": (float, "upper end of it"),
     "definition": (str, "what our number is"),
