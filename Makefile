@@ -29,7 +29,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast test-minutes lint records generate bench lab refresh cost whole readme facts clean distclean lock
+.PHONY: help all smoke site paper test test-fast test-minutes lint records generate bench lab refresh cost whole readme facts given-up clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -108,6 +108,9 @@ refresh: $(READY) ## execute the committed notebooks again in place (smoke profi
 	REDISCOVER_PROGRESS=off $(PY) -m jupyter nbconvert --to notebook --inplace --execute \
 	    --ExecutePreprocessor.record_timing=False notebooks/[0-9]*.ipynb
 	$(PY) -m jupyter nbconvert --log-level WARN --coalesce-streams notebooks/[0-9]*.ipynb
+
+given-up: $(READY) ## list the computer algebra that took too long for a result, so that it is given up on everywhere
+	@$(PY) -m rediscover.system.given_up
 
 cost: $(READY) ## measure time and memory of the smoke and quick profiles, from scratch, into tables/cost.csv
 	$(PY) -m rediscover.publish.cost

@@ -42,6 +42,13 @@ def committed_tables():
         pytest.skip("the words are about the repository's tables, and these are others: `git add` them to compare")
 
 
+@pytest.fixture
+def impatient(tmp_path, monkeypatch):
+    """A machine that gives up on computer algebra after a fifth of a second, with a cache of its own."""
+    monkeypatch.setenv(CACHE, str(tmp_path / "cache"))
+    monkeypatch.setenv("REDISCOVER_GUARD", "0.2")
+
+
 @pytest.fixture(scope="module")
 def no_trees_from_disk():
     """Edit distances from trees made anew, not from the user's cache."""

@@ -17,7 +17,7 @@ from rediscover.expressions import Expression, ExpressionError, from_sympy, pars
 from rediscover.expressions.numerics import DERIVATIVES, Program
 from rediscover.expressions.syntax import CHARACTERS, NESTING
 from rediscover.expressions.trees import ARITY, DEPTH, NODES, UNARY
-from rediscover.system import time_limited
+from rediscover.system import workers
 
 import numpy as np
 import pytest
@@ -490,16 +490,20 @@ def test_from_sympy_refuses_what_is_not_real():
 
 
 def test_simplify_returns_with_a_status():
-    assert simplify(parse("sin(x)**2 + cos(x)**2 + y - y"), 30) == (parse("1"), "simplified")
+    assert simplify(parse("sin(x)**2 + cos(x)**2 + y - y")) == (parse("1"), "simplified")
     rule = parse("a & b | a & !b", logic=True)
-    assert simplify(rule, 30) == (parse("a", logic=True), "simplified")
+    assert simplify(rule) == (parse("a", logic=True), "simplified")
     e = parse("x + log(-1)")
-    assert simplify(e, 30) == (e, "failed")
+    assert simplify(e) == (e, "failed")
+
+
+def test_simplify_gives_up(impatient, monkeypatch):
     hard = parse(" + ".join(f"sin({i}*x)**{i}*cos(y + {i})**{i}/(x**{i} + y*{i})" for i in range(2, 8)))
     began = time.perf_counter()
-    assert simplify(hard, 0.2) == (hard, "timeout")
-    assert time.perf_counter() - began < 5
-    assert simplify(parse("x + x"), 30) == (parse("2*x"), "simplified")
+    assert simplify(hard) == (hard, "timeout")
+    assert time.perf_counter() - began < 20  # the first call starts a process
+    monkeypatch.delenv("REDISCOVER_GUARD")
+    assert simplify(parse("x + x")) == (parse("2*x"), "simplified")
 
 
 def test_derivatives_are_not_differentiated_again():
@@ -513,57 +517,57 @@ def test_derivatives_are_not_differentiated_again():
 
 
 def test_killable_calls_return_raise_and_end():
-    assert time_limited.call("operator:add", 2, 3, seconds=5) == 5
+    assert workers.call("operator:add", 2, 3, seconds=5) == 5
     with pytest.raises(TimeoutError, match=r"no result within 0\.2 s"):
-        time_limited.call("time:sleep", 20, seconds=0.2)
+        workers.call("time:sleep", 20, seconds=0.2)
     with pytest.raises(ChildProcessError, match="its process died"):
-        time_limited.call("os:abort", seconds=5)
+        workers.call("os:abort", seconds=5)
     with pytest.raises(ZeroDivisionError):
-        time_limited.call("operator:truediv", 1, 0, seconds=5)
+        workers.call("operator:truediv", 1, 0, seconds=5)
     with pytest.raises(MemoryError):
-        time_limited.call("builtins:bytes", 1 << 40, seconds=5)
+        workers.call("builtins:bytes", 1 << 40, seconds=5)
     with pytest.raises(ModuleNotFoundError):
-        time_limited.call("no_such_module:f", seconds=5)
+        workers.call("no_such_module:f", seconds=5)
     with pytest.raises(TypeError, match="cannot pickle"):
-        time_limited.call("builtins:open", os.devnull, seconds=5)
-    assert time_limited.call("operator:add", 2, 3, seconds=5) == 5
+        workers.call("builtins:open", os.devnull, seconds=5)
+    assert workers.call("operator:add", 2, 3, seconds=5) == 5
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be bound to a core here")
 def test_the_limit_of_a_killable_call_is_computing_time():
     loop = ("while time.process_time() < end: pass", "import time; end = time.process_time() + 0.8")
     cores = os.sched_getaffinity(0)
-    time_limited.stop()  # the next child inherits the core
+    workers.stop()  # the next child inherits the core
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as rival:
         try:
             for pid in (0, rival.pid):
                 os.sched_setaffinity(pid, {min(cores)})
-            assert time_limited.call("timeit:timeit", *loop, time.perf_counter, 1, seconds=1.0) > 1.0
+            assert workers.call("timeit:timeit", *loop, time.perf_counter, 1, seconds=1.0) > 1.0
         finally:
             os.sched_setaffinity(0, cores)
             rival.kill()
-            time_limited.stop()
+            workers.stop()
     with pytest.raises(TimeoutError, match=r"no result within 0\.2 s"):
-        time_limited.call("timeit:timeit", *loop, time.perf_counter, 1, seconds=0.2)
+        workers.call("timeit:timeit", *loop, time.perf_counter, 1, seconds=0.2)
 
 
 def test_killable_calls_of_several_threads_have_a_child_each():
     with ThreadPoolExecutor(3) as pool:
 
         def sleep(_):
-            return time_limited.call("time:sleep", 1, seconds=60)
+            return workers.call("time:sleep", 1, seconds=60)
 
         list(pool.map(sleep, range(3)))  # starts the children
         began = time.monotonic()
         list(pool.map(sleep, range(3)))
         assert time.monotonic() - began < 2.5  # one after the other: 3
-        assert len({*pool.map(lambda _: time_limited.call("os:getpid", seconds=60), range(30))}) <= 3
+        assert len({*pool.map(lambda _: workers.call("os:getpid", seconds=60), range(30))}) <= 3
 
 
 def test_killable_child_ends_with_its_parent():
-    script = "from rediscover.system import time_limited; "
-    script += "print(time_limited.call('os:getpid', seconds=9), flush=True)"
-    script += "; time_limited.call('time:sleep', 60, seconds=60)"
+    script = "from rediscover.system import workers; "
+    script += "print(workers.call('os:getpid', seconds=9), flush=True)"
+    script += "; workers.call('time:sleep', 60, seconds=60)"
     parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     child = int(parent.stdout.readline())
     parent.kill()

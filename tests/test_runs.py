@@ -16,6 +16,7 @@ from grid_methods import Absent, Bad, Logged, Slope, Threads, line, network
 from rediscover import runs
 from rediscover.methods import Budget
 from rediscover.runs import executors
+from rediscover.system.workers import Pool
 
 import pandas as pd
 import pytest
@@ -149,13 +150,13 @@ def test_a_method_that_allocates_without_end_is_a_row_and_the_sweep_goes_on():
 
 
 def test_workers_that_die_all_at_once_are_all_reported():
-    pool = executors.Local(1, [])
+    pool = Pool()
     try:
         for _ in range(20):
-            workers = [pool._start() for _ in range(12)]
+            workers = [pool.worker() for _ in range(12)]
             for worker in workers:
                 os.kill(worker.pid, signal.SIGKILL)
-            assert {pool._stop(worker) for worker in workers} == {"the worker was killed by SIGKILL"}
+            assert {pool.stop(worker) for worker in workers} == {-signal.SIGKILL}
     finally:
         pool.close()
 

@@ -220,13 +220,14 @@ def test_predictions_without_a_tree_have_distance_1():
         ned_published("x0", "x0*")
 
 
-def test_simplification_has_a_limit():
+def test_simplification_has_a_limit(impatient, monkeypatch):
     slow = "tan(" * 12 + "x0*x1 + 0.3" + ") + sin(x0 + x1)/cos(x1)" * 12
-    details = ned_details(slow, "x0*x1", seconds=0.05)
+    details = ned_details(slow, "x0*x1")
     assert details[:3] == (1.0, "timeout", None)
-    harmonised = ned_details(slow, "x0*x1", seconds=0.05, harmonised=True)
+    harmonised = ned_details(slow, "x0*x1", harmonised=True)
     assert harmonised.status == "timeout"
     assert harmonised.value == 1.0 or harmonised.prediction is not None
+    monkeypatch.delenv("REDISCOVER_GUARD")
     assert ned_details("x0", "x0*x1").status == "ok"  # the next call is not affected
 
 
@@ -242,7 +243,7 @@ def test_trees_are_kept_on_disk(tmp_path, monkeypatch):
     with sqlite3.connect(tmp_path / "algebra.sqlite") as kept:
         assert kept.execute("SELECT count(*) FROM runs").fetchone() == (2,)
     edit_distance.published_tree.cache_clear()
-    monkeypatch.setattr(edit_distance.time_limited, "call", None)  # must not be needed again
+    monkeypatch.setattr(edit_distance, "attempt", None)  # must not be needed again
     assert ned_published("3*x0", "x0*x1") == 2 / 3
 
 

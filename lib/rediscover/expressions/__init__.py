@@ -278,14 +278,12 @@ def from_sympy(expression: Any) -> Expression:
     return Expression(tree)
 
 
-def simplify(expression: Expression, seconds: float = 5.0) -> tuple[Expression, str]:
-    """SymPy's simplification, in a process that is killed after `seconds`.
+def simplify(expression: Expression) -> tuple[Expression, str]:
+    """SymPy's simplification, unless it is given up on: see `rediscover.system.given_up`.
 
     Parameters
     ----------
     expression : Expression
-    seconds : float
-        Limit of computing time.
 
     Returns
     -------
@@ -293,10 +291,10 @@ def simplify(expression: Expression, seconds: float = 5.0) -> tuple[Expression, 
         The expression itself unless the status is 'simplified'.
     status : 'simplified', 'timeout' or 'failed'
     """
-    from ..system.time_limited import call
+    from ..system.given_up import attempt
 
     try:
-        tree = call(algebra.simplified, expression.tree, expression.logic, seconds=seconds)
+        tree = attempt(algebra.simplified, expression.tree, expression.logic)
         return Expression(tree, expression.logic), "simplified"
     except TimeoutError:
         return expression, "timeout"

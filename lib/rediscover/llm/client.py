@@ -122,24 +122,6 @@ def _messages(prompt) -> list[dict]:
     return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
 
 
-class TokenBucket:
-    """A rate limit shared by threads: so many per minute (None: no limit), at most `burst` at once after a pause."""
-
-    def __init__(self, per_minute: float | None, burst: float | None = None) -> None:
-        self._rate = (per_minute or math.inf) / 60
-        self._burst = self._level = burst or max(1.0, self._rate)
-        self._lock, self._then = threading.Lock(), time.monotonic()
-
-    def take(self, amount: float = 1.0) -> None:
-        """Wait until `amount` is there. More than a burst may be taken; the next one then waits the longer."""
-        if self._rate < math.inf:
-            with self._lock:  # those who come later queue here
-                now, then, self._then = time.monotonic(), self._then, time.monotonic()
-                self._level = min(self._burst, self._level + (now - then) * self._rate)
-                time.sleep(max(0.0, min(amount, self._burst) - self._level) / self._rate)
-                self._level -= amount
-
-
 @dataclass(eq=False)
 class Chat:
     """One model on one server.
@@ -189,7 +171,7 @@ class Chat:
         # completions, prompt_tokens, completion_tokens, usd: this object's live requests
         self.spent: Counter = Counter()
         self._committed: Counter = Counter()  # what is spent, and at most will be by requests under way
-        self._lock, self._bucket = threading.Lock(), TokenBucket(self.requests_per_minute)
+        self._lock, self._pace, self._turn = threading.Lock(), threading.Lock(), -math.inf
         # Local servers ask for no key, but the header must not be empty.
         self._key = os.environ.get("OPENAI_API_KEY") or "none"
         if self.mode == "record":
@@ -299,7 +281,7 @@ class Chat:
         attempts, failure = 0, ""
         while attempts < self.tries:
             time.sleep(PAUSE if failure else 0.0)
-            self._bucket.take()
+            self._wait_turn()
             taken, lost = self.tries - attempts, None
             client = self._client.with_options(max_retries=taken - 1).chat.completions.with_streaming_response
             try:
@@ -319,6 +301,12 @@ class Chat:
         # Raised outside any handler: the exceptions of openai carry the request and so the key.
         gave_up = "" if lost else f"gave up after {attempts} attempts; the last: "
         raise (lost or LlmError)(f"{self.model}: {gave_up}{self._without_key(failure)}")
+
+    def _wait_turn(self) -> None:
+        """Space the requests of all threads evenly, where there is a rate to hold."""
+        with self._pace:
+            time.sleep(max(0.0, self._turn - time.monotonic()))
+            self._turn = time.monotonic() + 60 / (self.requests_per_minute or math.inf)
 
     def _body(self, response) -> bytes:
         """All bytes of a reply, unless they are too many or too slow: the client's own limit is per read."""

@@ -1,8 +1,7 @@
-"""What is in a reply of a language model: thought, tagged text, JSON; a reply may be malformed in any way."""
+"""What is in a reply of a language model: thought, tagged text; a reply may be malformed in any way."""
 
 import json
 import re
-from typing import Any
 
 
 class Malformed(Exception):
@@ -67,25 +66,3 @@ def tag(text: str, name: str) -> str:
         _, found, rest = text.partition(f"{name}>")
     body, _, _ = rest.partition(f"</{name}>")
     return body.strip().removesuffix("</").strip() if found else ""
-
-
-def json_value(text: str) -> Any:
-    """The JSON object or list in a reply: in a fence marked json, in any fence, or the first that can be read.
-
-    Returns
-    -------
-    dict, list, or None if there is none
-
-    Examples
-    --------
-    >>> json_value('Sure! {"score": 4} as asked')
-    {'score': 4}
-    """
-    fences = re.findall(r"```(\w*)\s*\n(.*?)```", text, re.DOTALL)
-    for body in [body for name, body in sorted(fences, key=lambda f: f[0].lower() != "json")] + [text]:
-        for start in re.finditer(r"[\[{]", body):
-            try:
-                return json.JSONDecoder().raw_decode(body, start.start())[0]
-            except (ValueError, RecursionError):  # the latter from thousands of brackets
-                continue
-    return None

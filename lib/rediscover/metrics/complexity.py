@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..expressions import Expression
-from .edit_distance import SECONDS, as_expression, by_column, published_tree, sympy_tree
+from .edit_distance import as_expression, by_column, published_tree, sympy_tree
 from .trees import size
 
 
@@ -20,7 +20,7 @@ def _numeric_count_ops(expression: Expression) -> int:
 
 
 def _published_nodes(expression: Expression) -> int:
-    status, tree = published_tree(expression, SECONDS)
+    status, tree = published_tree(expression)
     if tree is None:
         raise ValueError(f"no tree of {str(expression)!r}: {status}")
     return size(tree)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..system import time_limited
+from ..system.given_up import attempt
 from . import metric
 
 EQUATIONS = "state -> right-hand side, text or Expression; a prediction may be None"
@@ -43,7 +43,7 @@ def _close(found: tuple, true: tuple) -> bool:
     )
 
 
-def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str], seconds: float = 10.0) -> str:
+def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str]) -> str:
     """How much of the true equations was found: MDBench's check mark, underline, number or dash, by rule.
 
     Both sides are expanded and matched term by term, over all states together; the paper does it by eye on clean
@@ -53,8 +53,6 @@ def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str], sec
     ----------
     prediction : state -> right-hand side (text or Expression), or None
     truth : state -> right-hand side
-    seconds : float
-        Limit for expanding one right-hand side; one that takes longer is 'approximate'.
 
     Returns
     -------
@@ -63,7 +61,7 @@ def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str], sec
         1e-10 is not printed.
         'partial' : exactly one term missing or extra, all others within 5 %.
         'failed' : no prediction, a state without one, or text that does not parse.
-        'approximate' : anything else.
+        'approximate' : anything else, also where expanding is given up on (`rediscover.system.given_up`).
 
     References
     ----------
@@ -84,7 +82,7 @@ def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str], sec
     odd = wrong = 0
     for state, text in truth.items():
         try:
-            found = time_limited.call(expanded, str(prediction[state]), seconds=seconds)
+            found = attempt(expanded, str(prediction[state]))
         except (TimeoutError, MemoryError, ChildProcessError):
             return "approximate"
         except ExpressionError:

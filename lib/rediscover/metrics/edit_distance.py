@@ -1,7 +1,7 @@
 """Normalised edit distance between expressions, as SRSD publishes it and harmonised.
 
 Expressions are given as text or as `rediscover.expressions.Expression`. Conversion to trees by SymPy, which may
-hang, happens in a process that is killed at a time limit; `ned_details` says how it went.
+hang, happens in a process that can be killed; `ned_details` says how it went.
 """
 
 import functools
@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.algebra import to_sympy
-from ..system import time_limited
+from ..system.given_up import attempt, is_listed
 from ..system.store import algebra
 from . import metric
 from .trees import size, tree_edit_distance, tuples
 
-SECONDS = 10.0  # for one expression; the released code waits 120
 UNDEFINED = ("nan", "zoo")  # SymPy's; no expressions here, but to the released code they are constants
 
 
@@ -42,9 +41,7 @@ class EditDistance(NamedTuple):
 
 
 @metric("lower", upper=1.0)
-def ned_published(
-    prediction: Expression | str, truth: Expression | str, names: Sequence[str] | None = None, seconds: float = SECONDS
-) -> float:
+def ned_published(prediction: Expression | str, truth: Expression | str, names: Sequence[str] | None = None) -> float:
     r"""Normalised edit distance as the released code of SRSD computes it.
 
     .. math:: \min(1, d(f_\mathrm{pred}, f_\mathrm{true}) / |f_\mathrm{true}|)
@@ -59,8 +56,6 @@ def ned_published(
     names : sequence of str, optional
         The input columns in order, which become x0, x1, ... (that order decides the order of terms, and so
         the distance). If left out, variables are named so already, or the sorted names are taken.
-    seconds : float
-        Limit for simplifying one expression.
 
     Returns
     -------
@@ -78,13 +73,11 @@ def ned_published(
     >>> ned_published("x0*(x1 + x2)", "x0*x1 - x0*x2")  # a minus is a product: 2 of 7
     0.2857142857142857
     """
-    return ned_details(prediction, truth, names, seconds).value
+    return ned_details(prediction, truth, names).value
 
 
 @metric("lower", upper=1.0)
-def ned_harmonised(
-    prediction: Expression | str, truth: Expression | str, names: Sequence[str] | None = None, seconds: float = SECONDS
-) -> float:
+def ned_harmonised(prediction: Expression | str, truth: Expression | str, names: Sequence[str] | None = None) -> float:
     r"""Normalised edit distance that does not depend on how signs, roots, products and sums are written.
 
     .. math:: 2 d / (|f_\mathrm{pred}| + |f_\mathrm{true}| + d)
@@ -104,11 +97,11 @@ def ned_harmonised(
       ``Pow`` with the child ``C``.
     - A number, and any expression of numbers only, is one leaf ``C``; factors 1 and exponents 1 vanish.
 
-    Where simplification takes longer than `seconds`, the expression as it stands is used.
+    Where simplification is given up on (`rediscover.system.given_up`), the expression as it stands is used.
 
     Parameters
     ----------
-    prediction, truth, names, seconds
+    prediction, truth, names
         As for `ned_published`.
 
     Returns
@@ -127,21 +120,17 @@ def ned_harmonised(
     >>> ned_harmonised("x0 + x1", "x0 - x1")  # one sign; 3 and 4 nodes: 2 / (3 + 4 + 1)
     0.25
     """
-    return ned_details(prediction, truth, names, seconds, harmonised=True).value
+    return ned_details(prediction, truth, names, harmonised=True).value
 
 
 def ned_details(
-    prediction: Expression | str,
-    truth: Expression | str,
-    names: Sequence[str] | None = None,
-    seconds: float = SECONDS,
-    harmonised: bool = False,
+    prediction: Expression | str, truth: Expression | str, names: Sequence[str] | None = None, harmonised: bool = False
 ) -> EditDistance:
     """`ned_published` or `ned_harmonised` with the status, the distance and the trees.
 
     Parameters
     ----------
-    prediction, truth, names, seconds
+    prediction, truth, names
         As for `ned_published`.
     harmonised : bool
         Which of the two distances.
@@ -164,8 +153,8 @@ def ned_details(
         return EditDistance(1.0, "unparsable")
     prediction, truth = by_column([prediction, truth], names)
     convert = _harmonised_tree if harmonised else published_tree
-    truth_status, truth_tree = convert(truth, seconds)
-    status, tree = convert(prediction, seconds)
+    truth_status, truth_tree = convert(truth)
+    status, tree = convert(prediction)
     status = status if truth_status == "ok" else truth_status
     if tree is None or truth_tree is None:
         return EditDistance(1.0, status, None, tree, truth_tree)
@@ -193,27 +182,32 @@ def by_column(expressions: list[Expression], names: Sequence[str] | None) -> lis
 
 
 @functools.cache
-def published_tree(expression: Expression, seconds: float) -> tuple[str, tuple | None]:
-    return _remembered("convert_published", str(expression), seconds)
+def published_tree(expression: Expression) -> tuple[str, tuple | None]:
+    return _converted(convert_published, str(expression))
 
 
 @functools.cache
-def _harmonised_tree(expression: Expression, seconds: float) -> tuple[str, tuple | None]:
-    status, tree = _remembered("convert_harmonised", str(expression), seconds)
+def _harmonised_tree(expression: Expression) -> tuple[str, tuple | None]:
+    status, tree = _converted(convert_harmonised, str(expression))
     if tree is None:
-        tree = _remembered("convert_as_it_stands", str(expression), seconds)[1]
+        tree = _converted(convert_as_it_stands, str(expression))[1]
     return status, tree
 
 
-def _remembered(name: str, text: str, seconds: float) -> tuple[str, tuple | None]:
-    """`_attempt`, kept for this version of SymPy and of the conversions; a limit that was hit is kept as well."""
-    key = f"{name} {seconds:g} {_version()} {text}"
-    found = algebra().get([key]).get(key)
-    if found is None:
-        status, tree = _attempt(name, text, seconds)
-        algebra().put(key, {"conversion": name, "text": text}, {"status": status, "tree": tree})
-        return status, tree
-    return found["status"], tuples(found["tree"])
+def _converted(conversion: Callable[[str], tuple], text: str) -> tuple[str, tuple | None]:
+    """Status and tree of a conversion, kept for this version of SymPy and of the conversions."""
+    key = f"{conversion.__name__} {_version()} {text}"
+    if not is_listed(conversion, text) and (found := algebra().get([key]).get(key)):
+        return found["status"], tuples(found["tree"])
+    status, tree = "ok", None
+    try:
+        tree = attempt(conversion, text)
+    except TimeoutError:
+        return "timeout", None
+    except Exception:  # whatever computer algebra may raise; the released code counts it as 1, too
+        status = "error"
+    algebra().put(key, {"conversion": conversion.__name__, "text": text}, {"status": status, "tree": tree})
+    return status, tree
 
 
 @functools.cache
@@ -222,16 +216,6 @@ def _version() -> str:
     harmonised: list[Callable] = [convert_harmonised, real, exact, _canonical, _signed, _factors, _order]
     sources = "".join(inspect.getsource(conversion) for conversion in published + harmonised)
     return hashlib.sha256((importlib.metadata.version("sympy") + sources).encode()).hexdigest()[:16]
-
-
-def _attempt(name: str, text: str, seconds: float) -> tuple[str, tuple | None]:
-    """Status and tree of a conversion."""
-    try:
-        return "ok", time_limited.call(f"{__name__}:{name}", text, seconds=seconds)
-    except TimeoutError:
-        return "timeout", None
-    except Exception:  # whatever computer algebra may raise; the released code counts it as 1, too
-        return "error", None
 
 
 def convert_published(text: str) -> tuple:

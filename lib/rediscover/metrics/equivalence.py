@@ -20,7 +20,7 @@ import numpy as np
 from ..expressions import EXPONENT, Expression, parse, refit
 from ..expressions.trees import fold
 from ..numerics import level_sets
-from ..system import time_limited
+from ..system.given_up import attempt
 from . import metric
 
 POINTS = 2000  # in the domain, and as many in the widened one
@@ -36,9 +36,7 @@ EFFORT = 2000  # nodes times constants times starts, at most: large expressions 
 
 
 @metric("higher", upper=1.0)
-def symbolic_accuracy(
-    prediction: Answer, truth: Answer, domain: Domain, *, integers: bool = False, seconds: float = 10.0
-) -> float:
+def symbolic_accuracy(prediction: Answer, truth: Answer, domain: Domain, *, integers: bool = False) -> float:
     """1 if the prediction is `equivalent` to the truth in every output, else 0.
 
     SurfaceBench, section 4; averaged over surfaces. Inputs of parametric surfaces are not renamed.
@@ -46,7 +44,7 @@ def symbolic_accuracy(
     Parameters
     ----------
     prediction, truth : Mapping of output name to Expression or text, or one of these
-    domain, integers, seconds : see `equivalent`
+    domain, integers : see `equivalent`
 
     Returns
     -------
@@ -61,16 +59,11 @@ def symbolic_accuracy(
     """
     pairs: tuple[Any, Any] = (prediction, truth) if isinstance(truth, Mapping) else ({"": prediction}, {"": truth})
     found, true = pairs
-    return float(all(equivalent(found[name], true[name], domain, integers=integers, seconds=seconds) for name in true))
+    return float(all(equivalent(found[name], true[name], domain, integers=integers) for name in true))
 
 
 def equivalent(
-    prediction: Expression | str,
-    truth: Expression | str,
-    domain: Domain,
-    *,
-    integers: bool = False,
-    seconds: float = 10.0,
+    prediction: Expression | str, truth: Expression | str, domain: Domain, *, integers: bool = False
 ) -> bool:
     """Whether some choice of the prediction's constants makes it the truth.
 
@@ -80,12 +73,11 @@ def equivalent(
     domain : Mapping of input name to (low, high)
     integers : bool
         Compare on whole numbers only.
-    seconds : float
-        Limit of computer algebra; an undecided comparison of skeletons counts as different.
 
     Returns
     -------
     bool
+        A comparison of skeletons that is given up on (`rediscover.system.given_up`) counts as different.
 
     Examples
     --------
@@ -116,7 +108,7 @@ def equivalent(
         refitted = _refitted(prediction, ranges[0], targets[0], rng)
         if refitted is not None and agrees(refitted):
             return True
-    return _labels(prediction) == _labels(truth) and _same_skeleton(prediction, truth, seconds)
+    return _labels(prediction) == _labels(truth) and _same_skeleton(prediction, truth)
 
 
 def _draw(domain: Domain, wider: float, integers: bool, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -162,15 +154,15 @@ def _labels(expression: Expression) -> frozenset:
     return frozenset(found - {"+", "-", "*", "/", "**", "neg"})
 
 
-def _same_skeleton(prediction: Expression, truth: Expression, seconds: float) -> bool:
+def _same_skeleton(prediction: Expression, truth: Expression) -> bool:
     try:
-        return time_limited.call(compare_skeletons, str(prediction), str(truth), seconds=seconds)
+        return attempt(compare_skeletons, str(prediction), str(truth))
     except Exception:  # computer algebra fails in many ways; undecided counts as different
         return False
 
 
 def compare_skeletons(prediction: str, truth: str) -> bool:
-    """Whether texts have one skeleton, as given or simplified; may hang, so call it through `time_limited`."""
+    """Whether texts have one skeleton, as given or simplified; may hang, so `attempt` it."""
     import sympy
 
     def match(

@@ -14,7 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from ..system import time_limited
+from ..system.given_up import attempt, is_listed
 from ..system.store import algebra
 from .latex_text import FACTS
 from .trees import tuples
@@ -103,19 +103,17 @@ def _trees() -> dict[str, tuple | None]:
     return {}
 
 
-def parse(texts: Iterable[str], *, processes: int | None = None, seconds: float = 60.0) -> dict:
+def parse(texts: Iterable[str], *, processes: int | None = None) -> dict:
     r"""Trees of equations by SymPy's LaTeX parser (antlr), each ``(class name, child, ...)``, None where it fails.
 
-    What has been parsed before comes from the user's cache. An equation that takes longer than `seconds` counts
-    as not parsed, without being remembered so.
+    What has been parsed before comes from the user's cache. One that is given up on
+    (`rediscover.system.given_up`) counts as not parsed.
 
     Parameters
     ----------
     texts : equations; each is parsed once
     processes : int, optional
         How many parse at a time; as many as there are processors by default.
-    seconds : float
-        Limit of computing time per equation.
 
     Returns
     -------
@@ -131,7 +129,7 @@ def parse(texts: Iterable[str], *, processes: int | None = None, seconds: float 
     known = _recall(texts)
     missing = [text for text in texts if text not in known]
     if missing:
-        for text, answer in _parse_missing(missing, processes or os.cpu_count() or 1, seconds):
+        for text, answer in _parse_missing(missing, processes or os.cpu_count() or 1):
             if answer is not None:
                 known[text] = tuples(json.loads(answer))
                 algebra().put(_key(text), {"parse": text}, {"tree": known[text]})
@@ -162,17 +160,17 @@ def forget() -> None:
 def _recall(texts: Sequence[str]) -> dict[str, tuple | None]:
     """All parses in memory, after those of these texts have been read from the cache."""
     known = _trees()
-    unknown = [text for text in texts if text not in known]
+    unknown = [text for text in texts if text not in known and not is_listed(sympy_classes, text)]
     if unknown:
         found = algebra().get(map(_key, unknown))
         known.update((text, tuples(found[_key(text)]["tree"])) for text in unknown if _key(text) in found)
     return known
 
 
-def _parse_missing(texts: Sequence[str], processes: int, seconds: float) -> Iterator[tuple[str, str | None]]:
+def _parse_missing(texts: Sequence[str], processes: int) -> Iterator[tuple[str, str | None]]:
     """Pairs of equation and JSON of its tree (null where the parser fails), or None for those that took too long."""
     pool = ThreadPoolExecutor(min(processes, len(texts)))
-    answers = pool.map(lambda text: _attempt(text, seconds), texts)
+    answers = pool.map(_attempt, texts)
     try:
         quiet = len(texts) < 100 or os.environ.get("REDISCOVER_PROGRESS") == "off"
         yield from tqdm(zip(texts, answers, strict=True), "parsing LaTeX", len(texts), disable=quiet)
@@ -180,9 +178,9 @@ def _parse_missing(texts: Sequence[str], processes: int, seconds: float) -> Iter
         pool.shutdown(cancel_futures=True)
 
 
-def _attempt(text: str, seconds: float) -> str | None:
+def _attempt(text: str) -> str | None:
     try:
-        return time_limited.call(sympy_classes, text, seconds=seconds)
+        return attempt(sympy_classes, text)
     except (TimeoutError, ChildProcessError):
         return None
     except Exception:  # whatever the parser stumbles over means "not parsed"

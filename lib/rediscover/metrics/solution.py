@@ -1,6 +1,6 @@
 """Is it the same law, up to a constant factor or summand? Found on a sample with fifty digits, then confirmed.
 
-What computer algebra may hang on happens in a process that is killed at a time limit; `relation` says how it went.
+What computer algebra may hang on happens in a process that can be killed; `relation` says how it went.
 """
 
 import operator
@@ -11,9 +11,9 @@ import mpmath
 import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
-from ..system import time_limited
+from ..system.given_up import attempt
 from . import metric
-from .edit_distance import SECONDS, as_expression, exact, ned_harmonised, real
+from .edit_distance import as_expression, exact, ned_harmonised, real
 
 # Numeric confirmation: significant digits, rows, and how constant a constant must be.
 DIGITS = 50
@@ -43,9 +43,7 @@ class Relation(NamedTuple):
         return self.kind in SOLVED
 
 
-def relation(
-    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray], seconds: float = SECONDS
-) -> Relation:
+def relation(prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray]) -> Relation:
     r"""How a prediction is related to the truth, decided on a sample with 50 significant digits.
 
     SRBench calls a prediction f a solution of g if f is not constant and g - f or g / f is a constant, the
@@ -66,8 +64,6 @@ def relation(
     prediction, truth : str or Expression
     sample : input name -> ndarray, shape (n,)
         At least 2 rows that the prediction was not fitted to; the first 64 are used.
-    seconds : float
-        Limit of each step.
 
     Returns
     -------
@@ -89,16 +85,16 @@ def relation(
         return Relation("unparsable")
     texts = str(prediction), str(truth)
     try:
-        kind = time_limited.call(compare, *texts, names, rows, seconds=seconds)
+        kind = attempt(compare, *texts, names, rows)
         if kind not in SOLVED:
             return Relation(kind)
-        if _confirms(is_constant, *texts, kind == "offset", seconds=seconds):
+        if _confirms(is_constant, *texts, kind == "offset"):
             return Relation(kind, "symbolic")
         free = "1.5 + ({})" if kind == "offset" else "1.5*({})"  # what may differ must not count
         freed, target = map(free.format, texts)
-        if ned_harmonised(freed, target, names, seconds) == 0:
+        if ned_harmonised(freed, target, names) == 0:
             return Relation(kind, "skeleton")
-        if _confirms(extrapolates, kind, *texts, names, rows, seconds=seconds):
+        if _confirms(extrapolates, kind, *texts, names, rows):
             return Relation(kind, "extrapolation")
         return Relation("indistinguishable")
     except TimeoutError:
@@ -107,24 +103,22 @@ def relation(
         return Relation("error")
 
 
-def _confirms(function: Callable, *arguments: Any, seconds: float) -> bool:
+def _confirms(function: Callable, *arguments: Any) -> bool:
     try:
-        return time_limited.call(function, *arguments, seconds=seconds)
+        return attempt(function, *arguments)
     except Exception:  # whatever computer algebra may raise, a timeout among it
         return False
 
 
 @metric("higher", upper=1.0)
-def solution_rate(
-    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray], seconds: float = SECONDS
-) -> float:
+def solution_rate(prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray]) -> float:
     """1 if the prediction is the truth up to a constant factor or summand, else 0; see `relation`.
 
     The mean over problems is the solution rate. Constant predictions, zero among them, never pass.
 
     Parameters
     ----------
-    prediction, truth, sample, seconds
+    prediction, truth, sample
         As for `relation`.
 
     Returns
@@ -137,17 +131,15 @@ def solution_rate(
     >>> solution_rate("3.3e-34*x0", "1.054e-34*x0", x), solution_rate("1e-40", "1.054e-34*x0", x)
     (1.0, 0.0)
     """
-    return float(relation(prediction, truth, sample, seconds).solved)
+    return float(relation(prediction, truth, sample).solved)
 
 
-def equivalent(
-    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray], seconds: float = SECONDS
-) -> bool:
+def equivalent(prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray]) -> bool:
     """Whether the prediction is the truth, with constants within 1e-6; see `relation`.
 
     Parameters
     ----------
-    prediction, truth, sample, seconds
+    prediction, truth, sample
         As for `relation`.
 
     Returns
@@ -160,7 +152,7 @@ def equivalent(
     >>> equivalent("(a - b)*(a + b)", "a**2 - b**2", x), equivalent("2*a", "a", x)
     (True, False)
     """
-    return relation(prediction, truth, sample, seconds).kind == "equal"
+    return relation(prediction, truth, sample).kind == "equal"
 
 
 def compare(prediction: str, truth: str, names: tuple[str, ...], rows: list[list[float]]) -> str:

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from .. import method, problem, problems, runs
 from ..expressions import parse
 from ..metrics import edit_distance, geometry, latex, trees
-from ..system import studies, time_limited, upstream_files
+from ..system import studies, upstream_files, workers
 from ..system.paths import root
 from ..system.store import CACHE
 
@@ -138,7 +138,7 @@ def edit_distances(ids: list, of: int, sizes: dict, methods: list) -> Iterator[C
         return [edit_distance.ned_details(*pair).distance for pair in pairs]
 
     def cold():
-        time_limited.stop()
+        workers.stop()
         edit_distance.published_tree.cache_clear()
         with mock.patch.dict(os.environ, {CACHE: ""}):  # nothing from the disk
             return warm()
@@ -273,7 +273,7 @@ def scoring(table: str, methods: list, released: str) -> Iterator[Comparison]:
         return [edit_distance.ned_published(*job) for job in jobs]
 
     def distances_anew():
-        time_limited.stop()
+        workers.stop()
         with mock.patch.dict(os.environ, {CACHE: ""}):
             return distances()
 

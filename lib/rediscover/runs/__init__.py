@@ -28,8 +28,8 @@ if TYPE_CHECKING:  # loaded on first use
 __all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "key"]
 
 STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
-# Of work on an answer, such as scoring it: a backstop, since what may hang there is limited in computing time.
-AFTERWARDS = Budget(seconds=600.0, memory_mb=4096)
+# Of work on an answer, such as scoring it: a backstop that nothing reaches, since what may hang there is given up on.
+AFTERWARDS = Budget(seconds=86400.0, memory_mb=4096)
 
 
 def grid(

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..problems import Problem
+from ..system import given_up
 from ..system.code_version import code_version
 from . import compute, digest, identity
 
@@ -36,7 +37,8 @@ class OnAnswer(NamedTuple):
     def key(self) -> str:
         module = self.function.partition(":")[0]
         external = getattr(importlib.import_module(module), "external", str)()
-        version = code_version(module) + external
+        listed = sorted(given_up.listed())  # what is given up on now may have ended before
+        version = code_version(module) + external + digest(listed)
         return digest([self.function, identity(self.problem), self.solution, self.seed, version])
 
     @property

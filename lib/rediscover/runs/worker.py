@@ -1,104 +1,18 @@
-"""What runs in the worker processes: a server that forks them, and the one thing that they do.
+"""The one thing that workers do for a grid: a task, and a description of how it ended."""
 
-The server has imported the scientific stack once; each worker is its fork and so starts within milliseconds.
-It is also the guard: it reports every worker's end, kills what a dead worker has left running, and when the
-coordinator goes away, however it dies, it kills all workers and itself. (The standard library's forkserver
-does none of this, imports the caller's script again, and cannot be used from within a Dask worker.)
-"""
-
-import importlib
 import json
-import os
 import pickle
 import re
-import select
-import signal
-import socket
-import struct
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from multiprocessing.connection import Connection
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from ..methods import Candidate, Unsupported
 from ..problems import Problem
 
-PRELOAD = ("scipy.optimize", "scipy.spatial", "rediscover.expressions")
 CANDIDATES = 50  # of a front, at most so many are kept
 KINDS_OF_EXPRESSIONS = ("regression", "level set", "trajectories", "field")
-NOTICE = struct.Struct("ii")  # process id, wait status
-
-
-def serve(fd: int, modules: list[str]) -> None:
-    """Fork a worker for every connection that arrives on socket `fd`, until its other end is closed."""
-    control = socket.socket(fileno=fd)
-    for name in (*PRELOAD, *modules):
-        with suppress(Exception):  # whoever needs the module will meet the error, and say so in a row
-            importlib.import_module(name)
-    # A death wakes the loop through a socket. Reaping within a handler would be interrupted by the next death.
-    deaths, bell = socket.socketpair()
-    bell.setblocking(False)
-    signal.set_wakeup_fd(bell.fileno(), warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # without any handler the bell stays silent
-    alive: set[int] = set()
-    while True:
-        ready, _, _ = select.select([control, deaths], [], [])
-        if deaths in ready:
-            deaths.recv(4096)
-            alive -= _reap(alive, control)
-        if control not in ready:
-            continue
-        message, fds, _, _ = socket.recv_fds(control, 1, 1)
-        if not message:
-            for pid in alive:
-                _kill_group(pid)
-            os._exit(0)
-        pid = os.fork()
-        if not pid:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for end in (control, deaths, bell):
-                end.close()
-            _work(fds[0])
-        alive.add(pid)
-        os.close(fds[0])
-
-
-def _reap(alive: set[int], control: socket.socket) -> set[int]:
-    """Report the workers that have ended, and kill what they have left running."""
-    ended: set[int] = set()
-    while ended != alive:
-        pid, status = os.waitpid(-1, os.WNOHANG)
-        if not pid:
-            break
-        ended.add(pid)
-        _kill_group(pid)
-        with suppress(OSError):
-            control.sendall(NOTICE.pack(pid, status))
-    return ended
-
-
-def _kill_group(pid: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-
-
-def _work(fd: int) -> NoReturn:
-    """The life of a worker: say who it is, then one task after the other."""
-    os.setsid()  # a group of its own, which dies with it
-    silence = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):
-        os.dup2(silence, stream)
-    os.set_inheritable(fd, False)
-    connection = Connection(fd)
-    try:
-        connection.send_bytes(str(os.getpid()).encode())
-        while True:
-            connection.send_bytes(attempt(connection.recv_bytes()).encode())
-    except (EOFError, OSError):  # nobody listens any more
-        os._exit(0)
 
 
 def attempt(task: bytes) -> str:

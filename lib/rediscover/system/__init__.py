@@ -1,1 +1,1 @@
-"""The machine underneath: reproducible arithmetic, limited calls, places, files of others."""
+"""The machine underneath: reproducible arithmetic, child processes, places, files of others."""

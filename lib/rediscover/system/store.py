@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 import sys
+import threading
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -89,6 +90,11 @@ class Store:
         except sqlite3.Error as error:
             raise StoreError(f"a finished run cannot be stored: {error}") from None
 
+    def all(self, prefix: str) -> list[tuple[dict, dict]]:
+        """What was put under keys that begin so: pairs of what it was and its outcome."""
+        query = "SELECT run, result FROM runs WHERE substr(key, 1, ?) = ?"
+        return [(json.loads(run), json.loads(result)) for run, result in self._db.execute(query, (len(prefix), prefix))]
+
     def close(self) -> None:
         if self._db:
             self._db.close()
@@ -104,11 +110,11 @@ class Store:
 def algebra() -> Store:
     """What computer algebra found out about single expressions, in the user's cache if that can be written."""
     folder = os.environ.get(CACHE, str(platformdirs.user_cache_path("rediscover")))
-    return _algebra(folder, os.getpid()) if folder else Store()
+    return _algebra(folder, os.getpid(), threading.get_ident()) if folder else Store()
 
 
 @functools.cache
-def _algebra(folder: str, process: int) -> Store:  # a connection must not be used by a forked process
+def _algebra(folder: str, process: int, thread: int) -> Store:  # a connection is for one process and one thread
     try:
         return Store(Path(folder) / "algebra.sqlite", shared=True)
     except StoreError:

@@ -19,7 +19,6 @@ from ...problems import Problem
 from ...runs.answers import on_answers
 
 LARGEST = 60  # nodes of an answer that is simplified as SRSD does; beyond, its distance is 1 by the cap anyway
-SECONDS = 2.0  # of computer algebra on one expression; what takes longer is scored as its definition scores a failure
 OWN_COUNT = ("operon", "pysr")  # MDBench takes the size that these report
 DIGITS = 3  # of constants in a formula that is compared as a string
 
@@ -122,11 +121,9 @@ def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[
 
 def _identity(pairs, values):
     """Equivalence of every output. Values are divided by the truth's spread: SurfaceBench's tolerance is absolute."""
-    kinds = [symbolic.relation(f, g, values, SECONDS) for f, g, _ in pairs]
+    kinds = [symbolic.relation(f, g, values) for f, g, _ in pairs]
     domain = {name: (float(column.min()), float(column.max())) for name, column in values.items()}
-    same = [
-        equivalence.equivalent(*(f"({e})/{_scale(y)!r}" for e in (f, g)), domain, seconds=SECONDS) for f, g, y in pairs
-    ]
+    same = [equivalence.equivalent(*(f"({e})/{_scale(y)!r}" for e in (f, g)), domain) for f, g, y in pairs]
     return {
         "equal": float(all(kind.kind == "equal" for kind in kinds)),
         "solution_rate": float(all(kind.solved for kind in kinds)),
@@ -144,10 +141,8 @@ def _distances(pairs, inputs):
     import sympy
 
     too_large = edit_distance.EditDistance(1.0, "too large")
-    published = [
-        edit_distance.ned_details(f, g, inputs, SECONDS) if f.size <= LARGEST else too_large for f, g, _ in pairs
-    ]
-    harmonised = [edit_distance.ned_harmonised(f, g, inputs, SECONDS) for f, g, _ in pairs]
+    published = [edit_distance.ned_details(f, g, inputs) if f.size <= LARGEST else too_large for f, g, _ in pairs]
+    harmonised = [edit_distance.ned_harmonised(f, g, inputs) for f, g, _ in pairs]
     texts = [[sympy.latex(e.sympy().evalf(DIGITS)) for e in (f, g)] for f, g, _ in pairs]
     return {
         "ned_harmonised": float(np.mean(harmonised)),
@@ -158,7 +153,7 @@ def _distances(pairs, inputs):
 
 
 def _nodes(tree) -> float:
-    """Nodes of a tree; NaN of one that was not simplified in time."""
+    """Nodes of a tree; NaN of one whose simplification was given up on."""
     return math.nan if tree is None else 1.0 + sum(map(_nodes, tree[1:]))
 
 

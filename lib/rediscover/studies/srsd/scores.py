@@ -4,7 +4,7 @@ As published: `r2`, `r2_accuracy` (Table 2), `ned_published` (Table 4), `relativ
 validation data). Table 3 has no released code; `solution_rate` is SRBench's definition without its rounding.
 Harmonised: `ned_harmonised`.
 
-``ned_*_simplified`` is 0 where simplification hit its limit; the published distance is then 1, the harmonised
+``ned_*_simplified`` is 0 where simplification is given up on; the published distance is then 1, the harmonised
 one that of the expression as it stands. ``solution_indistinguishable`` is 1 for another law that the sampled
 range cannot tell from the truth; the solution rate does not count it.
 
@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from ...expressions import ExpressionError, parse
-from ...metrics import edit_distance, regression, symbolic
+from ...metrics import regression, symbolic
 from ...metrics.solution import ROWS
 from ...problems import generator
 
@@ -36,7 +36,7 @@ UNREADABLE = {
 }
 
 
-def score(problem, solution, seed: int = 0, *, seconds: float = edit_distance.SECONDS) -> dict[str, float]:
+def score(problem, solution, seed: int = 0) -> dict[str, float]:
     """All scores of one answer.
 
     Parameters
@@ -45,8 +45,6 @@ def score(problem, solution, seed: int = 0, *, seconds: float = edit_distance.SE
     solution : mapping of the output's name to text
     seed : int
         Of the data, and of the fresh rows on which a solution is confirmed.
-    seconds : float
-        Limit of each simplification.
 
     Returns
     -------
@@ -71,10 +69,10 @@ def score(problem, solution, seed: int = 0, *, seconds: float = edit_distance.SE
         "relative_squared_error": regression.relative_squared_error(checked, validation.y),
     }
     for kind in ("published", "harmonised"):
-        details = symbolic.ned_details(expression, truth, problem.inputs, seconds, kind == "harmonised")
+        details = symbolic.ned_details(expression, truth, problem.inputs, kind == "harmonised")
         scores |= {f"ned_{kind}": details.value, f"ned_{kind}_simplified": float(details.status == "ok")}
     fresh = problem.draw(ROWS, generator(seed, problem.id, "confirmation"))
-    relation = symbolic.relation(expression, truth, columns(fresh.X), seconds)
+    relation = symbolic.relation(expression, truth, columns(fresh.X))
     scores["solution_rate"] = float(relation.solved)
     scores["solution_indistinguishable"] = float(relation.kind == "indistinguishable")
     return scores | {f"complexity_{rule}": float(symbolic.complexity(expression, rule)) for rule in COMPLEXITIES}
