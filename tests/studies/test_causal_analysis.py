@@ -1,11 +1,14 @@
 """Stored runs, ledger and claim of the causal study, on cases worked by hand and on the repository's tables."""
 
+import io
 import json
 
 import rediscover as rd
-from rediscover import params, report
+from rediscover import params, report, runs
 from rediscover.metrics import causal as metrics
 from rediscover.problems import causal as facts
+from rediscover.report.comparisons import build_methods
+from rediscover.runs import scoring
 from rediscover.studies.causal import analysis, claims, paper_runs
 from rediscover.studies.causal.scores import graph_scores, score
 
@@ -79,19 +82,34 @@ def test_constraint_based_methods_are_known_by_their_printed_labels():
 
 class TestWithoutTheReleasedFile:
     @pytest.fixture
-    def quick(self, tmp_path, monkeypatch):
+    def nowhere(self, tmp_path, monkeypatch):
         monkeypatch.setenv("REDISCOVER_MIRROR", str(tmp_path))
         for cached in (facts._released, facts._records):
             cached.cache_clear()
-        yield params.read(params.root() / "params" / "32_symbolbench_causal.yaml", "quick")
+        yield
         for cached in (facts._released, facts._records):
             cached.cache_clear()
 
-    def test_all_series_come_from_equations_and_the_text_says_so(self, quick):
-        graphs, source = analysis.graphs(quick)
-        assert {graph.series_from for graph in graphs} == {"equations"} and len(graphs) == 38
-        assert source.startswith(analysis.NOT_HERE) and analysis.INTEGRATED in source
-        assert graphs[0].series().shape[1] == len(graphs[0].inputs)
+    @pytest.mark.parametrize("id", ["causal/C000", "causal/C036", "causal/C183"])
+    def test_answers_and_scores_are_those_on_the_released_series(self, nowhere, committed_tables, id):
+        """By all methods: as in the tables, which are of all 190 graphs; one has a single point, one is small."""
+        quick = params.read(params.root() / "params" / "32_symbolbench_causal.yaml", "quick")
+        settings = {name: {"max_variables": limit} for name, limit in quick.max_variables.items()}
+        methods = [paper_runs.in_place_of(method) for method in build_methods(quick.methods, settings=settings)]
+        assert quick.series_from == "recorded" and quick.graphs == []
+        found = runs.grid(id, methods, budget=quick.budget, progress=False)
+        scored = scoring.table(found, [rd.problem(id)], progress=False)
+        for frame, name in ((found, "causal_runs"), (scored, "causal_scores")):
+            kept = pd.read_csv(params.root() / "tables" / f"{name}.csv")
+            kept = kept[kept["problem"] == id].reset_index(drop=True)
+            again = pd.read_csv(io.StringIO(frame[kept.columns].to_csv(index=False, float_format="%.10g")))
+            pd.testing.assert_frame_equal(again, kept, check_dtype=False)
+
+    def test_recorded_answers_refuse_what_the_method_refuses(self):
+        with pytest.raises(rd.methods.Unsupported, match="the limit is 2"):
+            paper_runs.Recorded(rd.method("pcmci", max_variables=2)).solve(rd.problem("causal/C183"))
+        assert "no answers of mean" in paper_runs.Recorded(rd.method("mean")).available()
+        assert paper_runs.in_place_of(rd.method("oracle")).name == "oracle"
 
 
 class TestPaperRuns:

@@ -9,10 +9,11 @@ from rediscover.metrics.trajectories import r2_trajectories, sr2
 from rediscover.problems import cde
 from rediscover.search.skeleton_fits import fit_released
 from rediscover.search.verification_loop import SOLVER
-from rediscover.studies.cde import released_runs
-from rediscover.system.upstream_files import model_runs
+from rediscover.studies.cde import analysis, derive
+from rediscover.system import derived
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
@@ -33,12 +34,12 @@ RUNS = data("runs")
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run["truth"])
 def test_stored_r2_comes_back(run):
     """To five digits: the truth is the benchmark's, but written otherwise, by which the solver's steps differ."""
-    found = released_runs.derive(run | {"candidates": [[run["skeletons"], run["equations"], run["r2"]]]})
+    found = derive.best_r2(run | {"candidates": [[run["skeletons"], run["equations"], run["r2"]]]})
     assert found == pytest.approx(run["r2"], rel=1e-5)
 
 
 def test_a_run_on_an_altered_equation_has_no_score():
-    assert np.isnan(released_runs.derive({"truth": "P018"}))
+    assert np.isnan(derive.best_r2({"truth": "P018"}))
 
 
 def test_stored_fits_come_back():
@@ -57,33 +58,33 @@ def test_stored_fits_come_back():
     assert len(same) > 40 and np.mean(same) > 0.9
 
 
+RELEASED = derived.read("cde", "released_runs")
+
+
 def test_figure_3_comes_back():
     """Every point but that of DeepSeek-R1 to the digits that are drawn."""
-    runs = [
-        {"model": point["model"], "setting": point["setting"], "upstream_idx": 1}
-        | {"candidates": [] if r2 is None else [[None, None, r2]]}
-        for point in data("figure3")
-        for r2 in point["r2"]
-    ]
-    beyond = [run | {"upstream_idx": 28} for run in runs[:1]]
-    points = released_runs.figure3(runs + beyond)
+    points = analysis.figure3(RELEASED)
     off = (points["SR2"] - points["SR2 drawn"]).abs() > 6e-5
     assert list(points.index[off]) == [("DeepSeek-R1-Distill-Llama-70B", "without")]
     accuracy = points.dropna()
     assert len(accuracy) == 10 and ((accuracy["ACC"] - accuracy["ACC drawn"]).abs() < 6e-4).all()
-    assert points["runs"].max() == 26
+    assert points["runs"].max() == 26 and (RELEASED["number"] > 27).any()
+
+
+def test_stored_r2_come_back_in_all_runs():
+    """Within what the writing of the truth makes of the solver's steps; without altered equations and empty runs."""
+    both = RELEASED.dropna(subset=["r2", "r2_again"])
+    gaps = (both["r2"] - both["r2_again"]).abs() / both["r2"].abs().clip(lower=1)
+    assert len(both) == 399 and gaps.max() < 1e-4 and (gaps < 1e-6).mean() > 0.95
 
 
 def test_refinement_counts_rises_and_complexity():
-    """Two runs rise, one of them to a simpler answer; negative R2 counts as 0."""
-    curves = [[[0, 0.5, 9.0], [3, 0.7, 4.0]], [[0, -1.0, 2.0], [1, 0.2, 8.0]], [[0, 0.9, 1.0]], []]
-    found = released_runs.refinement([{"best_curve": curve} for curve in curves])
+    """Two runs rise, one of them to a simpler answer; negative R2 counts as 0, a run without an answer not at all."""
+    columns = ["first_r2", "first_complexity", "last_r2", "last_complexity"]
+    rows = [[0.5, 9.0, 0.7, 4.0], [-1.0, 2.0, 0.2, 8.0], [0.9, 1.0, 0.9, 1.0], [np.nan] * 4]
+    found = analysis.refinement(pd.DataFrame(rows, columns=columns))
     assert found["runs"] == 3 and found["gain"] == pytest.approx(0.2)
     assert found["improved"] == pytest.approx(2 / 3) and found["more_complex"] == pytest.approx(1 / 2)
-
-
-def test_released_runs_are_none_where_they_are_not(tmp_path):
-    assert model_runs("DE", tmp_path) is None
 
 
 def test_affine_fit_of_four_states_on_the_series_of_the_benchmark():

@@ -65,9 +65,8 @@ def two_models(monkeypatch):
     human = judged.copy()
     others = human["model"] != MODELS[0]
     human = pd.concat([human[~others], human[others].iloc[::-1]])
-    order = {model: judged[judged["model"] == model] for model in MODELS}
-    monkeypatch.setattr(passages, "judged_in_notebook_order", lambda model, scores: order[model])
-    return analysis.Released(None, judged, human, None, None)
+    monkeypatch.setattr(analysis, "DRAWN", MODELS[0])
+    return analysis.Released(None, judged, None, None, human)
 
 
 def test_rows_are_rated_by_position_and_on_keys(two_models):
@@ -79,22 +78,22 @@ def test_rows_are_rated_by_position_and_on_keys(two_models):
     assert rho["position", MODELS[0]] == 1 and (rho["position"].drop(MODELS[0]) == -1).all()
 
 
-@pytest.mark.parametrize("wanted", [False, True])
-def test_without_the_released_files_every_cell_and_claim_says_why(wanted, monkeypatch, tmp_path):
+def test_without_the_released_files_there_are_the_derived_numbers(monkeypatch, tmp_path):
     monkeypatch.setenv(upstream_files.MIRROR, str(tmp_path))
-    data, reason = analysis.released_data(wanted)
-    assert data is None and ("bundled corpus only" in reason) == (not wanted)
-    cells = ledger.ledger({}, reason)
+    data = analysis.released()
+    assert len(data.outputs) == 5183 and len(data.judged) == 5 * 1043 and len(data.human) == 5 * 100
+    assert data.papers[["entries", "strings"]].sum().tolist() == [1043, 1209] and len(data.papers) == 170
+    assert data.entries["position"].max() == data.papers["entries"].max() - 1
+    assert list(data.human) == list(data.judged) and not data.outputs[["lexicality", "syntax"]].isna().any(axis=None)
+
+
+def test_parts_that_were_not_measured_say_why():
+    cells = ledger.ledger({}, "why")
     assert len(cells) == 30 + 49 + 15 + 50 + 22
     open_cells = cells[cells["verdict"] == "not run"]
-    assert set(open_cells["reason"]) == {reason}
+    assert set(open_cells["reason"]) == {"why"}
     absent = {name for name, rule in ledger.TEXT.items() if "absent" in rule}
     assert set(cells.drop(open_cells.index)["column"]) == absent
-
-
-def test_nothing_is_downloaded_when_not_wanted(monkeypatch):
-    monkeypatch.setattr(upstream_files, "fetch_all", lambda repository: pytest.fail("asked for files"))
-    assert analysis.released_data(False)[0] is None
 
 
 # ---- the ledger

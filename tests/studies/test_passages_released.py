@@ -1,4 +1,4 @@
-"""What SciText2Eq released, read and counted: needs the files, which have no licence and are not bundled."""
+"""What SciText2Eq released, counted: from the derived numbers, and from the files where they are."""
 
 from pathlib import Path
 
@@ -15,36 +15,26 @@ import yaml
 # ---- what was released
 
 
-def test_released_counts_are_those_of_table_1(mirror):
-    papers = passages.released_papers()
-    counts = pd.DataFrame(
-        {
-            "venue": [passages.venue(p.id) for p in papers],
-            "entries": [len(p.equations) for p in papers],
-            "strings": [sum(len(e.equations) for e in p.equations) for p in papers],
-        }
-    )
-    assert (len(counts), counts.entries.sum(), counts.strings.sum()) == (170, 1043, 1209)
+def test_released_counts_are_those_of_table_1():
+    papers = analysis.released().papers
+    assert (len(papers), papers["entries"].sum(), papers["strings"].sum()) == (170, 1043, 1209)
     table = published("scitext2eq_table1").set_index(["venue", "quantity"])["value"].astype(float)
-    for venue, group in counts.groupby("venue"):
+    for venue, group in papers.groupby("venue"):
         assert table[venue, "n_papers"] == len(group)
         # ICML's 8.047 is printed as 8.1, rounded twice.
-        assert round(round(group.strings.mean(), 2) + 1e-9, 1) == table[venue, "avg_equations_per_paper"]
-    assert round(counts.entries.mean(), 1) == table["Total", "avg_equations_per_paper"]  # entries here, strings there
+        assert round(round(group["strings"].mean(), 2) + 1e-9, 1) == table[venue, "avg_equations_per_paper"]
+    # of entries here, of strings there
+    assert round(papers["entries"].mean(), 1) == table["Total", "avg_equations_per_paper"]
     for column, groups in (("strings", [65, 68, 37]), ("entries", [84, 65, 21])):
-        assert pd.cut(counts[column], [1, 5, 10, 99]).value_counts(sort=False).tolist() == groups
+        assert pd.cut(papers[column], [1, 5, 10, 99]).value_counts(sort=False).tolist() == groups
 
 
-def test_table_3_to_the_printed_digit(mirror):
-    stored = passages.released_outputs()
-    names = {"levenshtein": "levenshtein_similarity"}
-    stored["lexicality"] = stored[list(scores.LEXICAL)].mean(axis=1)
-    stored["syntax"] = 1 - stored["ted"]
-    measured = scores.table3(stored)
+def test_table_3_to_the_printed_digit():
+    measured = scores.table3(analysis.released().outputs)
     table = published("scitext2eq_table3")
     assert len(table) == 42
     for row in table.itertuples():
-        metric = names.get(row.metric, row.metric)
+        metric = {"levenshtein": "levenshtein_similarity"}.get(row.metric, row.metric)
         assert round(measured.loc[row.model, metric], 1) == float(row.value), (row.model, metric)
         if row.model == "Overall":
             assert round(measured.loc["sd", metric], 1) == float(row.sd), metric
@@ -62,9 +52,10 @@ PAIRED = yaml.safe_load((Path(__file__).parents[1] / "data" / "scitext2eq_agreem
 
 
 @pytest.mark.parametrize("model", PAIRED)
-def test_agreement_by_position_and_on_keys(mirror, model):
-    human = passages.released_scores("human").query("model == @model").drop(columns="model")
-    drawn = passages.judged_in_notebook_order(model, passages.released_scores("judge")).drop(columns="model")
+def test_agreement_by_position_and_on_keys(model):
+    data = analysis.released()
+    human = data.human.query("model == @model").drop(columns="model")
+    drawn = analysis.drawn(data, model).drop(columns="model")
     by_position = agreement.pair_by_position(drawn, human, passages.KEYS)
     on_keys = drawn.merge(human, on=passages.KEYS, suffixes=("_a", "_b"), validate="one_to_one")
     assert len(on_keys) == 100 and by_position.same.all() == (model == "DeepSeek-R1")
@@ -79,22 +70,20 @@ def test_agreement_by_position_and_on_keys(mirror, model):
             assert agreement.agreement(a, b)["kendall"] == pytest.approx(a.corr(b, method="kendall"), abs=1e-9)
 
 
-def test_stored_means_of_judge_and_people(mirror):
-    judged = passages.released_scores("judge").groupby("model")[list(passages.RUBRICS)].mean().round(2)
-    assert len(passages.released_scores("judge")) == 5 * 1043
+def test_stored_means_of_judge_and_people():
+    data = analysis.released()
+    judged = data.judged.groupby("model")[list(passages.RUBRICS)].mean().round(2)
     assert judged.loc["GPT-4.1"].tolist() == [4.86, 4.45, 3.46, 4.94, 2.95]
-    human = passages.released_scores("human").groupby("model")[list(passages.RUBRICS)].mean().round(2)
+    human = data.human.groupby("model")[list(passages.RUBRICS)].mean().round(2)
     assert human.loc["DeepSeek-R1"].tolist() == [4.98, 4.96, 4.42, 4.92, 3.75]
     with pytest.raises(ValueError, match="'judge' or 'human'"):
         passages.released_scores("people")
 
 
 @pytest.fixture(scope="module")
-def aligned(mirror):
+def aligned():
     """Agreement of judge and people for each pairing, model and rubric."""
-    data, source = analysis.released_data()
-    assert source == analysis.FOUND
-    cells = analysis.rated(data).groupby(["pairing", "model", "rubric"])[["judge", "people"]]
+    cells = analysis.rated(analysis.released()).groupby(["pairing", "model", "rubric"])[["judge", "people"]]
     return cells.apply(lambda pairs: agreement.agreement(pairs["judge"], pairs["people"]))
 
 

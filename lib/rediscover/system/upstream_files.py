@@ -1,9 +1,9 @@
-"""The raw files that the papers' authors released: pinned, checked, fetched on first use, never passed on.
+"""The raw files that the papers' authors released: pinned, checked, fetched on first use.
 
-The registry is ``released.yaml`` beside this module. A file comes from the folder named by
-``REDISCOVER_MIRROR`` (laid out as ``owner/repository/commit/path``) if that is set, else from the user's
-cache, else from GitHub at the pinned commit. Whatever its way, its SHA-256 is compared before it is handed
-out.
+The registry is ``upstream_files.yaml`` beside this module. What a licence lets us pass on is in ``bundled/``. Another
+file comes from the folder named by ``REDISCOVER_MIRROR`` (laid out as ``owner/repository/commit/path``) if that is set,
+else from the user's cache, else from GitHub at the pinned commit, and its SHA-256 is compared before it is handed out.
+No analysis needs one: what they read is derived from these files and committed (`system.derived`).
 """
 
 import difflib
@@ -20,9 +20,9 @@ import platformdirs
 import yaml
 
 REGISTRY = Path(__file__).with_suffix(".yaml")
+BUNDLED = Path(__file__).with_name("bundled")
 RAW = "https://raw.githubusercontent.com"
 MIRROR = "REDISCOVER_MIRROR"
-PACK = Path("shared", "data", "symbolbench", "released_outputs.json.gz")  # SymbolBench's model runs, re-encoded
 
 
 class ReleasedError(OSError):
@@ -90,9 +90,13 @@ def fetch(repository: str, path: str) -> Path:
     entry = _lookup(_repositories(), repository, "repository")
     sha256 = _lookup(entry["files"], path, f"file in {repository}")["sha256"]
     relative = Path(repository, entry["commit"], path)
+    if (BUNDLED / relative).is_file():
+        return BUNDLED / relative
     mirror = os.environ.get(MIRROR)
     if mirror:
         return _from_mirror(Path(mirror) / relative, sha256)
+    if entry.get("private"):
+        raise ReleasedError(f"{repository} is at no public address ({entry['note']}): only a mirror can have {path}")
     target = _cache() / relative
     url = f"{RAW}/{repository}/{entry['commit']}/{path}"
     if entry["licence"] is None and not target.exists():
@@ -104,23 +108,27 @@ def fetch(repository: str, path: str) -> Path:
     return _download(url, target, sha256)
 
 
-def unavailable(repository: str) -> str | None:
-    """None if every file of a repository is on this machine (mirror or cache), else what to do.
+def fetch_json(repository: str, path: str):
+    """What a released JSON file holds, compressed by gzip or not."""
+    content = fetch(repository, path).read_bytes()
+    return json.loads(gzip.decompress(content) if path.endswith(".gz") else content)
 
-    Studies ask this before they decide between the released data and their bundled corpus; it downloads
-    nothing.
+
+def unavailable(repository: str) -> str | None:
+    """None if every file of a repository is on this machine (bundled, mirror or cache), else what to do.
+
+    It downloads nothing.
     """
     entry = _lookup(_repositories(), repository, "repository")
     root = os.environ.get(MIRROR) or _cache()
-    folder = Path(root, repository, entry["commit"])
-    missing = [path for path in entry["files"] if not (folder / path).is_file()]
+    folders = [Path(place, repository, entry["commit"]) for place in (BUNDLED, root)]
+    missing = [path for path in entry["files"] if not any((folder / path).is_file() for folder in folders)]
     if not missing:
         return None
     licence = entry["licence"] or "no licence stated"
     return (
         f"{len(missing)} of {len(entry['files'])} files of {repository} ({licence}) are not under {root}; "
-        f'download them with python -c "from rediscover import released; released.fetch_all({repository!r})" '
-        f"or point {MIRROR} at a mirror"
+        f"download them with `rediscover fetch {repository}` or point {MIRROR} at a mirror"
     )
 
 
@@ -174,20 +182,3 @@ def _download(url: str, target: Path, sha256: str) -> Path:
             f"or set {MIRROR} to a folder laid out as owner/repository/commit/path"
         ) from error
     return target
-
-
-def model_runs(task: str, folder: Path | None = None) -> list[dict] | None:
-    """SymbolBench's released model runs on a task, or None where the file of them is not beside the repository.
-
-    Parameters
-    ----------
-    task : ``DE``, ``BN`` or ``SCM``
-    folder : where `PACK` is; by default the folder above the repository.
-    """
-    from .paths import root
-
-    path = (folder or root().parent) / PACK
-    if not path.is_file():
-        return None
-    with gzip.open(path) as file:
-        return [run for run in json.load(file)["items"] if run["task"] == task]

@@ -1,48 +1,20 @@
-"""Table 4: the graphs, a row of it, and the verdicts on its printed cells."""
+"""Table 4: a row of it, and the verdicts on its printed cells."""
 
 import itertools
-import warnings
-from dataclasses import replace
 
 import pandas as pd
 
 from ...problems import problems
-from ...problems.causal import CausalSeries, load
 from ...report.comparisons import labels
 from ...report.ledger import compare_table, verdict
 from ...report.papers import published
 from ...system.studies import studies
-from ...system.upstream_files import MIRROR, LicenceWarning, ReleasedError
 from .paper_runs import CONSTRAINT_BASED
-from .params import CausalGraphs
 
 F1_THRESHOLDS = (0.5, 0.7, 0.8)
 MEASURES = ("f1", "precision", "recall", "fdr", *(f"acc_{level}" for level in F1_THRESHOLDS), "shd", "complexity")
 GRAPHS = len(problems("causal"))
 SLOWEST = 10  # graphs: how far the effect of the time limit on LPCMCI is followed
-RELEASED = "series as released, from the authors' file: no licence stated, read here and not passed on"
-INTEGRATED = "series integrated here from the equations of the graphs whose equations are known"
-NOT_HERE = (
-    "the released series (no licence, so none are bundled) are neither on this machine nor can be downloaded: "
-    f"connect to the internet once or set {MIRROR}"
-)
-
-
-def graphs(params: CausalGraphs) -> tuple[list[CausalSeries], str]:
-    """The graphs of the study, and where their series come from: all from the released file, or from equations.
-
-    Where the file cannot be had, the graphs whose equations are known stand in for all, and the text says so.
-    """
-    chosen, source = [load(id.rpartition("/")[2]) for id in params.graphs or problems("causal")], INTEGRATED
-    if params.series_from == "released":
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", LicenceWarning)  # what is returned says it, once
-                chosen[0].series()
-            return chosen, RELEASED
-        except ReleasedError:
-            source = f"{NOT_HERE}; {INTEGRATED}"
-    return [replace(graph, series_from="equations") for graph in chosen if graph.equations], source
 
 
 def row(scored: pd.DataFrame, rule: str = "triples", total: int | None = None) -> dict[str, float]:

@@ -1,7 +1,10 @@
 """What the study of coupled differential equations computes twice, or decides a verdict by."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import yaml
 
 from ...report.papers import published
 
@@ -58,3 +61,42 @@ def correlations() -> pd.DataFrame:
     frame = groups.size().to_frame("columns").assign(r=groups.apply(lambda part: part.corr().iloc[0, 1]))
     tables = published("symbolbench_table5_9").set_index(["condition", "dim"])["value"].astype(float)
     return frame.assign(printed=tables).sort_index(ascending=[False, True])
+
+
+def figure3(released: pd.DataFrame) -> pd.DataFrame:
+    """Figure 3 (a) from the stored scores (`derive.released`) beside what the paper draws.
+
+    Returns
+    -------
+    DataFrame
+        Index: model and reasoning ('without', 'with'). Columns: runs, SR2 and ACC (shares, with the paper's
+        divisors), "SR2 drawn" and "ACC drawn" (NaN where not recovered).
+    """
+    facts = yaml.safe_load(Path(__file__).with_name("figure3.yaml").read_text(encoding="utf-8"))
+    r2 = released[released["number"] <= facts["last"]].groupby(["model", "reasoning"])["r2"]
+    points = pd.DataFrame(facts["points"], columns=["model", "reasoning", "SR2 drawn", "ACC drawn"])
+    return points.set_index(["model", "reasoning"]).assign(
+        runs=r2.size(),
+        SR2=r2.agg(lambda values: values.clip(lower=0).sum()) / facts["divisor"]["sr2"],
+        ACC=r2.agg(lambda values: (values >= 0.9).sum()) / facts["divisor"]["acc_0.9"],
+    )[["runs", "SR2", "SR2 drawn", "ACC", "ACC drawn"]]
+
+
+def refinement(released: pd.DataFrame) -> dict[str, float]:
+    """What the epochs of the loop bring, over the released runs (`derive.released`) with an answer.
+
+    Returns
+    -------
+    dict
+        runs; gain, the median rise of the best R2 (at least 0) from the first epoch with an answer to the last;
+        improved, the share of runs in which it rose; more_complex, the share of those whose answer got more complex.
+    """
+    curves = released.dropna(subset="last_r2")
+    gain = curves["last_r2"].clip(lower=0) - curves["first_r2"].clip(lower=0)
+    rose = gain > 0
+    return {
+        "runs": len(curves),
+        "gain": float(gain.median()),
+        "improved": float(rose.mean()),
+        "more_complex": float((curves["last_complexity"] > curves["first_complexity"])[rose].mean()),
+    }

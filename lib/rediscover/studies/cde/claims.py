@@ -4,13 +4,6 @@ import pandas as pd
 
 from ...report.ledger import claim_verdict
 
-UNTESTABLE = {
-    "SY-07": "needs PySR, which needs Julia, and language models",
-    "SY-11": "needs language models, or their released runs, which are not on this machine",
-    "SY-12": "needs language models; in the released code their proposals never enter gplearn (audit)",
-    "SY-13": "needs a language model as judge",
-    "SY-15": "needs language models",
-}
 WEAK = 0.5  # a correlation below it explains less than a quarter of the variance
 Judged = tuple[str, str]
 
@@ -77,7 +70,7 @@ def sy_10(correlations: pd.DataFrame) -> Judged:
 
 
 def sy_11(refinement: dict[str, float], points: pd.DataFrame) -> Judged:
-    """`released_runs.refinement`, and `released_runs.figure3` with its SR2 without and with longer reasoning."""
+    """`analysis.refinement`, and `analysis.figure3` with its SR2 without and with longer reasoning."""
     sr2 = points["SR2"].unstack("reasoning").dropna()
     rises = sr2["with"] > sr2["without"]
     signs = [refinement["improved"] > 0.5, refinement["more_complex"] > 0.5, bool(rises.all())]

@@ -1,6 +1,5 @@
-"""What the notebook on text and equations needs twice, or what decides a verdict: released rows, groups, intervals."""
+"""What the notebook on text and equations needs twice, or what decides a verdict: released numbers and intervals."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -8,72 +7,68 @@ import numpy as np
 import pandas as pd
 
 from ...methods.llm_text import recorded
-from ...metrics import latex
 from ...problems import passages
 from ...report.statistics import pair_by_position
 from ...report.summaries import bootstrap
-from ...system import upstream_files
-from . import scores as scores
+from ...system import derived
+from .scores import LEXICAL
 
 GROUPS = ("2-5", "6-10", "11+")  # entries of a paper
-NOT_ASKED = "the profile uses the bundled corpus only; the released files are read by quick and paper"
-NOT_HERE = (
-    "the released files (no licence, so none are bundled) are neither on this machine nor can be downloaded: "
-    f"connect to the internet once or set {upstream_files.MIRROR}"
-)
-FOUND = "released files, at the pinned commit: no licence stated, read here and not passed on"
+DRAWN = "DeepSeek-R1"  # its ratings are in the order in which the rated entries were drawn
 
 
 @dataclass(frozen=True)
 class Released:
-    """What SciText2Eq released.
+    """Numbers derived from what SciText2Eq released (`derive`); the files themselves are not read.
 
     Attributes
     ----------
-    outputs : as `passages.released_outputs`, with lexicality and syntax.
-    judged, human : as `passages.released_scores`, by the language model and by people.
+    outputs : model, paper_id, equation_id, metrics of the formula, lexicality and syntax.
+    judged, human : model, paper_id, equation_id, and the rubrics, by the language model and by people.
     papers : paper_id, venue, and how many entries and strings (equations) it has.
-    entries : paper_id, equation_id, position (from 0) and length (characters of the context).
+    entries : paper_id, equation_id, strings, length (characters of the context) and position (from 0).
+    ratings : human, and the rule judge's scores of the same answers (``_rule``).
     """
 
     outputs: pd.DataFrame
     judged: pd.DataFrame
-    human: pd.DataFrame
     papers: pd.DataFrame
     entries: pd.DataFrame
+    ratings: pd.DataFrame
+
+    @property
+    def human(self) -> pd.DataFrame:
+        return self.ratings[["model", *passages.KEYS, *passages.RUBRICS]]
 
 
-def released_data(wanted: bool = True) -> tuple[Released | None, str]:
-    """The released files, from mirror, cache or network, and where they are from; or None and why not.
+def written(writers) -> pd.DataFrame:
+    """What is derived of some models, or writers without one: a row for each entry, with lexicality and syntax."""
+    frames = [derived.read("passages", name).assign(model=name) for name in writers]
+    found = pd.concat(frames, ignore_index=True)
+    return found.assign(lexicality=found[list(LEXICAL)].mean(axis=1), syntax=1 - found["ted"])
 
-    Parameters
-    ----------
-    wanted : False reads and downloads nothing: the study is of the bundled corpus alone.
-    """
-    if not wanted:
-        return None, NOT_ASKED
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", upstream_files.LicenceWarning)  # what is returned says it, once
-            for repository in (latex.TOKENIZER, passages.REPOSITORY):
-                upstream_files.fetch_all(repository)
-    except upstream_files.ReleasedError:
-        return None, NOT_HERE
-    outputs = passages.released_outputs()
-    outputs["lexicality"] = outputs[list(scores.LEXICAL)].mean(axis=1)
-    outputs["syntax"] = 1 - outputs["ted"]
-    papers, entries = [], []
-    for paper in passages.released_papers():
-        strings = sum(len(entry.equations) for entry in paper.equations)
-        papers.append((paper.id, passages.venue(paper.id), len(paper.equations), strings))
-        entries += [(paper.id, int(e.number), i, len(e.context)) for i, e in enumerate(paper.equations)]
+
+def released() -> Released:
+    """The numbers of all models."""
+    both, entries = written(passages.MODELS), derived.read("passages", "entries")
+    by_paper = entries.groupby("paper_id", sort=False)["strings"].agg(entries="size", strings="sum").reset_index()
+    by_paper.insert(1, "venue", by_paper["paper_id"].map(passages.venue))
     return Released(
-        outputs,
-        passages.released_scores("judge"),
-        passages.released_scores("human"),
-        pd.DataFrame(papers, columns=["paper_id", "venue", "entries", "strings"]),
-        pd.DataFrame(entries, columns=["paper_id", "equation_id", "position", "length"]),
-    ), FOUND
+        both[both["ted"].notna()].reset_index(drop=True),
+        both[["model", *passages.KEYS, *passages.RUBRICS]].astype(dict.fromkeys(passages.RUBRICS, float)),
+        by_paper,
+        entries.assign(position=entries.groupby("paper_id").cumcount()),
+        derived.read("passages", "ratings"),
+    )
+
+
+def drawn(data: Released, model: str) -> pd.DataFrame:
+    """A model's judge scores of the rated entries in the order in which these were drawn.
+
+    The authors' notebook sets them beside the human scores row by row; only those of `DRAWN` are in this order.
+    """
+    order = data.ratings.loc[data.ratings["model"] == DRAWN, passages.KEYS]
+    return order.merge(data.judged[data.judged["model"] == model], how="left", validate="one_to_one")
 
 
 def density(counts) -> pd.Series:
@@ -121,8 +116,7 @@ def rated(data: Released) -> pd.DataFrame:
     for model in passages.MODELS:
         people = data.human[data.human["model"] == model].drop(columns="model")
         judged = data.judged[data.judged["model"] == model].drop(columns="model")
-        drawn = passages.judged_in_notebook_order(model, data.judged).drop(columns="model")
-        by_position = pair_by_position(drawn, people, passages.KEYS)
+        by_position = pair_by_position(drawn(data, model).drop(columns="model"), people, passages.KEYS)
         by_position = by_position.rename(columns=lambda name: name.replace("_id_a", "_id"))
         by_key = judged.merge(people, on=passages.KEYS, suffixes=("_a", "_b"), validate="one_to_one")
         for pairing, pairs in (("position", by_position), ("keys", by_key)):

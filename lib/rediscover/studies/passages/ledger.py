@@ -14,7 +14,7 @@ STUDY = studies()["passages"]
 TEXT = STUDY["text"]
 
 
-def ledger(measured: Mapping[str, Mapping], reason: str) -> pd.DataFrame:
+def ledger(measured: Mapping[str, Mapping], reason: str = "not measured") -> pd.DataFrame:
     """The ledger of all tables in ``study.yaml``.
 
     Parameters

@@ -13,9 +13,7 @@ class Passages(Parameters):
     Attributes
     ----------
     papers : papers of the bundled corpus, by id; an empty list means all of them.
-    released : whether the released outputs are read (from the mirror, the cache or the network) as well.
     """
 
     notebook: ClassVar[str] = "50_text_to_equation"
     papers: Annotated[list[str], AfterValidator(unique)]
-    released: bool

@@ -6,14 +6,9 @@ GPT-2's tokens, ted_parsed beside parse_failures, structure_distance, operator_j
 any other; the released pipeline leaves it out.
 """
 
-import functools
-import math
-import warnings
-
 import pandas as pd
 
 from ...metrics import latex
-from ...system import upstream_files
 
 LEXICAL = ("texbleu", "levenshtein_similarity", "seqsim", "rouge_l")
 TABLE3 = (*LEXICAL, "lexicality", "ted", "syntax")
@@ -31,7 +26,6 @@ def score(problem, solution, seed=0) -> dict[str, float]:
     Returns
     -------
     dict of metric -> value
-        texbleu, texbleu_no_penalty, rouge_l and lexicality are NaN where GPT-2's list of merges cannot be had;
         ted_parsed is NaN where SymPy parses nothing.
     """
     return scores_of([latex.clean(solution["latex"])], [latex.clean(problem.truth["latex"])]).iloc[0].to_dict()
@@ -44,31 +38,20 @@ def scores_of(predictions, truths) -> pd.DataFrame:
     ----------
     predictions, truths : sequences of LaTeX, equally long, cleaned by `metrics.latex.clean`
     """
-    free = (latex.levenshtein_similarity, latex.seqsim, latex.rouge_l_words, latex.ted)
-    needing = (latex.texbleu, latex.rouge_l) if tokenizer_reason() is None else ()
-    frame = latex.score_pairs(predictions, truths, metrics=(*needing, *free, *latex.HARMONISED))
+    released = (
+        latex.texbleu,
+        latex.rouge_l,
+        latex.levenshtein_similarity,
+        latex.seqsim,
+        latex.rouge_l_words,
+        latex.ted,
+    )
+    frame = latex.score_pairs(predictions, truths, metrics=(*released, *latex.HARMONISED))
     pairs = zip(predictions, truths, strict=True)
-    if needing:
-        frame["texbleu_no_penalty"] = [latex.texbleu(a, b, brevity=False) for a, b in pairs]
-    else:
-        frame[["texbleu", "rouge_l", "texbleu_no_penalty"]] = math.nan
-    frame["lexicality"] = frame[list(LEXICAL)].mean(axis=1, skipna=False)
+    frame["texbleu_no_penalty"] = [latex.texbleu(a, b, brevity=False) for a, b in pairs]
+    frame["lexicality"] = frame[list(LEXICAL)].mean(axis=1)
     frame["syntax"] = 1 - frame["ted"]
     return frame
-
-
-@functools.cache
-def tokenizer_reason() -> str | None:
-    """None if GPT-2's merges are on this machine, else why not; asked once per process, and nothing is downloaded."""
-    reason = upstream_files.unavailable(latex.TOKENIZER)
-    if reason:
-        warnings.warn(f"ROUGE-L and TexBLEU stay NaN: {reason}", stacklevel=2)
-    return reason
-
-
-def external() -> str:
-    """What scores depend on besides code, so that those without a tokenizer are not kept once there is one."""
-    return "no tokenizer" if upstream_files.unavailable(latex.TOKENIZER) else "gpt2"
 
 
 def table3(scores: pd.DataFrame) -> pd.DataFrame:
