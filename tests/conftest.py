@@ -1,5 +1,6 @@
 """What several test modules need."""
 
+import collections
 import os
 import subprocess
 from pathlib import Path
@@ -11,6 +12,29 @@ from rediscover.system.store import CACHE
 import pytest
 
 os.environ.setdefault("REDISCOVER_PROGRESS", "off")  # a bar would be output of the notebooks
+
+
+SLOW = Path(__file__).with_name("slow.txt")  # tests that `make test-fast` leaves out; `make slow-tests` writes it
+SLOW_SECONDS = 0.2
+_seconds: dict[str, float] = collections.defaultdict(float)
+
+
+def pytest_collection_modifyitems(items):
+    slow = set(SLOW.read_text().splitlines())
+    for item in items:
+        if item.nodeid in slow:
+            item.add_marker(pytest.mark.slow)
+
+
+def pytest_runtest_logreport(report):
+    _seconds[report.nodeid] += report.duration
+
+
+def pytest_sessionfinish():
+    """With REDISCOVER_TIME_TESTS, add to the list what took long in this session (a shared set-up counts once)."""
+    if os.environ.get("REDISCOVER_TIME_TESTS"):
+        found = {name for name, seconds in _seconds.items() if seconds > SLOW_SECONDS and ".ipynb" not in name}
+        SLOW.write_text("\n".join(sorted(found | set(SLOW.read_text().split("\n")) - {""})) + "\n")
 
 
 @pytest.fixture(scope="session")
