@@ -1,23 +1,20 @@
 """Frames hold what their schema says, in memory and after a way through CSV."""
 
+from factories import runs_frame
 from rediscover.runs.schema import RUNS, SCORES, check, read_csv, to_csv
 
 import numpy as np
-import pandas as pd
 import pytest
 
-IDENTITY = {"study": "odes", "problem": "odes/1", "subset": "1", "method": "sindy", "settings": {"a": [1, 0.5]}}
-IDENTITY |= {"noise": 0.1, "seed": 0, "status": "ok"}
+IDENTITY = {"problem": "odes/1", "subset": "1", "method": "sindy", "settings": {"a": [1, 0.5]}, "noise": 0.1}
 ANSWER = {"solution": {"x0": "2.0*x0"}, "candidates": [{"solution": {"x0": "2.0*x0"}, "notes": {}}]}
 NOTHING = {"solution": None, "candidates": [], "status": "timeout", "loss": np.nan, "complexity": np.nan}
 
 
 @pytest.fixture
 def runs():
-    timings = {"seconds": 1.5, "peak_mb": 80.0, "reused": False}
-    ok = IDENTITY | {"reason": ""} | ANSWER | {"loss": 0.25, "complexity": 3.0, "evaluations": 7} | timings
-    frame = pd.DataFrame([ok, ok | NOTHING | {"reason": "more than 1 s", "evaluations": None}])
-    return frame.astype({"evaluations": "Int64"})
+    ok = IDENTITY | ANSWER | {"reason": "", "loss": 0.25, "complexity": 3.0, "evaluations": 7}
+    return runs_frame([ok, ok | NOTHING | {"reason": "more than 1 s", "evaluations": None}])
 
 
 def test_runs_come_back_from_csv_as_they_were(runs, tmp_path):

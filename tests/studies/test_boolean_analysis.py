@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import rediscover as rd
+from factories import scores_frame
 from rediscover import report
 from rediscover.expressions import parse
 from rediscover.studies.boolean import analysis, claims, derive
@@ -21,9 +22,9 @@ SCORES = [f"{column}_{split}" for split in analysis.SPLITS for column in analysi
 
 def scores(*values, seed=0):
     """Scores of LogicGEP on some of `NETWORKS`, every measure of a network alike."""
-    frame = pd.DataFrame({score: list(values) for score in SCORES})
-    frame["proximity_classes"], frame["operations"] = 2.0, [10.0 * value for value in values]
-    return frame.assign(problem=NETWORKS[: len(values)], seed=seed, method="logicgep")
+    columns = {score: list(values) for score in SCORES}
+    columns |= {"proximity_classes": 2.0, "operations": [10.0 * value for value in values]}
+    return scores_frame(columns | {"problem": NETWORKS[: len(values)], "seed": seed, "method": "logicgep"})
 
 
 @pytest.fixture

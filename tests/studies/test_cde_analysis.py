@@ -1,5 +1,6 @@
 """The analysis, ledger and claims of the study of coupled equations, on cases worked by hand."""
 
+from factories import scores_frame
 from rediscover import report
 from rediscover.report import papers
 from rediscover.report.summaries import summary
@@ -13,8 +14,8 @@ import pytest
 
 def scored(id_, ood, method="least_squares", states="1", **columns):
     """A table of scores, one system a row."""
-    frame = {"method": method, "subset": states, "seed": 0, "r2_trajectories_id": id_, "r2_trajectories_ood": ood}
-    return pd.DataFrame(frame | {"problem": [f"cde/{states}{i}" for i in range(len(id_))]} | columns)
+    frame = {"method": method, "subset": states, "r2_trajectories_id": id_, "r2_trajectories_ood": ood}
+    return scores_frame(frame | {"problem": [f"cde/{states}{i}" for i in range(len(id_))]} | columns)
 
 
 class TestContributions:

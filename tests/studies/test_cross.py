@@ -3,6 +3,7 @@
 import math
 
 import rediscover as rd
+from factories import scores_frame
 from rediscover import runs
 from rediscover.studies.cross import analysis, definitions
 from rediscover.system.studies import studies
@@ -21,12 +22,12 @@ def scored(**columns):
     rows = []
     for i in range(4):
         for name in sorted(methods):
-            row = {"study": "srsd", "problem": f"srsd/{i}", "seed": 0, "method": name}
+            row = {"problem": f"srsd/{i}", "method": name}
             for key in definitions.DEFINITIONS:
                 value = columns.get(key, {}).get(name, 1.0)
                 row[key] = value[i] if isinstance(value, list) else value
             rows.append(row)
-    return pd.DataFrame(rows)
+    return scores_frame(rows)
 
 
 def test_every_family_has_one_harmonised_definition():

@@ -2,6 +2,7 @@
 
 import math
 
+from factories import scores_frame
 from rediscover import report
 from rediscover.params import read
 from rediscover.report.comparisons import PAIRED_TEST, paired_tests
@@ -25,9 +26,8 @@ def scored(rows):
         "complexity_mdbench": 3.0,
         "complexity_own": 4.0,
         "identified": 0.0,
-        "seed": 0,
     }
-    return pd.DataFrame([base | row for row in rows])
+    return scores_frame([base | row for row in rows])
 
 
 # Cells

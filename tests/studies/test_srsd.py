@@ -1,6 +1,7 @@
 """Choice of candidates, statistics, verdicts and ledger of the SRSD study, on cases worked by hand."""
 
 import rediscover as rd
+from factories import runs_frame, scores_frame
 from rediscover import report
 from rediscover.expressions import parse
 from rediscover.metrics import symbolic
@@ -248,9 +249,10 @@ def test_distance_grows_with_what_has_a_positive_slope(operations, decades, verd
 
 def scored():
     """Scores of gplearn on ten laws of each set: three fit and are solved, distances 0.8."""
-    sets = pd.DataFrame({"subset": np.repeat(SETS, 10), "method": "gplearn", "noise": 0.0})
     right = np.tile([1.0] * 3 + [0.0] * 7, 3)
-    return sets.assign(r2_accuracy=right, solution_rate=right, ned_published=0.8)
+    return scores_frame(
+        {"subset": np.repeat(SETS, 10), "r2_accuracy": right, "solution_rate": right, "ned_published": 0.8}
+    )
 
 
 def test_every_cell_gets_a_verdict():
@@ -318,9 +320,9 @@ def test_failed_runs_count_as_missed_laws(weight, monkeypatch):
         return [{"status": "ok", "result": scores.score(weight, solution)} for solution in records["solution"]]
 
     monkeypatch.setattr(scoring, "on_answers", outcomes)
-    about = {"study": "srsd", "problem": weight.id, "subset": "easy", "settings": {}, "noise": 0.0, "seed": 0}
-    ok = about | {"method": "oracle", "status": "ok", "solution": dict(weight.truth)}
-    records = pd.DataFrame([ok, about | {"method": "mean", "status": "timeout", "solution": None}])
+    about = {"problem": weight.id, "subset": "easy"}
+    ok = about | {"method": "oracle", "solution": dict(weight.truth)}
+    records = runs_frame([ok, about | {"method": "mean", "status": "timeout", "solution": None}])
     row = scoring.table(records, [weight]).loc[1]
     assert row["ned_published"] == 1.0 and row["ned_published_simplified"] == 0.0 and row["r2"] == -np.inf
     assert row["solution_rate"] == row["solution_indistinguishable"] == 0.0 and np.isnan(row["complexity_tree"])
