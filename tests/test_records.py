@@ -190,19 +190,17 @@ def test_a_recording_that_is_killed_goes_on(repository, ending):
             [sys.executable, "-c", SCRIPT], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
 
-    process = start()
-    assert process.stdout.readline() == "40\n"
     file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
-    while not file.exists() and process.poll() is None:
-        time.sleep(0.05)
-    process.send_signal(ending)
-    process.wait()
+    with start() as process:
+        assert process.stdout.readline() == "40\n"
+        while not file.exists() and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(ending)
     kept = len(records.load(file))
     assert 0 < kept < 40 and records.altered() == []
-    process = start()
-    assert process.stdout.readline() == f"{40 - kept}\n"
-    process.kill()
-    process.wait()
+    with start() as process:
+        assert process.stdout.readline() == f"{40 - kept}\n"
+        process.kill()
 
 
 def test_a_recording_stops_when_its_time_is_over(planned, repository):

@@ -49,7 +49,7 @@ def test_another_type_or_column_is_refused(runs, change, message):
 
 
 def test_a_missing_column_is_refused_and_scores_are_numbers(runs):
-    scores = runs[list(IDENTITY)].assign(scoring="", r2=0.5)
+    scores = runs[[name for name in SCORES if name in RUNS]].assign(scoring="", r2=0.5)
     with pytest.raises(TypeError, match="no column 'scoring'"):
         check(scores.drop(columns="scoring"), SCORES, rest=float)
     with pytest.raises(TypeError, match="column 'r2' holds a str"):
