@@ -15,6 +15,7 @@ from .physics import factors, power_law, product, sums
 from .piecewise import piecewise
 from .polynomials import beside, polynomial, quotient
 from .pursuit import TERMS, Terms, pursue, usable
+from .shortening import shortened
 
 ROWS = 1_500  # rows that finds are checked on; a rest is only checked at the end
 PURSUIT_ROWS = 400
@@ -62,6 +63,7 @@ class Search:
         """Keep finds and count; whether one is exact."""
         finds, used = result
         finds = [self.confirmed(find) for find in finds if np.isfinite(find.error)]
+        finds += [self.confirmed(shortened(find, self.columns, self.y)) for find in finds if find.exact]
         self.finds += finds
         self.used += used
         return any(find.exact for find in finds)
