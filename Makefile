@@ -29,7 +29,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records generate bench lab refresh cost whole readme facts given-up clean distclean lock
+.PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records spot-check generate bench lab refresh cost whole readme facts given-up clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
@@ -95,9 +95,13 @@ lint: $(READY) ## style and types: ruff on everything, mypy on the library
 	$(PY) -m ruff format --check lib tests
 	$(PY) -m mypy
 
-records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD=..., HOURS=2, WORKERS=...)
+records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD=..., HOURS=2, WORKERS=..., LIST=1)
 	@$(PY) -m rediscover records $(filter-out 00% 60% 90%,$(STUDY)) $(if $(METHOD),--methods $(METHOD)) \
-	    $(if $(HOURS),--hours $(HOURS)) $(if $(WORKERS),--workers $(WORKERS))
+	    $(if $(HOURS),--hours $(HOURS)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(LIST),--list) \
+	    $(if $(SHARD),--shard $(SHARD)) $(if $(INTO),--into $(INTO)) $(if $(MERGE),--merge $(MERGE))
+
+spot-check: $(READY) ## run a sample of the recorded runs again and compare the answers (SEED=0)
+	@$(PY) -m rediscover spot-check $(if $(SEED),--seed $(SEED))
 
 generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \

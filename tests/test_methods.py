@@ -4,6 +4,7 @@ promises beyond."""
 import dataclasses
 import importlib.metadata
 import json
+import pickle
 import types
 from pathlib import Path
 
@@ -48,6 +49,13 @@ class Plane(Regression):
         if self.edit:
             self.edit(X_train, z_train)
         return {"train": Split(X_train, z_train), "test": Split(X[half:], z[half:])}
+
+
+@pytest.mark.parametrize("name", REGISTRY)
+def test_a_method_travels_to_a_worker(name):
+    method = REGISTRY[name]()
+    again = pickle.loads(pickle.dumps(method))
+    assert type(again) is type(method) and again.settings == method.settings
 
 
 def plane(x_unit=1.0, z_unit=1.0, **options):

@@ -91,7 +91,7 @@ class TestNetworks:
         assert not np.array_equal(problem.data(1)["train"].X[:5], problem.data(2)["train"].X[:5])
 
     def test_unknown_option(self):
-        with pytest.raises(ValueError, match="'released' or 'complete'"):
+        with pytest.raises(ValueError, match="released or complete"):
             rd.problem("boolean/B01", transitions="half")
 
     def test_rules_reproduce_the_benchmark(self):

@@ -8,7 +8,7 @@ from rediscover import params, report, runs
 from rediscover.metrics import causal as metrics
 from rediscover.problems import causal as facts
 from rediscover.report.comparisons import build_methods
-from rediscover.runs import scoring
+from rediscover.runs import schema, scoring
 from rediscover.studies.causal import analysis, claims, paper_runs
 from rediscover.studies.causal.scores import graph_scores, score
 
@@ -102,7 +102,8 @@ class TestWithoutTheReleasedFile:
         for frame, name in ((found, "causal_runs"), (scored, "causal_scores")):
             kept = pd.read_csv(params.root() / "tables" / f"{name}.csv")
             kept = kept[kept["problem"] == id].reset_index(drop=True)
-            again = pd.read_csv(io.StringIO(frame[kept.columns].to_csv(index=False, float_format="%.10g")))
+            schema.to_csv(frame[kept.columns], text := io.StringIO(), float_format="%.10g")
+            again = pd.read_csv(io.StringIO(text.getvalue()))
             pd.testing.assert_frame_equal(again, kept, check_dtype=False)
 
     def test_recorded_answers_refuse_what_the_method_refuses(self):

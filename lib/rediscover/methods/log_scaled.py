@@ -61,4 +61,8 @@ def log_scaled(method: type[Tabular]) -> type[Tabular]:
     return dataclasses.dataclass(frozen=True)(type(f"{method.__name__}LogScaled", (LogScaled, method), body))
 
 
-VARIANTS = [log_scaled(method) for method in (Gplearn, Operon, Polynomial, Pysr)]
+# Workers find a class by its name in the module.
+GplearnLogScaled = log_scaled(Gplearn)
+OperonLogScaled = log_scaled(Operon)
+PolynomialLogScaled = log_scaled(Polynomial)
+PysrLogScaled = log_scaled(Pysr)
