@@ -15,7 +15,7 @@ os.environ.setdefault("REDISCOVER_PROGRESS", "off")  # a bar would be output of 
 
 
 SLOW = Path(__file__).with_name("slow.txt")  # tests that `make test-fast` leaves out; `make slow-tests` writes it
-SLOW_SECONDS = 0.2
+SLOW_SECONDS = 0.05
 _seconds: dict[str, float] = collections.defaultdict(float)
 
 
