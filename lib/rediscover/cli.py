@@ -179,9 +179,11 @@ def _derive(options: argparse.Namespace) -> int:
     from .system import derived, upstream_files
 
     tables, status = derived.tables(*options.studies), 0
-    for study in dict.fromkeys(study for study, _ in tables) if not options.check else ():
-        print(*derived.write(study), sep="\n")
-    for (study, name), table in tables.items() if options.check else ():
+    if not options.check:
+        for study in dict.fromkeys(study for study, _ in tables):
+            print(*derived.write(study), sep="\n")
+        return status
+    for (study, name), table in tables.items():
         if reason := upstream_files.unavailable(table.repository):
             print(f"{study}/{name}: not checked, {reason}")
             continue

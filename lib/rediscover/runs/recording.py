@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import executor_for, progress_bar, records
+from ..methods import Budget
+from . import compute, executor_for, progress_bar, records
 from .executors import Task
 from .run import Run
 
@@ -86,7 +87,7 @@ def sample(runs: Sequence[Run], lines: Sequence[dict], seed: int, seconds: float
     runs, lines : list of Run and their records, alike in length
     seed : int
     seconds : float
-        Recorded seconds that the sample may take together; the run that takes least of each method is always in.
+        Recorded seconds that the sample may take together.
     size : int
 
     Returns
@@ -115,7 +116,7 @@ def spot_checks(runs: Sequence[Run], *, seed: int = 0, seconds: float = 600.0, *
 
     Answers must be the same to the last digit. Those of methods whose own arithmetic follows the processor
     (``Method.portable`` is False) are compared by their loss where the record was made on another processor, within
-    `PORTABLE_LOSS`, and reported as such: they never count as a mismatch there.
+    `PORTABLE_LOSS`, and reported as such.
 
     Parameters
     ----------
@@ -135,13 +136,13 @@ def spot_checks(runs: Sequence[Run], *, seed: int = 0, seconds: float = 600.0, *
     """
     import pandas as pd
 
-    from . import compute
-
     lines = records.lines(runs)
     known = [(run, line) for run, line in zip(runs, lines, strict=True) if line and not run.method.available()]
     chosen = [known[i] for i in sample([r for r, _ in known], [line for _, line in known], seed, seconds)]
+    again = [run for run, _ in chosen]
+    limits = max((run.budget for run in again), key=lambda budget: (budget.seconds, budget.memory_mb), default=Budget())
     rows = []
-    for (run, line), outcome in zip(chosen, again([run for run, _ in chosen], compute, **options), strict=True):
+    for (run, line), outcome in zip(chosen, compute(again, limits, **options), strict=True):
         elsewhere = not run.method.portable and line["processor"] != records.processor()
         same = close(line, outcome) if elsewhere else equal(line, outcome)
         rows.append(
@@ -150,14 +151,6 @@ def spot_checks(runs: Sequence[Run], *, seed: int = 0, seconds: float = 600.0, *
             | {"compared": "loss" if elsewhere else "answers", "same": same}
         )
     return pd.DataFrame(rows)
-
-
-def again(runs: Sequence[Run], compute: Callable[..., list[dict]], **options: Any) -> list[dict]:
-    """Outcomes of runs that are done anew, each within its own limits."""
-    if not runs:
-        return []
-    limits = max((run.budget for run in runs), key=lambda budget: (budget.seconds, budget.memory_mb))
-    return compute(runs, limits, **options)
 
 
 def equal(line: dict, outcome: dict) -> bool:

@@ -124,7 +124,7 @@ def find(runs: Sequence[Run]) -> list[dict | None]:
 
 def lines(runs: Sequence[Run]) -> list[dict | None]:
     """The record of each run; None where there is none, or where records are not `used`."""
-    return [_line(run) if used() else None for run in runs]
+    return [_line(run) for run in runs] if used() else [None] * len(runs)
 
 
 def add(found: Iterable[Mapping[str, Any]], into: Path | None = None) -> int:

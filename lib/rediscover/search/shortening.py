@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .formula import Found, Tree, found, leaf, rounded, tidy
+from ..expressions.trees import is_number
+from .formula import Found, Tree, found, leaf, rounded, tidy, times
 
 IDENTITY_AT_ZERO = ("sin", "tan", "atan", "asin", "tanh", "sinh", "atanh", "asinh")
 
@@ -64,17 +65,13 @@ def _rewritten(tree: Tree) -> Iterator[Tree]:
         yield ("+", (1,), parts[0])
     elif label == "/" and (factor := _factor(parts[0])) not in (0, 1):
         yield ("/", scaled(parts[0], 1 / factor), scaled(parts[1], 1 / factor))
-    elif label == "**" and parts[0][0] == "exp" and _number(parts[1]):
+    elif label == "**" and parts[0][0] == "exp" and is_number(parts[1][0]):
         yield ("exp", scaled(parts[0][1], parts[1][0]))
-
-
-def _number(tree: Tree) -> bool:
-    return len(tree) == 1 and type(tree[0]) in (int, float)
 
 
 def _factor(tree: Tree) -> float:
     """The number that a product begins or ends with; 1 where there is none."""
-    if _number(tree):
+    if is_number(tree[0]):
         return tree[0]
     if tree[0] == "neg":
         return -_factor(tree[1])
@@ -90,13 +87,13 @@ def scaled(tree: Tree, factor: float) -> Tree:
     ('+', ('x',), (2,))
     """
     label, *parts = tree
-    if _number(tree):
+    if is_number(label):
         return leaf(label * factor)
     if label in ("+", "-"):
         return (label, scaled(parts[0], factor), scaled(parts[1], factor))
     if label == "neg":
         return ("neg", scaled(parts[0], factor))
-    if label == "*" and (numbers := [i for i in (0, 1) if _number(parts[i])]):
+    if label == "*" and (numbers := [i for i in (0, 1) if is_number(parts[i][0])]):
         parts[numbers[0]] = leaf(parts[numbers[0]][0] * factor)
         return tidy(("*", *parts))
-    return tree if factor == 1 else ("*", leaf(factor), tree)
+    return times(factor, tree)
