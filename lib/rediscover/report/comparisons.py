@@ -15,6 +15,21 @@ from .plots import order
 from .statistics import holm, paired_wilcoxon
 
 
+def exact(values: Mapping[tuple, float]) -> dict[tuple, dict[str, float]]:
+    """Counts and other values without chance, by the key of their cells, as `ledger.compare` takes them.
+
+    Parameters
+    ----------
+    values : key values of a cell -> number
+
+    Returns
+    -------
+    dict
+        The same keys -> value, low and high, all equal.
+    """
+    return {key: {"value": value, "low": value, "high": value} for key, value in values.items()}
+
+
 def paired_test(
     a: ArrayLike,
     b: ArrayLike,

@@ -1,12 +1,16 @@
 """Every published number of MDBench with a verdict; how it is compared is in study.yaml."""
 
+import re
+
 import numpy as np
 import pandas as pd
 
-from ...report.comparisons import labels
-from ...report.ledger import combine, compare_table
+from ...problems import problem, problems
+from ...problems.pdes import settings
+from ...report.comparisons import exact, labels
+from ...report.ledger import combine, compare_table, verdict
 from ...report.papers import published
-from .analysis import CELL, printed_cells
+from .analysis import CELL, label, printed_cells
 
 COARSE = "not comparable", "with a small library or on a coarser grid in this profile"
 BOUNDS = {"low": np.nan, "high": np.nan}
@@ -60,3 +64,52 @@ def of_runtimes() -> pd.DataFrame:
     columns = {"mdbench_table_a7": {"runtime_seconds": "value"}, "mdbench_table3_runtime": {}}
     tables = {name: published(name).rename(columns=changed) for name, changed in columns.items()}
     return combine(compare_table(name, {}, rows=table) for name, table in tables.items())
+
+
+def of_systems() -> pd.DataFrame:
+    """Tables A1 and A4: the grids of the fields and the numbers of states, as they are here."""
+    printed = published("mdbench_table_a1").set_index(["dataset", "property"])["value"]
+    cells = {}
+    for id in problems("pdes"):
+        entry, name = settings(id.partition("/")[2]), label(id)
+        counts = {"n_state_variables": len(entry["names"]), "n_time_points": entry["time"][2]}
+        counts["time_step"] = entry["time"][1]
+        cells |= exact({(name, key): value for key, value in counts.items()})
+        sizes = "x".join(str(points) for *_, points in entry["axes"].values())
+        ends = {axis: (low, low + step * (points - 1)) for axis, (low, step, points) in entry["axes"].items()}
+        # A periodic axis may be printed up to where it closes, one step beyond its last point.
+        beyond = [step * entry.get("periodic", False) for _, step, _ in entry["axes"].values()]
+        reach = [bounds for (a, b), more in zip(ends.values(), beyond, strict=True) for bounds in ((a, a), (b, b + more))]
+        numbers = re.findall(r"-?\d[\d.]*", printed[name, "spatial_domain"])
+        same = [verdict(text, *bounds) == "reproduced" for text, bounds in zip(numbers, reach, strict=True)]
+        domain = "; ".join(f"{axis} in [{low:.5g}, {high:.5g}]" for axis, (low, high) in ends.items())
+        cells[name, "spatial_resolution"] = _text(sizes, sizes == printed[name, "spatial_resolution"])
+        cells[name, "spatial_domain"] = _text(domain, all(same))
+    states = published("mdbench_table_a4").rename(columns={"dimension": "value"})
+    dimensions = exact({(label(id),): len(problem(id).outputs) for id in problems("odes")})
+    return combine([compare_table("mdbench_table_a1", cells), compare_table("mdbench_table_a4", dimensions, rows=states)])
+
+
+def _text(value: str, same: bool) -> dict:
+    found = ("reproduced", "") if same else ("differs", "by more than rounding")
+    return {"value": value, "verdict": found[0], "reason": found[1], **BOUNDS}
+
+
+def of_text(at_40: pd.DataFrame) -> pd.DataFrame:
+    """Numbers of Section 4.2: ratios of Table A7's seconds, and beside the printed ratios of errors ours.
+
+    `at_40`: mean and std of log10 of the error at 40 dB over the clean one; index: PDEs, ODEs.
+    """
+    cells = {}
+    for systems, row in at_40.iterrows():
+        for part, name in (("mean", "mean"), ("sd", "std")):
+            about = {"verdict": "not comparable", "reason": "the base and what is averaged are not stated; ours is log10"}
+            cells[systems, f"log error ratio of 40 dB over clean, {part}"] = {"value": row[name], **BOUNDS, **about}
+    seconds = published("mdbench_table_a7").set_index(["method", "dataset"])["runtime_seconds"]
+    for method in ("PDEFIND", "PySR"):
+        for space in ("2D", "3D"):
+            slow, fast = (float(seconds[method, f"Heat (Solar) {d}"]) for d in (space, "1D"))
+            bounds = {"low": (slow - 0.5) / (fast + 0.5), "high": (slow + 0.5) / (fast - 0.5)}
+            about = {"definition": "ratio of the seconds in Table A7"}
+            cells[method, f"run time on Heat (Solar) {space} over 1D"] = {"value": slow / fast, **bounds, **about}
+    return compare_table("mdbench_text_numbers", cells)

@@ -2,13 +2,17 @@
 
 import numpy as np
 import pandas as pd
+from scipy.stats import kstest
 
-from ...report.comparisons import labels
+from ...expressions import parse
+from ...problems import facts, generator, problem
+from ...report.comparisons import exact, labels
 from ...report.ledger import combine, compare_table
 from ...report.papers import published
 from ...report.summaries import interval
 
 BOUNDS = ("value", "low", "high")
+DRAWN = 2000  # rows, by which a printed range is judged
 
 
 def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
@@ -18,7 +22,7 @@ def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
     p_least, p_most.
     """
     distances = skeletons.set_index(["method", "equation_id"])["ned_published"].items()
-    exact = {key: dict.fromkeys(BOUNDS, value) for key, value in distances}
+    skeletons = exact(dict(distances))
     p_values = raters[["p", "p_least", "p_most"]].set_axis(list(BOUNDS), axis=1)
     measured = {
         "srsd_table2": _means(scored, "subset", "r2_accuracy", 100),
@@ -26,8 +30,8 @@ def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
         "srsd_table4": _means(scored, "subset", "ned_published"),
         "srsd_table_s15": _means(noise_scored, "noise", "ned_published"),
         "srsd_table_s16": _rates(paired),
-        "srsd_table_s13": exact,
-        "srsd_table_s14": exact,
+        "srsd_table_s13": skeletons,
+        "srsd_table_s14": skeletons,
         "srsd_table_s17": {(metric, "p_value"): row.to_dict() for metric, row in p_values.iterrows()},
     }
     reasons = labels("srsd")["reason"]
@@ -65,3 +69,42 @@ def _rates(paired):
             reason = f"{solved} of {n} laws; budget and settings differ"
             measured[label, dataset] = {bound: 100 * share[bound] for bound in BOUNDS} | {"reason": reason}
     return measured
+
+
+def of_ranges() -> pd.DataFrame:
+    """Tables 1 and S1 to S11: each printed range beside what is drawn here, each constant beside its value here."""
+    rows, measured = published("srsd_tables_s1_s11"), {}
+    for (name, ranges), part in rows.groupby(["equation_id", "ranges"]):
+        law = problem(f"srsd/{name}", variant="fsrd" if ranges == "original" else "srsd")
+        drawn = dict(zip(law.inputs, law.draw(DRAWN, generator(0, law.id, "printed ranges")).X.T, strict=True))
+        for symbol, text in part[["symbol", "value"]].to_numpy():
+            if symbol in drawn:
+                measured[name, symbol, ranges] = _range(drawn[symbol], text)
+            else:
+                value = facts("srsd")["constants"][law.entry["constants"][symbol]["is"]]
+                measured |= exact({(name, symbol, ranges): value})
+    return compare_table("srsd_tables_s1_s11", measured)
+
+
+def _range(values: np.ndarray, printed: str) -> dict:
+    """Drawn values beside a printed range, such as ``log 1e-2 1e0`` (of magnitudes) or ``uniform 0 2*pi``."""
+    family, *ends = printed.split()
+    low, high = (float(parse(end)({})) for end in ends)
+    if family == "log":
+        values = np.abs(values)
+        low, high, shares = *np.log((low, high)), np.log(values)
+    else:
+        shares = values
+    p = kstest((shares - low) / (high - low), "uniform", method="asymp").pvalue
+    shown = f"{values.min():.3g} to {values.max():.3g}"
+    return {"value": shown, "low": np.nan, "high": np.nan, "verdict": "reproduced" if p > 1e-6 else "differs"}
+
+
+def of_text(twins: pd.DataFrame, sizes: pd.Series) -> pd.DataFrame:
+    """Numbers of the text: problems with duplicates (`analysis.duplicates`), and laws by set."""
+    same, scaled = (100 * (twins[name] > 0).mean() for name in ("twins", "scaled"))
+    about = {"reason": f"up to a constant factor; the very same function {same:.1f} %"}
+    counts = {"problems": sizes.sum()} | {f"{name} problems": size for name, size in sizes.items()}
+    cells = exact({(name,): size for name, size in counts.items()})
+    cells["original problems that are duplicates",] = {"value": scaled, "low": scaled - 5, "high": scaled + 5, **about}
+    return compare_table("srsd_text_numbers", cells)
