@@ -24,7 +24,7 @@ import pandas as pd
 import pytest
 import yaml
 
-CONTROLS = ("mean", "oracle", "zero")
+CONTROLS = ("blind_skeleton", "mean", "oracle", "zero")
 REGISTRY = methods.registry()
 # Methods that say of themselves that they take any regression problem.
 GENERIC = [name for name, cls in REGISTRY.items() if Regression in cls.accepts and cls().available() is None]
