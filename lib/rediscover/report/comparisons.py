@@ -1,6 +1,7 @@
 """What several studies compare alike: paired tests, recovered shares, best printed values, methods by their labels."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from .plots import order
 from .statistics import holm, paired_wilcoxon
 
 
-def exact(values: Mapping[tuple, float]) -> dict[tuple, dict[str, float]]:
+def exact(values: Mapping[tuple, float]) -> dict[tuple, dict[str, Any]]:
     """Counts and other values without chance, by the key of their cells, as `ledger.compare` takes them.
 
     Parameters

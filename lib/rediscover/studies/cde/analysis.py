@@ -1,12 +1,10 @@
 """What the study of coupled differential equations computes twice, or decides a verdict by."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
-import yaml
 
 from ...report.papers import published
+from ...system.studies import studies
 
 SPLITS = {"id": "in distribution", "ood": "out of distribution"}
 METRICS = ["sr2", "acc_0.9"]
@@ -72,10 +70,11 @@ def figure3(released: pd.DataFrame) -> pd.DataFrame:
         Index: model and reasoning ('without', 'with'). Columns: runs, SR2 and ACC (shares, with the paper's
         divisors), "SR2 drawn" and "ACC drawn" (NaN where not recovered).
     """
-    facts = yaml.safe_load(Path(__file__).with_name("figure3.yaml").read_text(encoding="utf-8"))
+    drawn, facts = published("symbolbench_figure3a"), studies()["cde"]["figures"]["3a"]
     r2 = released[released["number"] <= facts["last"]].groupby(["model", "reasoning"])["r2"]
-    points = pd.DataFrame(facts["points"], columns=["model", "reasoning", "SR2 drawn", "ACC drawn"])
-    return points.set_index(["model", "reasoning"]).assign(
+    points = drawn.astype({"value": float}).pivot(index=["model", "reasoning"], columns="metric", values="value")
+    points = points.loc[drawn.set_index(["model", "reasoning"]).index.unique()].rename_axis(columns=None)
+    return points.add_suffix(" drawn").assign(
         runs=r2.size(),
         SR2=r2.agg(lambda values: values.clip(lower=0).sum()) / facts["divisor"]["sr2"],
         ACC=r2.agg(lambda values: (values >= 0.9).sum()) / facts["divisor"]["acc_0.9"],

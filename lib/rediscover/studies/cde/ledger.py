@@ -1,8 +1,9 @@
-"""SymbolBench's printed Tables 2, 5 (and 9, the same) and 6, cell by cell; the rules are in study.yaml."""
+"""SymbolBench's printed Tables 2, 5 (and 9, the same), 6 and Figure 3 (a), cell by cell; rules are in study.yaml."""
 
 import numpy as np
 import pandas as pd
 
+from ...report.comparisons import exact
 from ...report.ledger import combine, compare_table
 from ...report.papers import catalogue
 from ...system.studies import studies
@@ -36,11 +37,12 @@ def table6(scored: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(cells).rename_axis(columns=["split", "metric"])
 
 
-def ledger(scored6: pd.DataFrame | None = None) -> pd.DataFrame:
-    """A row for each printed number; measured are the correlations and gplearn's row of Table 6.
+def ledger(points: pd.DataFrame, scored6: pd.DataFrame | None = None) -> pd.DataFrame:
+    """A row for each printed number; measured are the correlations, Figure 3 (a) and gplearn's row of Table 6.
 
     Parameters
     ----------
+    points : from `analysis.figure3`
     scored6 : scores of gplearn as released on `TABLE6`, several seeds; None where it was not run.
 
     Returns
@@ -57,7 +59,11 @@ def ledger(scored6: pd.DataFrame | None = None) -> pd.DataFrame:
         for key, (columns, r) in correlations()[["columns", "r"]].iterrows()
     }
     table5 = _compared("symbolbench_table5_9", measured)
-    return combine([table2, table5, _compared("symbolbench_table6", {} if scored6 is None else _gplearn(scored6))])
+    table6 = _compared("symbolbench_table6", {} if scored6 is None else _gplearn(scored6))
+    figure3 = exact(points[["SR2", "ACC"]].stack().to_dict())
+    for (model, reasoning, _), cell in figure3.items():
+        cell["reason"] = f"{points.loc[(model, reasoning), 'runs']} released runs"
+    return combine([table2, table5, table6, compare_table("symbolbench_figure3a", figure3)])
 
 
 def _compared(name: str, measured: dict) -> pd.DataFrame:

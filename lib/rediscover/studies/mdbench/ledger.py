@@ -69,7 +69,7 @@ def of_runtimes() -> pd.DataFrame:
 def of_systems() -> pd.DataFrame:
     """Tables A1 and A4: the grids of the fields and the numbers of states, as they are here."""
     printed = published("mdbench_table_a1").set_index(["dataset", "property"])["value"]
-    cells = {}
+    cells: dict[tuple, dict] = {}
     for id in problems("pdes"):
         entry, name = settings(id.partition("/")[2]), label(id)
         counts = {"n_state_variables": len(entry["names"]), "n_time_points": entry["time"][2]}
@@ -79,7 +79,9 @@ def of_systems() -> pd.DataFrame:
         ends = {axis: (low, low + step * (points - 1)) for axis, (low, step, points) in entry["axes"].items()}
         # A periodic axis may be printed up to where it closes, one step beyond its last point.
         beyond = [step * entry.get("periodic", False) for _, step, _ in entry["axes"].values()]
-        reach = [bounds for (a, b), more in zip(ends.values(), beyond, strict=True) for bounds in ((a, a), (b, b + more))]
+        reach = [
+            bounds for (a, b), more in zip(ends.values(), beyond, strict=True) for bounds in ((a, a), (b, b + more))
+        ]
         numbers = re.findall(r"-?\d[\d.]*", printed[name, "spatial_domain"])
         same = [verdict(text, *bounds) == "reproduced" for text, bounds in zip(numbers, reach, strict=True)]
         domain = "; ".join(f"{axis} in [{low:.5g}, {high:.5g}]" for axis, (low, high) in ends.items())
@@ -87,7 +89,9 @@ def of_systems() -> pd.DataFrame:
         cells[name, "spatial_domain"] = _text(domain, all(same))
     states = published("mdbench_table_a4").rename(columns={"dimension": "value"})
     dimensions = exact({(label(id),): len(problem(id).outputs) for id in problems("odes")})
-    return combine([compare_table("mdbench_table_a1", cells), compare_table("mdbench_table_a4", dimensions, rows=states)])
+    return combine(
+        [compare_table("mdbench_table_a1", cells), compare_table("mdbench_table_a4", dimensions, rows=states)]
+    )
 
 
 def _text(value: str, same: bool) -> dict:
@@ -103,7 +107,10 @@ def of_text(at_40: pd.DataFrame) -> pd.DataFrame:
     cells = {}
     for systems, row in at_40.iterrows():
         for part, name in (("mean", "mean"), ("sd", "std")):
-            about = {"verdict": "not comparable", "reason": "the base and what is averaged are not stated; ours is log10"}
+            about = {
+                "verdict": "not comparable",
+                "reason": "the base and what is averaged are not stated; ours is log10",
+            }
             cells[systems, f"log error ratio of 40 dB over clean, {part}"] = {"value": row[name], **BOUNDS, **about}
     seconds = published("mdbench_table_a7").set_index(["method", "dataset"])["runtime_seconds"]
     for method in ("PDEFIND", "PySR"):

@@ -1,5 +1,7 @@
 """The published Tables 2, 3, 4 and S13 to S17 of SRSD beside ours, by the rules in study.yaml."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.stats import kstest
@@ -13,6 +15,11 @@ from ...report.summaries import interval
 
 BOUNDS = ("value", "low", "high")
 DRAWN = 2000  # rows, by which a printed range is judged
+OTHERWISE = {  # why what is drawn is not what is printed
+    "overflow": "drawn on the released range: on the printed one no target fits single precision",
+    "integer": "whole numbers, the upper end left out, as released",
+}
+REJECTED = "rows are drawn again whose target is undefined or does not fit single precision"
 
 
 def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
@@ -75,36 +82,35 @@ def of_ranges() -> pd.DataFrame:
     """Tables 1 and S1 to S11: each printed range beside what is drawn here, each constant beside its value here."""
     rows, measured = published("srsd_tables_s1_s11"), {}
     for (name, ranges), part in rows.groupby(["equation_id", "ranges"]):
-        law = problem(f"srsd/{name}", variant="fsrd" if ranges == "original" else "srsd")
+        law: Any = problem(f"srsd/{name}", variant="fsrd" if ranges == "original" else "srsd")
         drawn = dict(zip(law.inputs, law.draw(DRAWN, generator(0, law.id, "printed ranges")).X.T, strict=True))
         for symbol, text in part[["symbol", "value"]].to_numpy():
             if symbol in drawn:
-                measured[name, symbol, ranges] = _range(drawn[symbol], text)
+                why = "overflow" if "overflow" in law.flags else law.samplers[symbol][0]
+                measured[name, symbol, ranges] = _range(drawn[symbol], text, OTHERWISE.get(why, REJECTED))
             else:
                 value = facts("srsd")["constants"][law.entry["constants"][symbol]["is"]]
                 measured |= exact({(name, symbol, ranges): value})
     return compare_table("srsd_tables_s1_s11", measured)
 
 
-def _range(values: np.ndarray, printed: str) -> dict:
+def _range(values: np.ndarray, printed: str, otherwise: str) -> dict:
     """Drawn values beside a printed range, such as ``log 1e-2 1e0`` (of magnitudes) or ``uniform 0 2*pi``."""
     family, *ends = printed.split()
-    low, high = (float(parse(end)({})) for end in ends)
-    if family == "log":
-        values = np.abs(values)
-        low, high, shares = *np.log((low, high)), np.log(values)
-    else:
-        shares = values
-    p = kstest((shares - low) / (high - low), "uniform", method="asymp").pvalue
-    shown = f"{values.min():.3g} to {values.max():.3g}"
-    return {"value": shown, "low": np.nan, "high": np.nan, "verdict": "reproduced" if p > 1e-6 else "differs"}
+    bounds = np.array([float(parse(end)({})) for end in ends])
+    values = np.abs(values) if family == "log" else values
+    (low, high), places = (np.log(bounds), np.log(values)) if family == "log" else (bounds, values)
+    same = kstest((places - low) / (high - low), "uniform", method="asymp").pvalue > 1e-6
+    found = {"verdict": "reproduced", "reason": ""} if same else {"verdict": "differs", "reason": otherwise}
+    return found | {"value": f"{values.min():.3g} to {values.max():.3g}", "low": np.nan, "high": np.nan}
 
 
 def of_text(twins: pd.DataFrame, sizes: pd.Series) -> pd.DataFrame:
     """Numbers of the text: problems with duplicates (`analysis.duplicates`), and laws by set."""
     same, scaled = (100 * (twins[name] > 0).mean() for name in ("twins", "scaled"))
-    about = {"reason": f"up to a constant factor; the very same function {same:.1f} %"}
     counts = {"problems": sizes.sum()} | {f"{name} problems": size for name, size in sizes.items()}
     cells = exact({(name,): size for name, size in counts.items()})
-    cells["original problems that are duplicates",] = {"value": scaled, "low": scaled - 5, "high": scaled + 5, **about}
+    near: dict[str, Any] = {"value": scaled, "low": scaled - 5, "high": scaled + 5}
+    near["reason"] = f"up to a constant factor; the very same function {same:.1f} %"
+    cells |= {("original problems that are duplicates",): near}
     return compare_table("srsd_text_numbers", cells)
