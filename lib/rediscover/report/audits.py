@@ -2,7 +2,8 @@
 
 An audit is a code cell with the tag ``audit`` after a markdown cell with a paragraph ``**N. What.** text`` (without N,
 the audits count themselves). The paragraph says what is published and what the released code or data do; the output of
-the cell shows the number that this changes.
+the cell shows the number that this changes. It is taken from the notebook as the tables' profile executed it, where
+there is such a one with the same cell, else from the committed notebook.
 """
 
 import itertools
@@ -13,17 +14,23 @@ from typing import Any
 import nbformat
 import pandas as pd
 
-SILENT = "nothing in the committed notebook: it reads released files that are not bundled (quick profile)"
+SILENT = "nothing: it reads released files that are not bundled"
 _MARK = re.compile(r"^\*\*(?:(\d+)\.\s+)?(.+?)\.?\*\*\s*(.+)", flags=re.S | re.M)
 
 
-def audits(folder: Path) -> pd.DataFrame:
+def audits(folder: Path, executed: Path | None = None) -> pd.DataFrame:
     """Every audit of the notebooks in `folder`.
+
+    Parameters
+    ----------
+    folder : of the committed notebooks, which are of the smoke profile
+    executed : of the notebooks as another profile executed them, named by it, such as ``build/quick``
 
     Returns
     -------
     DataFrame
-        notebook, number, title, text, shows (what the cell printed) and cell (its execution count)
+        notebook, number, title, text, cell (its execution count in the committed notebook), profile, and shows: what
+        the cell printed in that profile
 
     Raises
     ------
@@ -32,11 +39,14 @@ def audits(folder: Path) -> pd.DataFrame:
     """
     found = []
     for path in sorted(folder.glob("[0-9]*.ipynb")):
-        marked = pairs(nbformat.read(path, as_version=4))
-        for number, (before, cell) in enumerate(marked, 1):
+        again = executed / path.name if executed else path
+        run = {cell.source: cell for _, cell in pairs(nbformat.read(again, as_version=4))} if again.exists() else {}
+        for number, (before, cell) in enumerate(pairs(nbformat.read(path, as_version=4)), 1):
             entry = {"notebook": path.stem, "number": number} | _title(path, before, number)
-            found.append(entry | {"shows": _printed(cell), "cell": cell.execution_count})
-    return pd.DataFrame(found, columns=["notebook", "number", "title", "text", "shows", "cell"])
+            profile = executed.name if executed and cell.source in run else "smoke"
+            shows = {"shows": _printed(run.get(cell.source, cell)), "cell": cell.execution_count, "profile": profile}
+            found.append(entry | shows)
+    return pd.DataFrame(found, columns=["notebook", "number", "title", "text", "shows", "cell", "profile"])
 
 
 def pairs(notebook: Any) -> list[tuple]:

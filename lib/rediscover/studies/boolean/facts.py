@@ -6,6 +6,7 @@ import pandas as pd
 
 from ...report.facts import Interval, how_many, one, setting, shared, table
 from ...report.papers import published
+from ...system import derived
 from . import analysis
 
 
@@ -33,12 +34,21 @@ def facts() -> dict[str, Any]:
         "cells": {"count": len(cells), "back": (cells["verdict"] == "reproduced").sum()},
         "table3": _back(cells.loc["Table 3"]) | {"back_by_seeds": _back_by_seeds()},
         "table7": _back(cells.loc["Table 7"]),
+        "released": _released(),
         "complexity.printed": (cells.loc["Table 7", "id", "complexity"]["published"], ".3f"),
         "complexity.here": (cells.loc["Table 7", "id", "complexity"]["measured"], ".3f"),
         "proximity.without_one": (cells.loc["Table 3", "", "symbolic_proximity"]["low"], ".2f"),
         "proximity": _by_seed("proximity_classes", ".2f"),
         "operations": _by_seed("operations", ".1f"),
     }
+
+
+def _released():
+    """The best answers of the released runs: how many hold rules that are skipped or not asked for, and mean F1."""
+    answers = derived.read("boolean", "released_runs")
+    counts = {name: (answers[name] > 0).sum() for name in ("skipped", "for_inputs")}
+    means = {name: (answers[column].mean(), ".2f") for name, column in (("f1", "f1"), ("regulated", "f1_regulated"))}
+    return {"answers": len(answers), **counts, **means}
 
 
 def _table3(method):

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from ...report.facts import Interval, how_many, one, setting, table
+from ...system.studies import studies
 
 MODEL = "best language model, printed"
 
@@ -52,6 +53,7 @@ def facts() -> dict[str, Any]:
         "cells.run": (verdicts != "not run").sum(),
         "cells.reproduced": (verdicts == "reproduced").sum(),
         "lpcmci.reason": lpcmci["reason"],
+        "elsewhere": studies()["causal"]["elsewhere"],
     }
 
 

@@ -4,8 +4,10 @@ from typing import Any
 
 import pandas as pd
 
+from ...problems import problem
 from ...report.facts import one, setting, shared, shown, table
 from ...report.papers import published
+from ...system.studies import studies
 
 
 def facts() -> dict[str, Any]:
@@ -18,6 +20,8 @@ def facts() -> dict[str, Any]:
     return {
         "odes": odes["problem"].nunique(),
         "odes.coupled": odes.query("subset > 1")["problem"].nunique(),
+        "odes.out_of_reach": _out_of_reach(odes["problem"].unique()),
+        "elsewhere": studies()["mdbench"]["elsewhere"],
         "pdes": pdes["problem"].nunique(),
         "pdes.word": (pdes["problem"].nunique(), "word"),
         "pdes.coarse": (len(setting("41_mdbench_pdes", "coarse_grid")), "word"),
@@ -36,6 +40,11 @@ def facts() -> dict[str, Any]:
         "flow.nodes": shared(*(f"{flow[f'complexity_{source}']:.0f}" for source in ("printed", "rediscover"))),
         "noisy": {name: (noisy[name], 2) for name in ("sindy", "operon", "zero")},
     }
+
+
+def _out_of_reach(systems):
+    """Systems with products of states, which the published linear libraries lack."""
+    return sum(not problem(id).univariate for id in systems)
 
 
 def _matches(method):

@@ -19,6 +19,7 @@ def facts() -> dict[str, Any]:
         "claims": (len(table("srsd_claims")), "word"),
         "printed.methods": (published("srsd_table2")["method"].nunique(), "word"),
         "printed.ned": (printed["ned_published"], ".3f"),
+        "constant": _constant(),
         "fsrd.measured": (float(fsrd["measured"]), ".1f"),
         "fsrd.published": (float(fsrd["published"]), ".1f"),
         "yardstick.gains": (gain > 0).sum(),
@@ -34,3 +35,10 @@ def _solved(subset):
     found = one(table("srsd_yardstick"), table="Table 3", set=subset)
     rates = {name: (found[name], ".0%") for name in ("rediscover", "low", "high", "printed")}
     return rates | {"method": found["method"]}
+
+
+def _constant():
+    """How many cells of Table 4 are worse than the edit distance of a constant on the same set."""
+    means = table("srsd_scores").query("method == 'mean'").groupby("subset")["ned_published"].mean()
+    cells = published("srsd_table4").astype({"value": float})
+    return {"ahead": (cells["value"] > cells["set"].map(means)).sum(), "cells": len(cells)}
