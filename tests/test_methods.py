@@ -101,6 +101,9 @@ class TestEveryMethod:
         settings = methods.method(name).settings
         assert methods.method(name, **json.loads(json.dumps(settings, allow_nan=False))) == methods.method(name)
 
+    def test_it_reaches_a_worker_process(self, name):
+        assert pickle.loads(pickle.dumps(methods.method(name))) == methods.method(name)
+
     def test_unknown_setting_is_named(self, name):
         with pytest.raises(TypeError, match=f"{name}: no setting 'colour'"):
             methods.method(name, colour="red")
