@@ -9,7 +9,7 @@ from rediscover.metrics.trajectories import r2_trajectories, sr2
 from rediscover.problems import cde
 from rediscover.search.skeleton_fits import fit_released
 from rediscover.search.verification_loop import SOLVER
-from rediscover.studies.cde import analysis, derive
+from rediscover.studies.cde import analysis, derive, ledger
 from rediscover.system import derived
 
 import numpy as np
@@ -104,3 +104,9 @@ def test_affine_fit_of_four_states_on_the_series_of_the_benchmark():
             scores[split].append(r2_trajectories(*paths))
     assert len(scores["id"]) == 28 and 100 * sr2(scores["id"]) == pytest.approx(99.7, abs=0.1)
     assert 100 * sr2(scores["ood"]) == pytest.approx(18.6, abs=0.1)
+
+
+def test_each_point_of_figure_3_is_a_row_of_the_ledger():
+    cells = ledger.ledger(analysis.figure3(RELEASED)).query("table == 'Figure 3 (a)'")
+    assert cells["verdict"].value_counts().to_dict() == {"reproduced": 24, "differs": 1}
+    assert cells.loc[cells["verdict"] == "differs", "reason"].tolist() == ["25 released runs"]

@@ -5,6 +5,7 @@ import math
 from factories import scores_frame
 from rediscover import report
 from rediscover.params import read
+from rediscover.problems.pdes import settings
 from rediscover.report.comparisons import PAIRED_TEST, paired_tests
 from rediscover.studies.mdbench import analysis, claims, figures, ledger
 from rediscover.studies.mdbench.params import PDEs
@@ -350,3 +351,27 @@ def test_the_scores_on_odes_are_read_or_asked_for(tmp_path, monkeypatch):
     scored([{"subset": "1"}, {"subset": "2", "snr_db": 20.0}]).to_csv(folder / "mdbench_odes_scores.csv", index=False)
     table = analysis.scores_of_odes(p)
     assert table["snr_db"].tolist() == [math.inf, 20] and table["subset"].tolist() == ["1", "2"]
+
+
+# Tables A1 and A4, and numbers of the text
+
+
+def test_the_systems_here_are_those_that_are_printed(monkeypatch):
+    cells = ledger.of_systems()
+    assert cells.groupby("table").size().to_dict() == {"Table A1": 70, "Table A4": 63}
+    differ = cells[cells["verdict"] != "reproduced"]
+    assert differ[["row", "column"]].to_numpy().tolist() == [
+        ["NS (Cylinder)", "spatial_domain"],  # digits are cut there in print, not rounded
+        ["RD (Cylinder)", "spatial_domain"],
+    ]
+    entry = settings("burgers")
+    changed = entry | {"time": [0.0, 0.2, 102], "axes": {"x": [-8.0, 0.07, 256]}}
+    monkeypatch.setattr(ledger, "settings", lambda name: changed if name == "burgers" else settings(name))
+    burgers = ledger.of_systems().query("row == 'Burgers' and verdict == 'differs'")
+    assert burgers["column"].tolist() == ["n_time_points", "time_step", "spatial_domain"]
+
+
+def test_numbers_of_the_text():
+    at_40 = pd.DataFrame({"mean": [3.1], "std": [2.0]}, index=["PDEs"])
+    cells = ledger.of_text(at_40).set_index(["row", "column"])["verdict"]
+    assert cells.value_counts().to_dict() == {"reproduced": 4, "not comparable": 2, "not run": 2}

@@ -5,7 +5,7 @@ from factories import runs_frame, scores_frame
 from rediscover import report
 from rediscover.expressions import parse
 from rediscover.metrics import symbolic
-from rediscover.problems.srsd import SETS
+from rediscover.problems.srsd import SETS, sample
 from rediscover.report.comparisons import best_printed
 from rediscover.runs import scoring, selection
 from rediscover.studies.srsd import analysis, claims, ledger, scores
@@ -326,3 +326,45 @@ def test_failed_runs_count_as_missed_laws(weight, monkeypatch):
     row = scoring.table(records, [weight]).loc[1]
     assert row["ned_published"] == 1.0 and row["ned_published_simplified"] == 0.0 and row["r2"] == -np.inf
     assert row["solution_rate"] == row["solution_indistinguishable"] == 0.0 and np.isnan(row["complexity_tree"])
+
+
+# ------------------------------------------------------------------------------------ printed ranges
+
+
+@pytest.mark.parametrize(
+    ("spec", "printed", "same"),
+    [
+        (["uniform", 1, 5], "uniform 1 5", True),
+        (["uniform", 1, 5], "uniform 1 4.99", False),
+        (["uniform", 1, 5], "uniform 1 5.2", False),
+        (["uniform", 1, 5], "log 1 5", False),
+        (["uniform", 0, 2 * np.pi], "uniform 0 2*pi", True),
+        (["log", 1e-3, 1e-1, "signed"], "log 1e-3 1e-1", True),
+        (["log", 1e-3, 1e-1], "log 1e-1 1e-3", True),  # the ends of I.37.4 stand so in print
+        (["integer", 1, 100], "log 1e0 1e2", False),
+    ],
+)
+def test_a_printed_range_is_met_by_a_sample_of_it_alone(spec, printed, same):
+    cell = ledger._range(sample(spec, ledger.DRAWN, np.random.default_rng(0)), printed, "drawn otherwise")
+    assert cell["verdict"] == ("reproduced" if same else "differs")
+    assert cell["reason"] == ("" if same else "drawn otherwise")
+
+
+def test_every_printed_range_and_constant_has_a_verdict():
+    """What differs is drawn otherwise by the release: whole numbers, one range that overflows, and rejected rows."""
+    cells = ledger.of_ranges()
+    differ = cells[cells["verdict"] == "differs"]
+    assert len(cells) == 922 and set(cells["verdict"]) == {"reproduced", "differs"}
+    assert (differ["reason"] != "").all() and differ["column"].str.endswith("new range").all()
+    whole = {"I.30.5", "III.12.43", "III.15.27", "III.19.51", "I.30.3", "B1", "B6", "B7", "B11"}
+    assert set(differ.loc[differ["reason"].str.startswith("whole"), "row"]) == whole
+    assert differ.loc[differ["reason"].str.startswith("drawn on the released"), "row"].tolist() == ["III.21.20"]
+    assert (cells[cells["published"].str.contains("^[0-9]")]["verdict"] == "reproduced").all()
+
+
+def test_numbers_of_the_text():
+    twins = pd.DataFrame({"twins": [1, 0, 0, 0], "scaled": [1, 0, 0, 0]})
+    cells = ledger.of_text(twins, pd.Series({"easy": 30, "medium": 40, "hard": 51})).set_index("column")
+    assert cells["verdict"].value_counts().to_dict() == {"not run": 4, "reproduced": 3, "differs": 2}
+    assert cells.loc["original problems that are duplicates", "verdict"] == "reproduced"
+    assert cells.loc[["problems", "hard problems"], "verdict"].tolist() == ["differs", "differs"]
