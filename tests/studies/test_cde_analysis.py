@@ -5,11 +5,14 @@ from rediscover import report
 from rediscover.report import papers
 from rediscover.report.summaries import summary
 from rediscover.studies.cde import analysis, claims, ledger
+from rediscover.system import derived
 from rediscover.system.studies import studies
 
 import numpy as np
 import pandas as pd
 import pytest
+
+POINTS = analysis.figure3(derived.read("cde", "released_runs"))
 
 
 def scored(id_, ood, method="least_squares", states="1", **columns):
@@ -46,13 +49,13 @@ def test_correlations_come_back_with_context_only():
         "with_context": 12,
         "without_context": 5,
     }
-    cells = ledger.ledger().query("table == 'Tables 5 and 9'").groupby("row")["verdict"].unique()
+    cells = ledger.ledger(POINTS).query("table == 'Tables 5 and 9'").groupby("row")["verdict"].unique()
     assert list(cells["with_context"]) == ["reproduced"] and list(cells["without_context"]) == ["differs"]
 
 
 class TestLedger:
     def test_holds_every_printed_cell(self):
-        whole = ledger.ledger()
+        whole = ledger.ledger(POINTS)
         for name, file in (("Table 2", "2"), ("Tables 5 and 9", "5_9"), ("Table 6", "6")):
             assert (whole["table"] == name).sum() == len(report.published(f"symbolbench_table{file}"))
         assert (whole["reason"] != "").all()
@@ -67,11 +70,11 @@ class TestLedger:
         # a failed run leaves the mean
         assert rows["", "symbolic_proximity"].tolist() == [6.0, 6.0]
         monkeypatch.setattr(ledger, "TABLE6", ("a", "b"))
-        cells = ledger.ledger(frame).query("table == 'Table 6' and row == 'GPLearn'").set_index("column")
+        cells = ledger.ledger(POINTS, frame).query("table == 'Table 6' and row == 'GPLearn'").set_index("column")
         # 27.6 lies in 25 to 30
         assert cells["verdict"].tolist() == ["reproduced", "differs", "differs", "differs"]
         monkeypatch.setattr(ledger, "TABLE6", ("a", "b", "c"))
-        cells = ledger.ledger(frame).query("table == 'Table 6' and row == 'GPLearn'")
+        cells = ledger.ledger(POINTS, frame).query("table == 'Table 6' and row == 'GPLearn'")
         assert set(cells["verdict"]) == {"not comparable"}
 
 
