@@ -38,19 +38,20 @@ def published(name: str) -> pd.DataFrame:
 def tables() -> pd.DataFrame:
     """The published tables in the order of the papers, and where each is made again.
 
-    The last three columns are None where study.yaml says nothing of them.
+    The last four columns are None where study.yaml says nothing of them.
 
     Returns
     -------
     DataFrame
         Indexed by file name without suffix.
-        Columns: paper, table, notebook, cells (formats), describes, ledger (rules).
+        Columns: paper, table, notebook, problems (prefixes), cells (formats), describes, ledger (rules), kind.
     """
     rows = {
         name: {
             "paper": study["paper"],
             "notebook": study["notebooks"][0],
-            **dict.fromkeys(("cells", "describes", "ledger")),
+            "problems": study["problems"],
+            **dict.fromkeys(("cells", "describes", "ledger", "kind")),
         }
         | about
         for study in studies().values()
@@ -84,7 +85,7 @@ def claims(key: str | None = None) -> pd.DataFrame:
 
 
 def catalogue(paper: str | None = None) -> pd.DataFrame:
-    """Every method of the papers: method, papers, label, status, ours, reason.
+    """Every method of the papers: method, papers, label, status, ours, reason, kind.
 
     Status is 'runs here', 'runs with more installed' (the reason says what) or 'not yet'; it follows from the registry
     and is written down nowhere.
@@ -97,7 +98,7 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: label, method, papers, status, ours, reason.
+        Columns: label, method, papers, status, ours, reason, kind (of evidence).
     """
     known, rows = registry(), []
     for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):
@@ -110,6 +111,7 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
             "status": "not yet" if not present else "runs with more installed" if reason else "runs here",
             "ours": ours if present else "",
             "reason": reason or "",
+            "kind": entry.get("kind", "rerun"),
         }
         labels = [entry["method"]] if paper is None else entry["papers"].get(paper, [])
         rows += [{"label": label, **row} for label in labels]

@@ -14,17 +14,25 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from ..runs import records
+from ..runs.schema import KINDS, WHOLE_LEDGER, check
 from ..system.studies import studies
 from . import papers
-from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, combine
+from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, combine, verdict
 
 _ABOUT = ("unit", "status", "sd", "basis", "where_in_paper", "dataset_printed", "n_problems")  # not what a cell is
 
 
 @functools.cache
-def _tolerances() -> dict[str, str]:
-    """Part of a rule's text -> why numbers count as the same by it."""
+def _tolerances() -> dict[str, Any]:
+    """Part of a rule's text -> why numbers count as the same by it, under ``after`` if it was chosen late."""
     return yaml.safe_load(Path(__file__).with_name("tolerances.yaml").read_text(encoding="utf-8"))
+
+
+def _rule(tolerance: str) -> tuple[str, str]:
+    """Why a rule counts two numbers as the same, and whether it was chosen before or after its outcome was seen."""
+    found = next((why for part, why in _tolerances().items() if part in tolerance), "")
+    return (found["after"], "after") if isinstance(found, dict) else (found, "before" if tolerance else "none")
 
 
 def justification(tolerance: str) -> str:
@@ -35,7 +43,7 @@ def justification(tolerance: str) -> str:
     >>> justification("exact")
     'a count or a size, in which nothing is random or rounded'
     """
-    return next((why for part, why in _tolerances().items() if part in tolerance), "")
+    return _rule(tolerance)[0]
 
 
 def section(claim: str, notebook: str) -> str:
@@ -58,7 +66,7 @@ def cells() -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame with the columns of a ledger, and notebook and method; ``source`` is file and line.
+    DataFrame with the columns of `schema.WHOLE_LEDGER`; ``source`` is file and line.
     """
     parts = []
     for name, about in papers.tables().iterrows():
@@ -74,11 +82,39 @@ def cells() -> pd.DataFrame:
             rest = [" ".join(filter(None, row)) for row in rows[[k for k in keys if k != subject]].to_numpy()]
             part["column"] = rest if len(formats) == 1 else [f"{column} {text[1:-1]}" for column in rest]
             part["method"] = rows[subject] if subject in ("method", "model") else ""
+            part["kind"] = _kinds(about, rows, number, part)
             if number:
                 part = part[part["published"] != ""]
             parts.append(part.assign(**about[["paper", "table", "describes", "notebook"]]))
     whole = pd.concat(parts).rename_axis("source").reset_index()
-    return whole.assign(**_unnamed(whole)).drop(columns="describes").reindex(columns=["notebook", "method", *COLUMNS])
+    whole = whole.assign(**_unnamed(whole), rule_chosen="none").drop(columns="describes")
+    return whole.reindex(columns=["notebook", "method", *COLUMNS, "kind", "rule_chosen"])
+
+
+def _kinds(about: pd.Series, rows: pd.DataFrame, number: int, part: pd.DataFrame) -> pd.Series:
+    """Kind of evidence behind the `number`-th number of each row, by the rules that docs/ledger.md states.
+
+    ``kind`` in study.yaml is a kind, one for each number of a row, or a column with the kinds of its values.
+    """
+    rule = about["kind"][number] if isinstance(about["kind"], list) else about["kind"]
+    kinds = part["method"].map(_of_methods(about["paper"], tuple(about["problems"]))).fillna("rerun")
+    if isinstance(rule, dict):
+        [(column, stated)] = rule.items()
+        kinds = rows[column].map(stated).fillna(stated.get("rest")).fillna(kinds)
+    elif isinstance(rule, str) or isinstance(about["describes"], str):
+        kinds = pd.Series(rule if isinstance(rule, str) else "none", part.index)
+    return kinds.where(part["published"] != "", "none")
+
+
+@functools.cache
+def _of_methods(paper: str, problems: tuple[str, ...]) -> dict[str, str]:
+    """Label in a paper -> kind of evidence: that of the method, and recorded if `records` have answers of it."""
+    found = {}
+    for line in papers.catalogue(paper.lower()).itertuples():
+        files = [records.path({"problem": f"{prefix}/", "method": line.ours}) for prefix in problems]
+        kept = line.ours and any(((records.folder() or Path()) / file).exists() for file in files)
+        found[line.label] = "recorded" if kept and line.kind == "rerun" else line.kind
+    return found
 
 
 def _unnamed(whole: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -132,7 +168,11 @@ def ledger(folder: Path, notebooks: list[str]) -> pd.DataFrame:
     shared = [column for column in COLUMNS if column not in ("paper", "table", "published")]
     whole[shared] = whole[shared].astype(object)
     whole.loc[found.index, shared] = found[shared]
-    return combine([whole.reset_index(drop=True).fillna("")])
+    whole = combine([whole.reset_index(drop=True).fillna("")])
+    whole["rule_chosen"] = [_rule(tolerance)[1] for tolerance in whole["tolerance"]]
+    if wrong := set(whole["kind"]) - set(KINDS):
+        raise ValueError(f"no such kind of evidence: {sorted(wrong)[0]!r} (known: {', '.join(KINDS)})")
+    return check(whole, WHOLE_LEDGER)
 
 
 def claims(folder: Path, notebooks: list[str]) -> pd.DataFrame:
@@ -188,6 +228,38 @@ def claim_counts(whole: pd.DataFrame) -> pd.DataFrame:
     """How many claims of each paper have which verdict."""
     table = pd.crosstab(whole["paper"], whole["verdict"]).reindex(columns=CLAIM_VERDICTS, fill_value=0)
     return table.loc[whole["paper"].unique()].rename_axis(columns=None)
+
+
+def swaps(whole: pd.DataFrame) -> pd.DataFrame:
+    """Of each table, how many values printed for other methods would also have passed where one was reproduced.
+
+    A method's neighbours are the cells of the same table with the same other coordinate. Numbers are asked by the
+    interval of the reproduced cell; a cell without one was the same text, so another passes if it is.
+
+    Returns
+    -------
+    DataFrame
+        Index: paper, table; of tables with methods. Columns: reproduced (cells), others (values of other methods in
+        the same places), swaps (those of them that pass) and share (of others, from 0 to 1).
+    """
+    whole = whole[(whole["method"] != "") & (whole["published"] != "")]
+    by_row = [row.startswith(method) for row, method in zip(whole["row"], whole["method"], strict=True)]
+    whole = whole.assign(place=whole["column"].where(by_row, whole["row"]))
+    rows = []
+    for (paper, table), part in whole.groupby(["paper", "table"], sort=False):
+        back = part[part["verdict"] == "reproduced"]
+        pairs = back.merge(part, on="place", suffixes=("", "_other"))
+        pairs = pairs[pairs["method"] != pairs["method_other"]]
+        passed = [
+            verdict(pair.published_other, float(pair.low), float(pair.high)) == "reproduced"
+            if pair.low
+            else pair.published_other == pair.published
+            for pair in pairs.itertuples()
+        ]
+        if len(pairs):
+            rows.append((paper, table, len(back), len(pairs), sum(passed), sum(passed) / len(pairs)))
+    columns = ["paper", "table", "reproduced", "others", "swaps", "share"]
+    return pd.DataFrame(rows, columns=columns).set_index(["paper", "table"])
 
 
 def tolerances(whole: pd.DataFrame) -> pd.DataFrame:

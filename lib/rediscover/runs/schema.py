@@ -71,6 +71,24 @@ LEDGER: Schema = {
     "reason": (str, "of the verdict, or empty"),
     "source": (str, "file and line of the published value"),
 }
+KINDS = {  # of evidence behind our number, or what it would be
+    "rerun": "the method's package, or the released program, ran here at the stated budget",
+    "reimplementation": "our own implementation of the method ran here",
+    "recorded": "an answer that was recorded earlier, scored again",
+    "recomputed": "made again from what the authors stored",
+    "arithmetic": "a calculation on numbers that the paper itself prints",
+    "count": "a data set was counted, or it is a fact of the problem's definition",
+    "none": "a description, or nothing is printed",
+}
+WHOLE_LEDGER: Schema = LEDGER | {
+    "measured": (str, "as the study wrote it"),
+    "low": (str, "as the study wrote it, as high"),
+    "high": (str, ""),
+    "notebook": (str, "that measures it"),
+    "method": (str, "as printed; empty where the cell is of none"),
+    "kind": (str, "one of `KINDS`"),
+    "rule_chosen": (str, "before or after its outcome was seen, or none where no rule compares"),
+}
 CLAIMS: Schema = {
     "claim": (str, "what the paper says"),
     "verdict": (str, "one of `report.ledger.CLAIM_VERDICTS`"),

@@ -13,6 +13,7 @@ from ...report.papers import published
 from .analysis import CELL, label, printed_cells
 
 COARSE = "not comparable", "with a small library or on a coarser grid in this profile"
+FAILED = "not comparable", "failed in the paper and here: no number to compare"
 BOUNDS = {"low": np.nan, "high": np.nan}
 
 
@@ -32,7 +33,11 @@ def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
     """Every cell of published tables with a verdict; `cells` as from `analysis.compare_cells`, `coarse`: datasets."""
     measured = {}
     for cell, text in zip(cells.itertuples(), texts(cells, "_rediscover"), strict=True):
-        found = COARSE if cell.dataset in coarse else ("reproduced" if cell.equal else "differs", "")
+        found = ("reproduced" if cell.equal else "differs", "")
+        if cell.equal and cell.status_printed == "failed":
+            found = FAILED
+        if cell.dataset in coarse:
+            found = COARSE
         measured[cell.method, cell.dataset] = {"value": text, "verdict": found[0], "reason": found[1], **BOUNDS}
     reasons = {**labels("mdbench")["reason"], "*": ""}
     absent = {name: ("not run", reason or "not in this profile") for name, reason in reasons.items()}

@@ -9,7 +9,7 @@ from scipy.stats import kstest
 from ...expressions import parse
 from ...problems import facts, generator, problem
 from ...report.comparisons import exact, labels
-from ...report.ledger import combine, compare_table
+from ...report.ledger import combine, compare_table, verdict
 from ...report.papers import published
 from ...report.summaries import interval
 
@@ -36,7 +36,7 @@ def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
         "srsd_table3": _means(scored, "subset", "solution_rate", 100),
         "srsd_table4": _means(scored, "subset", "ned_published"),
         "srsd_table_s15": _means(noise_scored, "noise", "ned_published"),
-        "srsd_table_s16": _rates(paired),
+        "srsd_table_s16": _rates(paired, contradicted()),
         "srsd_table_s13": skeletons,
         "srsd_table_s14": skeletons,
         "srsd_table_s17": {(metric, "p_value"): row.to_dict() for metric, row in p_values.iterrows()},
@@ -65,16 +65,32 @@ def _means(scored, by, score, factor=1):
     return measured
 
 
-def _rates(paired):
-    """Solution rates in percent with intervals, by published label of the method and data set."""
+def contradicted():
+    """Solution rates of Table S16 that Table 3 contradicts: (method, dataset) -> what the sets of Table 3 give.
+
+    Both tables print the share of the same laws; it is a whole number of laws in each set, which Table 3 rounds.
+    """
+    sets = published("srsd_table3").astype({"value": float, "n_problems": int})
+    laws = sets.assign(solved=(sets["value"] / 100 * sets["n_problems"]).round()).groupby("method")
+    rates = 100 * laws["solved"].sum() / laws["n_problems"].sum()
+    all_laws = published("srsd_table_s16").query("dataset == 'SRSD'").set_index("method")["value"]
+    return {(m, "SRSD"): rates[m] for m, text in all_laws.items() if verdict(text, rates[m], rates[m]) == "differs"}
+
+
+def _rates(paired, wrong):
+    """Solution rates in percent with intervals, by published label of the method and data set; `contradicted` ones."""
     measured, names = {}, labels("srsd")["method"]
     for label, name in names[names.isin(paired.index)].items():
         n = int(paired.loc[name, "laws"])
         for dataset, column in (("FSRD", "original"), ("SRSD", "new")):
             solved = round(paired.loc[name, column] * n)
             share = interval(np.repeat([1.0, 0.0], [solved, n - solved]))
-            reason = f"{solved} of {n} laws; budget and settings differ"
-            measured[label, dataset] = {bound: 100 * share[bound] for bound in BOUNDS} | {"reason": reason}
+            entry = {bound: 100 * share[bound] for bound in BOUNDS}
+            entry["reason"] = f"{solved} of {n} laws; budget and settings differ"
+            if (label, dataset) in wrong:
+                reason = f"Table 3 of the same paper gives {wrong[label, dataset]:.2f}; {solved} of {n} laws here"
+                entry |= {"verdict": "not comparable", "reason": reason}
+            measured[label, dataset] = entry
     return measured
 
 
