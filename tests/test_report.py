@@ -164,20 +164,13 @@ def test_the_ledger_keeps_every_published_row():
 
 def test_claims_and_results_must_match():
     names = report.papers.claims("surfaces").index
-    results = {name: ("holds", "seen") for name in names}
-    assert (report.claims("surfaces", results)["verdict"] == "holds").all()
+    results = {name: ledger.Judged([True, False, None], "seen") for name in names}
+    table = report.claims("surfaces", results | {"SB-06": ledger.Judged([], "needs a language model")})
+    assert table.loc["SB-01", ["verdict", "cells", "as_claimed"]].tolist() == ["mixed", 3, 1]
+    assert table.loc["SB-06"].tolist()[1:5] == ["untestable here", "holds", 0, 0]
+    assert table.loc["SB-01", "low"] < 1 / 3 < table.loc["SB-01", "high"] and math.isnan(table.loc["SB-06", "low"])
     with pytest.raises(KeyError, match="SB-15"):
         report.claims("surfaces", {name: results[name] for name in names if name != "SB-15"})
-    with pytest.raises(ValueError, match="perhaps"):
-        report.claims("surfaces", results | {"SB-01": ("perhaps", "")})
-
-
-def test_claims_that_nothing_can_test_need_no_result():
-    """study.yaml says what they need; a result, once there is one, counts more."""
-    names = report.papers.claims("surfaces").index
-    results = {name: ("holds", "seen") for name in names if name != "SB-06"}
-    assert report.claims("surfaces", results).loc["SB-06"].tolist()[1:] == ["untestable here", "needs language models"]
-    assert report.claims("surfaces", results | {"SB-06": ("fails", "seen")}).loc["SB-06", "verdict"] == "fails"
 
 
 def test_a_verdict_outside_the_list_is_refused():

@@ -6,6 +6,7 @@ from pathlib import Path
 from rediscover.cli import main
 from rediscover.report import compare, papers, published, verdicts
 from rediscover.report.audits import SILENT, audits
+from rediscover.runs.schema import KINDS
 
 import nbformat
 import pandas as pd
@@ -110,7 +111,66 @@ def test_claims_without_a_study_are_untestable_and_a_verdict_wins(tmp_path):
     assert found.loc[["MD-01", "MD-02", "MD-03"], "verdict"].tolist() == ["holds", "fails", "untestable here"]
     assert found.loc[["MD-01", "MD-02"], "notebook"].tolist() == ["40_mdbench_odes", ""]
     assert found.loc["SR-01", "finding"] == "20_srsd_edit_distance not part of this version"
-    assert verdicts.claim_counts(found).loc["MDBench"].tolist() == [1, 1, 0, 13]
+    assert verdicts.claim_counts(found).loc["MDBench"].tolist() == [1, 1, 0, 0, 13]
+    assert found.loc[["SB-02", "SB-03", "SB-13"], "as_printed"].tolist() == ["holds", "mixed", "not printed"]
+
+
+def test_every_cell_has_a_kind_of_evidence_by_the_rules():
+    kinds = CELLS.set_index("source")["kind"]
+    assert set(kinds) <= set(KINDS)
+    assert (kinds[CELLS["published"].eq("").to_numpy()] == "none").all()
+    for source, kind in {
+        "srsd_table3.csv:2": "rerun",  # gplearn, the package
+        "mdbench_table_a5.csv:2": "reimplementation",  # SINDy
+        "symbolbench_table4.csv:2": "recorded",  # PCMCI
+        "symbolbench_table4.csv:40": "rerun",  # what a language model would be
+        "surfacebench_table5.csv:2": "count",
+        "srsd_table_s12.csv:2": "none",  # a description
+    }.items():
+        assert kinds[source] == kind, source
+    means = CELLS[CELLS["source"].str.startswith("scitext2eq_table3.csv") & (CELLS["row"] == "Overall")]
+    assert means["kind"].value_counts().to_dict() == {"recomputed": 7, "arithmetic": 7}
+
+
+def test_answers_that_are_recorded_say_so(tmp_path, monkeypatch):
+    (tmp_path / "srsd").mkdir()
+    for name in ("gplearn", "dsr"):
+        (tmp_path / "srsd" / f"{name}.jsonl.xz").touch()
+    monkeypatch.setattr(verdicts.records, "folder", lambda: tmp_path)
+    monkeypatch.setattr(verdicts, "_of_methods", verdicts._of_methods.__wrapped__)
+    rows = verdicts.cells().query("paper == 'SRSD' and table == 'Table 3'").groupby("method")["kind"].first()
+    assert rows[["gplearn", "DSR", "ST"]].tolist() == ["recorded", "reimplementation", "rerun"]
+
+
+def test_a_kind_that_is_not_known_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(verdicts, "KINDS", {"rerun": ""})
+    with pytest.raises(ValueError, match="no such kind of evidence: "):
+        verdicts.ledger(tmp_path, [])
+
+
+def test_rules_that_were_chosen_after_their_outcome_are_marked():
+    whole = pd.read_csv(ROOT / "tables" / "ledger.csv", dtype=str, keep_default_na=False)
+    late = whole[(whole["rule_chosen"] == "after") & whole["verdict"].isin(("reproduced", "differs"))]
+    assert set(late["table"] + " " + late["method"]) == {"Table 3 LogicGep", "Table 4 LPCMCI"}
+    assert (whole.loc[whole["tolerance"] == "", "rule_chosen"] == "none").all()
+
+
+def test_swaps_count_what_else_would_have_passed():
+    columns = ["paper", "table", "row", "column", "method", "published", "low", "high", "verdict"]
+    rows = [
+        ("A", "1", "x", "easy", "x", "0.5", "0.4", "0.7", "reproduced"),
+        ("A", "1", "y", "easy", "y", "0.7", "", "", "not run"),  # would pass
+        ("A", "1", "z", "easy", "z", "0.9", "", "", "not run"),
+        ("A", "1", "y", "hard", "y", "0.5", "", "", "not run"),  # another place
+        ("A", "2", "law", "x", "x", "found", "", "", "reproduced"),
+        ("A", "2", "law", "y", "y", "found", "", "", "differs"),  # the same text
+        ("A", "3", "ACL", "count", "", "9", "9", "9", "reproduced"),  # of no method
+    ]
+    found = verdicts.swaps(pd.DataFrame(rows, columns=columns))
+    assert found.to_dict("index") == {
+        ("A", "1"): {"reproduced": 1, "others": 2, "swaps": 1, "share": 0.5},
+        ("A", "2"): {"reproduced": 1, "others": 1, "swaps": 1, "share": 1.0},
+    }
 
 
 def test_counts_and_tolerances():

@@ -85,6 +85,9 @@ class TestLedger:
         assert [cells[split, "complexity"] for split in ("", "id", "ood")] == pytest.approx([expected] * 3)
 
 
+NOTHING = pd.DataFrame(columns=["low", "high"])  # no language model ran
+
+
 def by_split(**columns):
     return pd.DataFrame(columns, index=list(analysis.SPLITS))
 
@@ -95,17 +98,17 @@ class TestClaims:
 
     @pytest.mark.parametrize(
         ("low", "run", "verdict"),
-        [((87.0, 72.0), 65, "holds"), ((87.0, 20.0), 65, "fails"), ((87.0, 72.0), 64, "untestable here")],
+        [((87.0, 72.0), 65, "holds"), ((87.0, 20.0), 65, "not shown"), ((87.0, 72.0), 64, "untestable here")],
     )
     def test_logicgep_leads_only_where_the_interval_is_above_the_models(self, low, run, verdict):
-        logicgep = by_split(value=[88.7, 75.3], low=low)
+        logicgep = by_split(value=[88.7, 75.3], low=low, high=[89.0, 78.0])
         found, text = claims.sy_03(logicgep, self.printed, self.perfect, run=run, of=65)
         assert found == verdict
         assert "logicgep 88.7 and 75.3 (95 % from 87.0 and" in text and f"on {run} of 65 networks" in text
 
     def test_chance_is_compared_with_the_identity_map(self):
         counts = {"models": [10, 10], "models_below": [4, 5], "models_above": [1, 3]}
-        verdict, text = claims.sy_04(by_split(value=[27.0, 23.1], high=[30.2, 26.1], **counts), self.printed)
+        verdict, text = claims.sy_04(NOTHING, by_split(value=[27.0, 23.1], high=[30.2, 26.1], **counts), self.printed)
         assert verdict == "untestable here"
         assert text.endswith("of 10 printed models 4 and 5 are below its interval, 1 and 3 above")
 
@@ -114,6 +117,8 @@ class TestClaims:
         by_seed = pd.DataFrame({"id": [88.0, 89.2], "ood": [78.0, 79.5]})
         verdict, text = claims.sy_14(gain, by_seed)
         assert verdict == "untestable here" and text.endswith("differ by up to 1.2 and 1.5")
+        assert claims.sy_14(gain, by_seed, pd.Series({"id": 90.0, "ood": 79.6}))[0] == "holds"
+        assert claims.sy_14(gain, by_seed, pd.Series({"id": 90.0, "ood": 79.0}))[0] == "not shown"
 
     def test_every_claim_of_the_study_has_a_function(self):
         names = {name.replace("_", "-").upper() for name in vars(claims) if name.startswith("sy_")}

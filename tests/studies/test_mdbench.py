@@ -171,10 +171,11 @@ def kinds(**rows):
 
 def test_the_lowest_error_is_claimed_for_another_kind_on_odes():
     order = pd.MultiIndex.from_product([["PDEs", "ODEs"], ["clean", "noisy"]])
-    medians = pd.DataFrame({"linear": [1.0, 1.0, 9.0, 9.0], "genetic": [2.0, 2.0, 2.0, 2.0]}, order)
+    medians = pd.DataFrame({"linear": [0.1, 0.1, 0.9, 0.9], "genetic": [0.2, 0.2, 0.2, 0.2]}, order)
     verdict, finding = claims.md_01(medians)
-    assert verdict == "holds" and "PDEs clean: 1 against 2" in finding and "ODEs noisy: 9 against 2" in finding
-    assert claims.md_01(medians.assign(genetic=0.5))[0] == "mixed"
+    assert verdict == "holds" and "PDEs clean: 0.1 against 0.2" in finding and "ODEs noisy: 0.9 against 0.2" in finding
+    assert claims.md_01(medians.assign(genetic=0.05))[0] == "mixed"
+    assert claims.md_01(medians + 1)[0] == "not shown", "zero is as good"
     assert claims.md_01(medians[["genetic", "linear"]].set_axis(["linear", "genetic"], axis=1))[0] == "fails"
 
 
@@ -193,7 +194,7 @@ PUBLISHED["two_sided_max"] = np.nan
 
 
 @pytest.mark.parametrize(
-    ("p", "rank_biserial", "verdict"), [(0.01, -0.5, "holds"), (0.2, -0.5, "mixed"), (0.9, 0.5, "fails")]
+    ("p", "rank_biserial", "verdict"), [(0.01, -0.5, "holds"), (0.2, -0.5, "not shown"), (0.96, 0.5, "fails")]
 )
 def test_a_signed_rank_claim_follows_p_and_direction(p, rank_biserial, verdict):
     test = pd.Series(
@@ -227,12 +228,20 @@ def test_sensitivity_compares_means_at_40_db():
 
 
 def test_identified_systems_by_number_of_variables():
-    found = pd.DataFrame({"sum": [6.0, 0.0], "size": [10, 4]}, ["one", "several"])
-    assert claims.md_12(found) == ("holds", "one variable 6 of 10 cells, several variables 0 of 4 cells")
+    found = pd.DataFrame({"sum": [6.0, 0.0], "size": [10, 14]}, ["one", "several"])
+    assert claims.md_12(found) == ("holds", "one variable 6 of 10 cells, several variables 0 of 14 cells")
+    assert claims.md_12(found.assign(size=[10, 4]))[0] == "not shown", "four cells are few"
     assert claims.md_12(found.assign(size=[10, 0]))[0] == "untestable here"
-    others = claims.md_11(pd.DataFrame({"sum": [2.0], "size": [63]}, ["operon"]), "EQL: absent")
-    assert others == ("untestable here", "others identify operon 2 of 63; EQL: absent")
-    assert claims.md_08("ODEFormer: absent") == ("untestable here", "ODEFormer: absent")
+
+
+def test_claims_on_methods_wait_for_their_rows():
+    found = pd.DataFrame({"sum": [2.0, 0.0, 0.0], "size": 63}, ["Operon", "EQL", "End2end"])
+    assert claims.md_11(found[:1], "EQL: absent") == ("untestable here", "identify: Operon 2 of 63; EQL: absent")
+    assert claims.md_11(found, "")[0] == "holds" and claims.md_11(found.assign(sum=[2, 1, 0]), "")[0] == "mixed"
+    levels = pd.DataFrame({"nmse_power": [1e-3, 1e-3, 0.5], "complexity_mdbench": [9, 8, 20]}, [np.inf, 30.0, 10.0])
+    assert claims.md_08(levels[:0], "ODEFormer: absent") == ("untestable here", "ODEFormer: absent")
+    assert claims.md_08(levels, "")[0] == "holds"
+    assert claims.md_08(levels.assign(nmse_power=[0.5, 0.5, 0.1], complexity_mdbench=[9, 8, 7]), "")[0] == "fails"
 
 
 def test_errors_with_another_library_are_said_to_be():
@@ -275,6 +284,15 @@ def test_cells_from_a_coarser_grid_are_not_comparable():
     cells = analysis.compare_cells(scored([row]), ["mdbench_table3"])
     entries = ledger.of_cells(cells, ["mdbench_table3"], coarse=["Burgers"])
     assert entries["verdict"].value_counts().to_dict() == {"not run": 111, "not comparable": 1}
+
+
+def test_two_failures_are_no_number():
+    row = {"problem": "pdes/laser", "method": "bayesian", "nmse_power": np.inf}  # printed as a failure
+    cells = analysis.compare_cells(scored([row]), ["mdbench_table3"])
+    assert cells["equal"].all()
+    (entry,) = ledger.of_cells(cells, ["mdbench_table3"]).query("verdict != 'not run'").itertuples()
+    assert (entry.published, entry.measured, entry.verdict) == ("-", "-", "not comparable")
+    assert entry.reason == "failed in the paper and here: no number to compare"
 
 
 def test_a_published_test_is_in_the_ledger_by_w_and_p():

@@ -77,20 +77,37 @@ def test_failed_runs_have_the_worst_scores_and_do_not_vanish():
 
 
 def test_verdicts_follow_from_their_statistic():
-    rates = pd.DataFrame({"explicit": [0.5, 0.1], "implicit": [0.2, 0.1]}, index=["a", "b"])
-    assert claims.sb_02(rates)[0] == "mixed" and claims.sb_02(rates.iloc[:1])[0] == "holds"
-    index = pd.MultiIndex.from_product([["explicit", "implicit"], ["a", "b"]])
-    near = pd.DataFrame({"chamfer_distance_relative": [1.0, 1.0, 0.5, 2.0]}, index=index)
-    assert claims.sb_03(near)[0] == "mixed" and "nearer in 1 of 2" in claims.sb_03(near)[1]
+    better = means(DSR=1.0)
+    better.loc[:, [("implicit", name) for name in analysis.PRINTED]] /= 2
+    assert claims.sb_02(better)[0] == claims.sb_03(better)[0] == "holds"
+    scaled = better.droplevel("backbone")[[(kind, "chamfer") for kind in ("implicit", "explicit")]]
+    scaled.columns = pd.MultiIndex.from_product([["explicit", "implicit"], ["chamfer"]])
+    assert (
+        claims.sb_03(better, scaled)[0] == "mixed"
+        and "0 of 1 medians of scaled clouds" in claims.sb_03(better, scaled)[1]
+    )
     medians = pd.DataFrame({0.0: [0.1, 0.2], 0.1: [0.3, 0.1]}, index=["a", "b"])
     assert claims.sb_13(medians)[0] == "mixed"
     answered = pd.Series({"a": False, "b": False})
-    assert claims.sb_09(answered, 3, pd.Series([0.0, 0.05]))[0] == "holds"
-    gains = pd.DataFrame({"share": [0.6, 0.7], "rank_biserial": [0.1, 0.2]}, index=["nmse_variance", "hausdorff"])
-    assert [claims.sb_08(gains * scale, 10, 1)[0] for scale in (1, 0.5, 0.1)] == ["holds", "mixed", "fails"]
-    test = pd.Series({"p": 0.01, "effect": 0.5, "n_pairs": 9})
-    assert claims.sb_14(test)[0] == "holds" and claims.sb_14(test.replace(0.01, 0.2))[0] == "fails"
-    recovery = pd.DataFrame(
-        {"recovered": [2, 1], "n": 8, "share": [0.25, 0.125], "low": 0.1, "high": 0.5}, index=["a", "b"]
+    assert claims.sb_09(means(gplearn=0.05), answered)[0] == "holds" and claims.sb_09(means(gplearn=0.2))[0] == "fails"
+    gains = pd.DataFrame(
+        {"share": [0.6, 0.7], "low": 0.55, "high": 0.8, "rank_biserial": 0.1}, index=["nmse", "chamfer"]
     )
-    assert "the best here, a, recovers 2 of 8" in claims.sb_01(recovery)[1]
+    assert [claims.sb_08(gains * scale, 10, 1)[0] for scale in (1, 0.8, 0.1)] == ["holds", "not shown", "fails"]
+
+
+def test_leaving_the_domain_is_compared_with_what_a_constant_loses():
+    rng = np.random.default_rng(0)
+    control = rng.uniform(1.0, 3.0, 60)  # it gets worse too
+    ratios = pd.DataFrame({"mean": control, "worse": 2 * control, "same": control, "better": control / 2})
+    assert claims.sb_14(ratios[["mean", "worse"]])[0] == "holds"
+    assert claims.sb_14(ratios[["mean", "same"]])[0] == "not shown"
+    assert claims.sb_14(ratios[["mean", "better"]])[0] == "fails"
+
+
+def means(**values):
+    """Tables 1 and 2 of some methods, each with one value everywhere."""
+    index = pd.MultiIndex.from_tuples([(name, "") for name in values], names=["method", "backbone"])
+    kinds = ["explicit", "implicit", "parametric"]
+    columns = pd.MultiIndex.from_product([kinds, list(analysis.PRINTED)], names=["representation", "metric"])
+    return pd.DataFrame([[float(value)] * len(columns) for value in values.values()], index, columns)

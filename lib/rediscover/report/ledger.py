@@ -2,19 +2,24 @@
 
 Verdicts on numbers: ``reproduced`` (inside the stated tolerance, same definition), ``differs``, ``not comparable`` (the
 published definition or data cannot be recovered), ``not run`` (the method or model is unavailable here).
-Verdicts on claims: ``holds``, ``fails``, ``mixed``, ``untestable here``.
+Verdicts on claims: ``holds``, ``fails``, ``mixed``, ``not shown``, ``untestable here``.
 """
 
+import importlib
 from collections.abc import Iterable, Mapping
+from typing import Any
 
+import numpy as np
 import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
 
 from ..runs.schema import CLAIMS, LEDGER, check
-from ..system.studies import studies
+from ..system.studies import FOLDER
 from . import papers
 
 VERDICTS = ("reproduced", "differs", "not comparable", "not run")
-CLAIM_VERDICTS = ("holds", "fails", "mixed", "untestable here")
+CLAIM_VERDICTS = ("holds", "fails", "mixed", "not shown", "untestable here")
+NOT_PRINTED = "not printed"
 COLUMNS = list(LEDGER)
 
 
@@ -135,14 +140,17 @@ def verdict(value: str, low: float, high: float) -> str:
     return "reproduced" if printed + half >= low and printed - half <= high else "differs"
 
 
-def claim_verdict(conditions: Iterable[bool]) -> str:
-    """``holds`` if all conditions of a claim are met, ``fails`` if none is, else ``mixed``.
+def claim_verdict(cells: Iterable[bool | None]) -> str:
+    """The verdict on a claim from its cells, by the rule of docs/ledger.md.
 
-    Without any condition a claim is ``untestable here``.
+    With Wilson's 95 % interval of a share of all cells: ``holds`` if all go as claimed, or the interval of their share
+    is above one half; ``fails`` likewise by the share that goes against it; else ``mixed`` if some go one way and some
+    the other, ``not shown`` if not, and ``untestable here`` without any cell.
 
     Parameters
     ----------
-    conditions : iterable of bool
+    cells : iterable of bool or None
+        Whether each comparison goes as claimed; None where the difference lies within chance.
 
     Returns
     -------
@@ -151,48 +159,105 @@ def claim_verdict(conditions: Iterable[bool]) -> str:
 
     Examples
     --------
-    >>> claim_verdict([True, True]), claim_verdict([True, False]), claim_verdict([False])
-    ('holds', 'mixed', 'fails')
+    >>> claim_verdict([True, True]), claim_verdict([True, False]), claim_verdict([False]), claim_verdict([])
+    ('holds', 'mixed', 'fails', 'untestable here')
+    >>> claim_verdict([True] * 35 + [False]), claim_verdict([True, None]), claim_verdict([None, None])
+    ('holds', 'not shown', 'not shown')
     """
-    met = [bool(condition) for condition in conditions]
-    if not met:
+    found = [None if cell is None else bool(cell) for cell in cells]
+    if not found:
         return "untestable here"
-    return "holds" if all(met) else "mixed" if any(met) else "fails"
+    for way, verdict in ((True, "holds"), (False, "fails")):
+        if all(cell is way for cell in found) or _share(found, way)[1] > 0.5:
+            return verdict
+    return "mixed" if True in found and False in found else "not shown"
 
 
-def claims(key: str, results: Mapping[str, tuple[str, str]]) -> pd.DataFrame:
-    """The claims of a study, each with our verdict and the statistic behind it.
+def _share(cells: list, way: bool) -> tuple[int, float, float]:
+    """How many cells go this way, and the ends of Wilson's 95 % interval of their share."""
+    count = sum(cell is way for cell in cells)
+    low, high = proportion_confint(count, len(cells), method="wilson") if cells else (np.nan, np.nan)
+    return count, float(low), float(high)
+
+
+def above(low: float, high: float, value: float = 0.0) -> bool | None:
+    """Whether an interval lies above a value; None if the value is in it, or an end is NaN.
+
+    Examples
+    --------
+    >>> above(0.1, 0.3), above(-0.3, -0.1), above(-0.1, 0.1)
+    (True, False, None)
+    """
+    return True if low > value else False if high < value else None
+
+
+def more(a: float, b: float) -> bool | None:
+    """Whether a is larger than b; None for a tie, or where one of them is NaN.
+
+    Examples
+    --------
+    >>> more(2, 1), more(1, 2), more(1, 1)
+    (True, False, None)
+    """
+    return True if a > b else False if a < b else None
+
+
+class Judged(tuple):
+    """A claim beside its statistic: verdict and finding, as a pair, and the cells behind them (as `claim_verdict`)."""
+
+    cells: list[bool | None]
+
+    def __new__(cls, cells: Iterable[Any], finding: str) -> "Judged":
+        found = [None if cell is None or cell is pd.NA else bool(cell) for cell in cells]
+        judged = super().__new__(cls, (claim_verdict(found), finding))
+        judged.cells = found
+        return judged
+
+    def __str__(self) -> str:
+        verdict, finding = self
+        count = f" ({self.cells.count(True)} of {len(self.cells)} cells)" if self.cells else ""
+        return f"{verdict}{count}: {finding}"
+
+
+def claims(key: str, results: Mapping[str, Judged]) -> pd.DataFrame:
+    """The claims of a study, each with our verdict, that of the printed numbers, and the statistic behind ours.
 
     Parameters
     ----------
     key : of the study, such as ``surfaces``
-    results : claim id -> (verdict, finding); claims that study.yaml lists under ``needs`` are untestable here without
+    results : claim id -> `Judged`
 
     Returns
     -------
     DataFrame
-        Index: claim id. Columns: claim, verdict, finding.
+        Index: claim id. Columns: those of `schema.CLAIMS`.
 
     Raises
     ------
     KeyError
         If a claim has no result, or a result no claim: each must get a line.
-    ValueError
-        If a verdict is none of `CLAIM_VERDICTS`.
     """
     table = papers.claims(key)
-    needs = studies()[key].get("needs", {})
-    results = {claim: ("untestable here", f"needs {what}") for claim, what in needs.items()} | dict(results)
     problem = set(table.index) ^ set(results)
     if problem:
         raise KeyError(f"claims of {key} and results do not match: {', '.join(sorted(problem))}")
-    wrong = {verdict for verdict, _ in results.values()} - set(CLAIM_VERDICTS)
-    if wrong:
-        raise ValueError(f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})")
-    out = table[["claim"]].copy()
-    out["verdict"] = [results[claim][0] for claim in out.index]
-    out["finding"] = [results[claim][1] for claim in out.index]
+    out, judged = table[["claim"]].copy(), [results[claim] for claim in table.index]
+    out["verdict"] = [one[0] for one in judged]
+    out["as_printed"] = as_printed(key)
+    shares = [_share(one.cells, True) for one in judged]
+    out["cells"] = [len(one.cells) for one in judged]
+    out[["as_claimed", "low", "high"]] = pd.DataFrame(shares, out.index)
+    out["finding"] = [one[1] for one in judged]
     return check(out, CLAIMS)
+
+
+def as_printed(key: str) -> pd.Series:
+    """The verdicts that the printed numbers of a study's paper give on its claims, by ``printed()`` of its claims."""
+    found = {}
+    if (FOLDER / key / "claims.py").exists():
+        found = importlib.import_module(f"rediscover.studies.{key}.claims").printed()
+    verdicts = {claim: claim_verdict(cells) for claim, cells in found.items() if len(cells)}
+    return pd.Series({claim: verdicts.get(claim, NOT_PRINTED) for claim in papers.claims(key).index}, dtype=object)
 
 
 def combine(ledgers: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -81,6 +81,7 @@ def claims(key: str | None = None) -> pd.DataFrame:
         for name, study in studies().items()
         if key in (None, name) and (path := FOLDER / name / "published" / "claims.csv").exists()
     ]
+    parts = parts or [pd.DataFrame(columns=["claim_id", "claim", "direction_or_number", "where_in_paper", "paper"])]
     return pd.concat(parts).set_index("claim_id").sort_index()
 
 

@@ -18,7 +18,7 @@ from ..runs import records
 from ..runs.schema import KINDS, WHOLE_LEDGER, check
 from ..system.studies import studies
 from . import papers
-from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, combine, verdict
+from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, as_printed, combine, verdict
 
 _ABOUT = ("unit", "status", "sd", "basis", "where_in_paper", "dataset_printed", "n_problems")  # not what a cell is
 
@@ -184,13 +184,14 @@ def claims(folder: Path, notebooks: list[str]) -> pd.DataFrame:
         pd.read_csv(file, dtype=str, keep_default_na=False).assign(notebook=makers.get(file.name, ""))
         for file in sorted(folder.glob("*_claims.csv"))
     ]
-    columns = ["claim_id", "verdict", "finding", "notebook"]
-    found = pd.concat([pd.DataFrame(columns=columns), *entries], ignore_index=True)[columns]
+    columns = ["claim_id", "verdict", "cells", "as_claimed", "low", "high", "finding", "notebook"]
+    found = pd.concat([pd.DataFrame(columns=columns), *entries], ignore_index=True)[columns].fillna("")
     found = _settled(found, "claim_id", "untestable here").set_index("claim_id")
     wrong = set(found["verdict"]) - set(CLAIM_VERDICTS)
     if wrong:
         raise ValueError(f"no such verdict on a claim: {sorted(wrong)[0]!r} (known: {', '.join(CLAIM_VERDICTS)})")
     whole = whole.join(found)
+    whole.insert(5, "as_printed", pd.concat(as_printed(key) for key in studies()))
     waiting = papers.tables().groupby("paper")["notebook"].unique()
     for id in whole.index[whole["verdict"].isna()]:
         names = [name for name in waiting[whole.loc[id, "paper"]]]
@@ -198,7 +199,7 @@ def claims(folder: Path, notebooks: list[str]) -> pd.DataFrame:
         why = f"{', '.join(absent)} not part of this version" if absent else f"not treated in {', '.join(names)}"
         whole.loc[id, ["verdict", "finding", "notebook"]] = "untestable here", why, ""
     whole["section"] = [section(id, notebook) for id, notebook in whole["notebook"].items()]
-    return whole.reset_index()
+    return whole.fillna("").reset_index()
 
 
 def _settled(entries: pd.DataFrame, key: str, open_verdict: str) -> pd.DataFrame:

@@ -92,6 +92,11 @@ WHOLE_LEDGER: Schema = LEDGER | {
 CLAIMS: Schema = {
     "claim": (str, "what the paper says"),
     "verdict": (str, "one of `report.ledger.CLAIM_VERDICTS`"),
+    "as_printed": (str, "the same by the numbers that the paper prints, or not printed"),
+    "cells": (int, "comparisons that decide it"),
+    "as_claimed": (int, "of them go as claimed"),
+    "low": (float, "lower end of Wilson's 95 % interval of their share; NaN without cells"),
+    "high": (float, "upper end of it"),
     "finding": (str, "the statistic behind it"),
 }
 JSON = [name for name, (kind, _) in RUNS.items() if kind in (dict, list, dict | None)]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ...report.comparisons import labels
 from ...report.papers import published
 from ...system.studies import studies
 
@@ -22,8 +23,8 @@ def contributions(scored: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Two rows for each of `scored`, first those in distribution: problem, states, method, seed, split ('id' or
-        'ood'), failed, sr2 and acc_0.9 (0 to 100, 0 for a failed run).
+        Two rows for each of `scored`, first those in distribution: problem, states, method, settings, seed, split
+        ('id' or 'ood'), failed, sr2 and acc_0.9 (0 to 100, 0 for a failed run).
 
     Examples
     --------
@@ -32,13 +33,37 @@ def contributions(scored: pd.DataFrame) -> pd.DataFrame:
     >>> frame[["split", "failed", "sr2", "acc_0.9"]].values.tolist()
     [['id', False, 95.0, 100.0], ['ood', True, 0.0, 0.0]]
     """
-    identity = scored[["problem", "method", "seed"]].assign(states=scored["subset"].astype(int))
+    kept = ["problem", "method", "settings", "seed"]
+    identity = scored[[name for name in kept if name in scored]].assign(states=scored["subset"].astype(int))
     parts = []
     for split in SPLITS:
         r2 = scored[f"r2_trajectories_{split}"].replace([np.inf, -np.inf], np.nan)
         measured = {"failed": r2.isna(), "sr2": 100 * r2.clip(lower=0).fillna(0.0), "acc_0.9": 100.0 * (r2 >= 0.9)}
         parts.append(identity.assign(split=split, **measured))
     return pd.concat(parts, ignore_index=True)
+
+
+INDEX, COLUMNS = ["model", "modality", "setting"], ["metric", "split", "states"]
+
+
+def printed_means() -> pd.DataFrame:
+    """SR2 and ACC of Table 2. Index: model, modality, setting; columns: metric, split, states; NaN if not printed."""
+    rows = published("symbolbench_table2").query("split != ''").rename(columns={"dim": "states"})
+    rows["value"], rows["states"] = pd.to_numeric(rows["value"]), rows["states"].astype(int)
+    return rows.pivot(index=INDEX, columns=COLUMNS, values="value").sort_index(axis=1)
+
+
+def by_label(parts: pd.DataFrame) -> pd.DataFrame:
+    """`contributions` as `printed_means` has Table 2; methods that it does not print keep their names.
+
+    A method of language models has model, modality and setting among its settings (column ``settings``).
+    """
+    names = {row.method: label for label, row in labels("symbolbench").iterrows() if row.method}
+    stated = parts["settings"].map(lambda settings: settings if "setting" in settings else {})
+    about = {name: stated.map(lambda settings, name=name: settings.get(name, "")) for name in INDEX}
+    about["model"] = about["model"].where(about["model"] != "", parts["method"].replace(names))
+    long = parts.assign(**about).melt([*INDEX, "split", "states"], METRICS, var_name="metric")
+    return long.pivot_table("value", INDEX, COLUMNS).sort_index(axis=1)
 
 
 def correlations() -> pd.DataFrame:

@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 
 from ...problems import generator
+from ...problems.srsd import SETS
+from ...report.comparisons import labels
 from ...report.statistics import spearman
 
 DECIMALS = 9  # of R2 where answers are ranked by it
@@ -30,6 +32,14 @@ def rank_agreement(scored: pd.DataFrame) -> pd.DataFrame:
         for name, group in scored.groupby(column, sort=False)
     }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["kind", "name"]).astype({"n": int})
+
+
+def by_label(scored: pd.DataFrame) -> pd.DataFrame:
+    """Means of the scores of Tables 2, 3 and 4 by set. Index: method as printed, or its name here where it is not."""
+    scores = ["r2_accuracy", "solution_rate", "ned_published"]
+    names = {row.method: label for label, row in labels("srsd").iterrows() if row.method}
+    means = scored.pivot_table(index="method", columns="subset", values=scores).rename(index=names)
+    return means.reindex(columns=pd.MultiIndex.from_product([scores, [s for s in SETS if s in set(scored["subset"])]]))
 
 
 def from_skeleton(skeleton: str, inputs) -> str:

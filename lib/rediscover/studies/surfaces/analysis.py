@@ -8,6 +8,8 @@ import pandas as pd
 from ...metrics.failure_modes import failure
 from ...numerics import level_sets
 from ...problems import problem
+from ...report.comparisons import labels
+from ...report.papers import published
 from ...report.plots import order
 
 NODES = 1001  # values of z at which a change of sign is looked for
@@ -23,6 +25,46 @@ def as_released(metric: str, representation: str) -> str:
     """The score that a published column holds; only parametric Chamfer distances were squared."""
     squared = metric == "chamfer" and representation == "parametric"
     return "chamfer_squared" if squared else PRINTED[metric]
+
+
+def as_printed(methods) -> pd.MultiIndex:
+    """Methods by the labels that the paper prints, with a backbone where they are language models."""
+    known = labels("surfacebench")
+    names = {row.method: label for label, row in known.iterrows() if row.method}
+    rows = published("surfacebench_table1")
+    language = set(rows.loc[rows["backbone"] != "", "method"])
+    pairs = [(name := names.get(method, method), "here" if name in language else "") for method in methods]
+    return pd.MultiIndex.from_tuples(pairs, names=["method", "backbone"])
+
+
+def means(scored) -> pd.DataFrame:
+    """Tables 1 and 2 from scores here, of finite values: index `as_printed`, columns representation and metric."""
+    parts = {}
+    for kind, part in scored.groupby("subset", sort=False):
+        for metric in PRINTED:
+            score = part[as_released(metric, kind)].replace([np.inf, -np.inf], np.nan)
+            parts[kind, metric] = score.groupby(part["method"]).mean()
+    wide = pd.concat(parts, axis=1, names=["representation", "metric"])
+    return wide.set_axis(as_printed(wide.index))
+
+
+def priors(scored) -> pd.DataFrame:
+    """Table 3 from scores here: runs whose setting ``priors`` names a column.
+
+    Columns: without_priors, with_priors, wrong_priors. Index: method as printed, representation, metric; no rows where
+    no method has such a setting.
+    """
+    condition = scored["settings"].map(lambda settings: settings.get("priors"))
+    groups = scored.assign(condition=condition).dropna(subset=["condition"]).groupby(["method", "subset", "condition"])
+    rows = [
+        {"method": as_printed([name])[0][0], "representation": kind, "condition": condition}
+        | {"metric": metric, "value": part[as_released(metric, kind)].mean()}
+        for (name, kind, condition), part in groups
+        for metric in ("chamfer", "hausdorff")
+    ]
+    keys = ["method", "representation", "metric"]
+    frame = pd.DataFrame(rows, columns=[*keys, "condition", "value"])
+    return frame.pivot(index=keys, columns="condition", values="value")
 
 
 def failures(records, scored):
