@@ -164,13 +164,13 @@ def _ledger(options: argparse.Namespace) -> None:
         raise FileNotFoundError("no ledger yet: run `make all` first")
     whole = pd.read_csv(path, dtype=str, keep_default_na=False)
     chosen = pd.Series(True, index=whole.index)
-    for column in ("paper", "method", "verdict"):
+    for column in ("paper", "method", "verdict", "kind"):
         if wanted := getattr(options, column):
             known = VERDICTS if column == "verdict" else [name for name in whole[column].unique() if name]
             if wanted.lower() not in {name.lower() for name in known}:
                 raise ValueError(f"no {column} {wanted!r} in the ledger (known: {', '.join(known)})")
             chosen &= whole[column].str.lower() == wanted.lower()
-    shown = ["paper", "table", "row", "column", "published", "measured", "verdict", "reason"]
+    shown = ["paper", "table", "row", "column", "published", "measured", "verdict", "kind", "reason"]
     print(whole.loc[chosen, shown].to_string(index=False) if chosen.any() else "no such entries")
 
 
@@ -268,4 +268,5 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--paper", help="such as srsd")
     sub.add_argument("--method", help="as the paper calls it")
     sub.add_argument("--verdict", help="reproduced, differs, 'not comparable' or 'not run'")
+    sub.add_argument("--kind", help="of evidence: rerun, reimplementation, recorded, recomputed, arithmetic or count")
     return parser

@@ -1,7 +1,8 @@
 r"""What paper/main.tex states, as LaTeX macros (``make paper``).
 
-``\fact{surfaces.count}`` is a fact of tables/facts.csv, ``\fact{SB-03.verdict}`` and ``\fact{SB-03.finding}`` are of a
-claim, and ``\fact{claims.failed}`` and ``\fact{audits.listed}`` are the rows of a tabular.
+``\fact{surfaces.count}`` is a fact of tables/facts.csv, ``\fact{SB-03.verdict}``, ``\fact{SB-03.as_printed}`` and
+``\fact{SB-03.finding}`` are of a claim, and ``\fact{claims.failed}`` and ``\fact{audits.listed}`` are the rows of a
+tabular.
 """
 
 import re
@@ -50,7 +51,9 @@ def macros() -> str:
     claims, audits = (pd.read_csv(path, dtype=str, keep_default_na=False) for path in tables)
     known = {name: latex(text) for name, text in facts.texts().items()}
     for claim in claims.itertuples():
-        known |= {f"{claim.claim_id}.{name}": latex(getattr(claim, name)) for name in ("verdict", "finding")}
+        known |= {
+            f"{claim.claim_id}.{name}": latex(getattr(claim, name)) for name in ("verdict", "as_printed", "finding")
+        }
     known["claims.failed"] = rows(claims[claims["verdict"] == "fails"][["claim_id", "claim", "finding"]])
     known["audits.listed"] = rows(audits[["notebook", "number", "title"]])
     return "".join(rf"\expandafter\def\csname fact:{name}\endcsname{{{text}}}" + "\n" for name, text in known.items())

@@ -20,6 +20,8 @@ def results() -> str:
     whole.columns = [f"claims: {name}" if name in claims else name for name in whole]
     verdicts = _markdown(whole.rename_axis("paper").reset_index())
     parts = [f"**Verdicts** on published numbers and claims (notebook 90):\n\n{verdicts}"]
+    kinds = _markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"}))
+    parts.append(f"**What stands behind them** ([docs/ledger.md](docs/ledger.md) says what each kind is):\n\n{kinds}")
     for headline in (study["headline"] for study in studies().values() if "headline" in study):
         path = root() / "tables" / f"{headline['table']}.csv"
         if path.exists():

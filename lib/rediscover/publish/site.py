@@ -171,12 +171,14 @@ def _results():
 
 def _ledger():
     ledger, claims = _read("ledger"), _read("claims")
-    columns = ["paper", "table", "row", "column", "method", "published", "measured", "verdict", "reason"]
+    columns = ["paper", "table", "row", "column", "method", "published", "measured", "verdict"]
+    columns += ["kind", "reason"]
+    judged = ["verdict", "as_printed", "finding"]
     ours = pd.to_numeric(ledger["measured"], errors="coerce")
     ledger["measured"] = ledger["measured"].where(ours.isna(), ours.map(number))
     return {
         "ledger": ledger[columns],
-        "claims": claims[["paper", "claim_id", "claim", "published", "verdict", "finding", "notebook", "section"]],
+        "claims": claims[["paper", "claim_id", "claim", "published", *judged, "notebook", "section"]],
         "papers": list(ledger["paper"].unique()),
         "methods": sorted(filter(None, ledger["method"].unique()), key=str.lower),
         "verdicts": VERDICTS,

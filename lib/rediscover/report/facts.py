@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ..runs.schema import KINDS
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
-from .ledger import CLAIM_VERDICTS, VERDICTS
+from .ledger import CLAIM_VERDICTS, NOT_PRINTED, VERDICTS
 from .tables import TABLE_DIGITS, number
 
+AS_PRINTED = (*CLAIM_VERDICTS[:3], NOT_PRINTED)
 LIMITS = ("evaluations", "seconds", "memory_mb", "max_rows")
 
 WORDS = (
@@ -132,16 +134,32 @@ def of_all_studies() -> dict[str, Any]:
         "audits": len(table("audits")),
         "claims.papers": (claims["paper"].nunique(), "word"),
         "ledger.share_not_run": ((ledger["verdict"] == "not run").mean(), ".0%"),
-        "ledger.share_exact": ((ledger.query("verdict == 'reproduced'")["tolerance"] == "exact").mean(), ".0%"),
         "cost.minutes": (cost["minutes"].sum(), ".0f"),
         "cost.gigabytes": (cost["gigabytes"].max(), 2),
     }
     for name, frame, verdicts in (("ledger", ledger, VERDICTS), ("claims", claims, CLAIM_VERDICTS)):
         parts = {paper: _counts(part, verdicts) for paper, part in frame.groupby("paper")}
         found[name] = _counts(frame, verdicts) | parts
+    found["ledger"] |= _evidence(ledger, table("ledger_swaps"))
+    found["claims.as_printed"] = _counts(claims.rename(columns={"verdict": "", "as_printed": "verdict"}), AS_PRINTED)
     for notebook in (path.name.partition(".")[0] for path in sorted((root() / "tables").glob("*.provenance.json"))):
         found[notebook] = {name: limit for name in LIMITS if (limit := setting(notebook, name))}
     return found
+
+
+def _evidence(ledger, swaps):
+    """Verdicts by kind of evidence, and what is known of the rules behind the reproduced cells."""
+    back = ledger[ledger["verdict"] == "reproduced"]
+    ran = back["kind"].isin(("rerun", "reimplementation"))
+    undiscerning = swaps.loc[swaps["share"] == 1, ["paper", "table"]].agg(" ".join, axis=1)
+    counts = ledger.groupby("verdict")["kind"].value_counts()
+    return {
+        **{f"{v.replace(' ', '_')}.{kind}": counts.get((v, kind), 0) for v in VERDICTS for kind in KINDS},
+        "reproduced.ran": ran.sum(),
+        "reproduced.share_ran": (ran.mean(), ".0%"),
+        "reproduced.after": (back["rule_chosen"] == "after").sum(),
+        "swaps.all": ", ".join(undiscerning) or "no table",
+    }
 
 
 def _counts(frame, verdicts):
