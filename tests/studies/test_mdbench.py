@@ -217,6 +217,8 @@ def test_complexity_is_to_shrink_for_linear_methods_and_grow_for_others():
     change = kinds(a=[-1.0, 2.0], b=[-3.0, -0.5]).set_axis(pd.MultiIndex.from_tuples([("ODEs", 10.0), ("PDEs", 10.0)]))
     verdict, finding = claims.md_09(change)
     assert verdict == "mixed" and "ODEs, 10 dB: linear -1.0 nodes, genetic +2.0" in finding
+    former = change.assign(linear=-1.0, genetic=1.0, transformer=[5.0, np.nan])
+    assert claims.md_09(former).cells == [True] * 5 and claims.md_09(former.assign(transformer=-5.0))[0] == "mixed"
 
 
 def test_sensitivity_compares_means_at_40_db():

@@ -76,7 +76,7 @@ def md_08(by_level: pd.DataFrame, missing: str) -> Judged:
 def md_09(change: pd.DataFrame) -> Judged:
     """Mean `change` of complexity from clean: index (ODEs or PDEs, noisiest level), columns are cells with it."""
     cells = [more(0, value) for value in change["linear"].dropna()]
-    cells += [more(value, 0) for value in change.drop(columns="linear").stack()]
+    cells += [more(value, 0) for value in change.drop(columns="linear").stack().dropna()]
     shown = [
         f"{at[0]}, {at[1]:g} dB: linear {row['linear']:+.1f} nodes, genetic {row['genetic']:+.1f}"
         for at, row in change.iterrows()
