@@ -118,7 +118,7 @@ def check(frame: pd.DataFrame, schema: Schema, rest: Kind | None = None) -> pd.D
 
     Examples
     --------
-    >>> check(pd.DataFrame({"claim": ["x"], "verdict": [1.0], "finding": ["y"]}), CLAIMS)
+    >>> check(pd.DataFrame({"claim": ["x"], "verdict": [1.0]}), {name: CLAIMS[name] for name in ("claim", "verdict")})
     Traceback (most recent call last):
     TypeError: column 'verdict' holds a float, not str
     """
