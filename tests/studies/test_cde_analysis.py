@@ -6,7 +6,6 @@ from rediscover.report import papers
 from rediscover.report.summaries import summary
 from rediscover.studies.cde import analysis, claims, ledger
 from rediscover.system import derived
-from rediscover.system.studies import studies
 
 import numpy as np
 import pandas as pd
