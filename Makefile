@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
-PROFILE ?= quick
+PROFILE ?= reference
 PYTHON ?= python3
 VENV := .venv
 PY ?= $(VENV)/bin/python
@@ -21,8 +21,8 @@ export REDISCOVER_PROGRESS ?= $(shell tty -s && tty || echo off)
 ifneq ($(filter-out $(NOTEBOOKS),$(STUDY)),)
 $(error no study is called $(filter-out $(NOTEBOOKS),$(STUDY)); the studies are $(NOTEBOOKS))
 endif
-ifeq ($(filter $(PROFILE),smoke quick reference paper),)
-$(error no profile is called $(PROFILE); the profiles are smoke, quick, reference and paper)
+ifeq ($(filter $(PROFILE),smoke reference paper),)
+$(error no profile is called $(PROFILE); the profiles are smoke, reference and paper)
 endif
 
 ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
@@ -32,7 +32,7 @@ endif
 .PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records spot-check generate bench lab refresh cost whole readme facts given-up clean distclean lock
 
 help: ## show this help
-	@echo "make all [PROFILE=quick|paper] [STUDY=10_surface_benchmark]"
+	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark]"
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 	@echo "Studies: $(NOTEBOOKS)"
 
@@ -122,7 +122,7 @@ refresh: $(READY) ## execute the committed notebooks again in place (smoke profi
 given-up: $(READY) ## list the computer algebra that took too long for a result, so that it is given up on everywhere
 	@$(PY) -m rediscover.system.given_up
 
-cost: $(READY) ## measure time and memory of the smoke and quick profiles, from scratch, into tables/cost.csv
+cost: $(READY) ## measure time and memory of the smoke and reference profiles, from scratch, into tables/cost.csv
 	$(PY) -m rediscover.publish.cost
 
 whole: $(READY) ## what a clone must stand, twenty minutes: no network, ten interruptions, a second run, an old processor

@@ -38,7 +38,7 @@ def extended(tmp_path_factory):
             nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), target)
         else:
             target.write_text(text)
-    command = ["make", "all", "PROFILE=quick", "STUDY=70_toys 90_ledger", f"PY={sys.executable}"]
+    command = ["make", "all", "PROFILE=reference", "STUDY=70_toys 90_ledger", f"PY={sys.executable}"]
     environment = os.environ | {"PYTHONPATH": str(copy / "lib"), "REDISCOVER_ROOT": str(copy)}
     done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

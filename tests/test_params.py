@@ -72,7 +72,7 @@ def test_mistakes_are_named_in_one_line(tmp_path, change, message):
     [
         ({"max_row": 3}, "10_surface_benchmark has no parameter 'max_row'; did you mean 'max_rows'?"),
         ({"colour": "red"}, "no parameter 'colour' (parameters: seeds, methods"),
-        ({"profile": "fast"}, "the profiles are smoke, quick, reference, paper"),
+        ({"profile": "fast"}, "the profiles are smoke, reference, paper"),
         ({"max_rows": -1}, "max_rows: input should be greater than 0"),
     ],
 )
@@ -124,7 +124,7 @@ def test_files_that_are_no_mapping_or_not_there(tmp_path):
     with pytest.raises(ParameterError, match="No such file"):
         params.read(path)
     path.write_text("- a\n- b\n")
-    with pytest.raises(ParameterError, match="expected the sections common, smoke, quick, reference, paper"):
+    with pytest.raises(ParameterError, match="expected the sections common, smoke, reference, paper"):
         params.read(path)
     path.write_text("a: [1\n")
     with pytest.raises(ParameterError, match="not valid YAML"):

@@ -279,14 +279,14 @@ def test_audits_are_found_by_their_marks(tmp_path, texts, message):
 
 def test_audits_show_what_the_profile_of_the_tables_printed(tmp_path):
     """Of a cell that has changed since, what the committed notebook shows."""
-    for folder, printed in ((tmp_path / "notebooks", "6 systems"), (tmp_path / "quick", "156 systems")):
+    for folder, printed in ((tmp_path / "notebooks", "6 systems"), (tmp_path / "reference", "156 systems")):
         cells = []
-        for number, source in enumerate(("a", "b" if folder.name == "quick" else "b  # changed"), 1):
+        for number, source in enumerate(("a", "b" if folder.name == "reference" else "b  # changed"), 1):
             output = new_output("stream", name="stdout", text=f"{printed}\n")
             about = {"execution_count": number, "metadata": {"tags": ["audit"]}, "outputs": [output]}
             cells += [new_markdown_cell(f"**{number}. A title.** What it is."), new_code_cell(source, **about)]
         folder.mkdir()
         nbformat.write(new_notebook(cells=cells), folder / "10_a.ipynb")
-    found = audits(tmp_path / "notebooks", tmp_path / "quick")
-    assert found[["shows", "profile"]].to_numpy().tolist() == [["156 systems", "quick"], ["6 systems", "smoke"]]
+    found = audits(tmp_path / "notebooks", tmp_path / "reference")
+    assert found[["shows", "profile"]].to_numpy().tolist() == [["156 systems", "reference"], ["6 systems", "smoke"]]
     assert audits(tmp_path / "notebooks", tmp_path / "none")["profile"].tolist() == ["smoke", "smoke"]

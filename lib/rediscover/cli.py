@@ -258,7 +258,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--out", type=Path, help="write the sample here, as CSV")
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
     sub.add_argument("files", nargs="+", type=Path)
-    sub.add_argument("--profile", help="smoke, quick, reference or paper; by default all are read")
+    sub.add_argument("--profile", help="smoke, reference or paper; by default all are read")
     sub = command("derive", _derive, "make the numbers again that are derived from released files")
     sub.add_argument("studies", nargs="*", help="by default all that derive any")
     sub.add_argument("--check", action="store_true", help="write nothing, compare")

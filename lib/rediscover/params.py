@@ -19,7 +19,7 @@ from .problems import did_you_mean, problem
 from .system.paths import root
 from .system.studies import FOLDER, studies
 
-PROFILES = ("smoke", "quick", "reference", "paper")
+PROFILES = ("smoke", "reference", "paper")
 
 
 class ParameterError(ValueError):
@@ -60,14 +60,14 @@ class Profile(BaseModel):
 
     Attributes
     ----------
-    profile : smoke, quick, reference or paper.
+    profile : smoke, reference or paper.
     explored : whether a parameter was changed by hand; what comes of it is kept apart from the profile's results.
     """
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
     notebook: ClassVar[str] = ""
 
-    profile: Literal["smoke", "quick", "reference", "paper"]
+    profile: Literal["smoke", "reference", "paper"]
     explored: bool = False
 
     def __init__(self, **values: Any) -> None:

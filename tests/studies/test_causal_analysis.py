@@ -93,11 +93,11 @@ class TestWithoutTheReleasedFile:
     @pytest.mark.parametrize("id", ["causal/C000", "causal/C036", "causal/C183"])
     def test_answers_and_scores_are_those_on_the_released_series(self, nowhere, committed_tables, id):
         """By all methods: as in the tables, which are of all 190 graphs; one has a single point, one is small."""
-        quick = params.read(params.root() / "params" / "32_symbolbench_causal.yaml", "quick")
-        settings = {name: {"max_variables": limit} for name, limit in quick.max_variables.items()}
-        methods = [paper_runs.in_place_of(method) for method in build_methods(quick.methods, settings=settings)]
-        assert quick.series_from == "recorded" and quick.graphs == []
-        found = runs.grid(id, methods, budget=quick.budget, progress=False)
+        reference = params.read(params.root() / "params" / "32_symbolbench_causal.yaml", "reference")
+        settings = {name: {"max_variables": limit} for name, limit in reference.max_variables.items()}
+        methods = [paper_runs.in_place_of(method) for method in build_methods(reference.methods, settings=settings)]
+        assert reference.series_from == "recorded" and reference.graphs == []
+        found = runs.grid(id, methods, budget=reference.budget, progress=False)
         scored = scoring.table(found, [rd.problem(id)], progress=False)
         for frame, name in ((found, "causal_runs"), (scored, "causal_scores")):
             kept = pd.read_csv(params.root() / "tables" / f"{name}.csv")
@@ -157,8 +157,8 @@ class TestPaperRuns:
             assert metrics.edges(answer.solution) == part["solution"].item(), (id, name)
 
     def test_answers_of_the_quick_profile_are_the_stored_ones_edge_for_edge(self, stored, committed_tables):
-        quick = pd.read_csv(params.root() / "tables" / "causal_runs.csv", keep_default_na=False)
-        both = quick[quick["status"] == "ok"].merge(stored[stored["scoring"] == ""], on=["problem", "method"])
+        reference = pd.read_csv(params.root() / "tables" / "causal_runs.csv", keep_default_na=False)
+        both = reference[reference["status"] == "ok"].merge(stored[stored["scoring"] == ""], on=["problem", "method"])
         for answer in both.itertuples():
             assert metrics.edges(json.loads(answer.solution_x)) == answer.solution_y, answer.problem
         answered = both["method"].value_counts()

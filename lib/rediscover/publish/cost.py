@@ -33,7 +33,7 @@ def measure(command: list[str]) -> tuple[float, float]:
     return time.monotonic() - started, peak
 
 
-def main(profiles: Sequence[str] = ("smoke", "quick")) -> None:
+def main(profiles: Sequence[str] = ("smoke", "reference")) -> None:
     """Run every notebook of the profiles from scratch and write tables/cost.csv."""
     rows: list[dict[str, Any]] = []
     for profile in profiles:
@@ -47,4 +47,4 @@ def main(profiles: Sequence[str] = ("smoke", "quick")) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ("smoke", "quick"))
+    main(sys.argv[1:] or ("smoke", "reference"))

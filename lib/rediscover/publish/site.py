@@ -59,10 +59,10 @@ def build(folder: Path) -> Path:
 
 
 def executed() -> list[Path]:
-    """The notebooks as the quick profile left them, or as they are committed."""
+    """The notebooks as the reference profile left them, or as they are committed."""
     committed = sorted((root() / "notebooks").glob("[0-9]*.ipynb"))
-    quick = [root() / "build" / "quick" / path.name for path in committed]
-    return [mine if mine.exists() else path for mine, path in zip(quick, committed, strict=True)]
+    executed = [root() / "build" / "reference" / path.name for path in committed]
+    return [mine if mine.exists() else path for mine, path in zip(executed, committed, strict=True)]
 
 
 def title(notebook) -> str:

@@ -24,7 +24,7 @@ def audits(folder: Path, executed: Path | None = None) -> pd.DataFrame:
     Parameters
     ----------
     folder : of the committed notebooks, which are of the smoke profile
-    executed : of the notebooks as another profile executed them, named by it, such as ``build/quick``
+    executed : of the notebooks as another profile executed them, named by it, such as ``build/reference``
 
     Returns
     -------

@@ -129,7 +129,7 @@ def shown(value: Any, form: int | str | None = None) -> str:
 
 def of_all_studies() -> dict[str, Any]:
     """Verdicts by paper, audits, cost, and the limits of each notebook's runs."""
-    ledger, claims, cost = table("ledger"), table("claims"), table("cost").query("profile == 'quick'")
+    ledger, claims, cost = table("ledger"), table("claims"), table("cost").query("profile == 'reference'")
     found: dict[str, Any] = {
         "audits": len(table("audits")),
         "claims.papers": (claims["paper"].nunique(), "word"),
