@@ -12,10 +12,15 @@ READY := $(if $(filter file,$(origin PY)),$(VENV)/.ready)
 NOTEBOOKS := $(notdir $(basename $(wildcard notebooks/[0-9]*.ipynb)))
 STUDY ?= $(NOTEBOOKS)
 LIB := $(shell find lib -name '*.py' -o -name '*.yaml' -o -name '*.csv' 2>/dev/null)
+RECORDS := $(wildcard records/SHA256SUMS)
 BUILD := build/$(PROFILE)
+# A sample of the records is checked where they were used for all notebooks.
+CHECKED := $(if $(and $(RECORDS),$(filter reference,$(PROFILE)),$(if $(FRESH),,yes),$(if $(filter-out $(STUDY),$(NOTEBOOKS)),,yes)),$(BUILD)/spot_checks.done)
 
 export JUPYTER_PREFER_ENV_PATH := 1
+ifdef FRESH
 export REDISCOVER_FRESH := $(FRESH)
+endif
 export REDISCOVER_PROGRESS ?= $(shell tty -s && tty || echo off)
 
 ifneq ($(filter-out $(NOTEBOOKS),$(STUDY)),)
@@ -36,7 +41,7 @@ help: ## show this help
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 	@echo "Studies: $(NOTEBOOKS)"
 
-all: $(STUDY:%=$(BUILD)/%.ipynb) $(if $(filter-out smoke,$(PROFILE)),README.md) ## run every study (or STUDY) and fill figures/ and tables/
+all: $(STUDY:%=$(BUILD)/%.ipynb) $(if $(filter-out smoke,$(PROFILE)),README.md) $(CHECKED) ## run every study (or STUDY) and fill figures/ and tables/
 	@echo "$(PROFILE): up to date; executed notebooks are in $(BUILD)/"
 
 # Its results are those of tables/.
@@ -44,11 +49,16 @@ all: $(STUDY:%=$(BUILD)/%.ipynb) $(if $(filter-out smoke,$(PROFILE)),README.md) 
 README.md: $(STUDY:%=$(BUILD)/%.ipynb)
 	@$(PY) -m rediscover.publish.readme
 
+# Recorded runs that are run again; all of them must answer as recorded.
+$(BUILD)/spot_checks.done: $(RECORDS) $(LIB) | $(STUDY:%=$(BUILD)/%.ipynb)
+	@$(PY) -m rediscover spot-check --out tables/spot_checks.csv
+	@touch $@
+
 smoke: ## every notebook on a few problems, results under build/smoke
 	@$(MAKE) --no-print-directory all PROFILE=smoke STUDY="$(STUDY)"
 
 # Papermill leaves its output when a cell fails, and two makes may run at once: each writes a file of its own.
-$(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(READY)
+$(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(RECORDS) $(READY)
 	@mkdir -p $(@D)
 	@$(PY) -m rediscover check params/$*.yaml --profile $(PROFILE)
 	@part=$(@D)/.$*.$$$$.ipynb; failed=$(@D)/$*.failed.ipynb; rm -f $$failed; \
@@ -96,7 +106,7 @@ lint: $(READY) ## style and types: ruff on everything, mypy on the library
 	$(PY) -m mypy
 
 records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD=..., HOURS=2, WORKERS=..., LIST=1)
-	@$(PY) -m rediscover records $(filter-out 00% 60% 90%,$(STUDY)) $(if $(METHOD),--methods $(METHOD)) \
+	@$(PY) -m rediscover records $(if $(filter-out file,$(origin STUDY)),$(STUDY)) $(if $(METHOD),--methods $(METHOD)) \
 	    $(if $(HOURS),--hours $(HOURS)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(LIST),--list) \
 	    $(if $(SHARD),--shard $(SHARD)) $(if $(INTO),--into $(INTO)) $(if $(MERGE),--merge $(MERGE))
 

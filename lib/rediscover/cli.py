@@ -114,8 +114,8 @@ def _records(options: argparse.Namespace) -> None:
 
 
 def _spot_check(options: argparse.Namespace) -> int:
-    """Run a sample of the recorded runs again; status 1 if an answer is another."""
-    from .runs.recording import spot_checks
+    """Run a sample of the recorded runs again; status 1 if an answer is another and must not be."""
+    from .runs.recording import mismatches, spot_checks
     from .studies import notebooks, planned
 
     runs = [run for notebook in notebooks() for run in planned(notebook)]
@@ -125,12 +125,12 @@ def _spot_check(options: argparse.Namespace) -> int:
     if checked.empty:
         print("no recorded runs to check")
         return 0
-    other = checked[~checked["same"]]
-    print(f"seed {options.seed}: {len(checked)} recorded runs were run again, {len(other)} gave another answer")
-    if len(other):
-        first = other.iloc[0]
-        print(f"the first is {first['method']} on {first['problem']}, seed {first['seed']}", file=sys.stderr)
-    return int(bool(len(other)))
+    others = (~checked["same"]).sum()
+    print(f"seed {options.seed}: {len(checked)} recorded runs were run again, {others} gave another answer")
+    wrong = mismatches(checked)
+    for run in wrong.head(1).itertuples():
+        print(f"{run.method} on {run.problem}, seed {run.seed}, must answer as recorded and does not", file=sys.stderr)
+    return int(bool(len(wrong)))
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -154,6 +154,14 @@ def spot_checks(runs: Sequence[Run], *, seed: int = 0, seconds: float = 600.0, *
     return pd.DataFrame(rows)
 
 
+def mismatches(checked: "pd.DataFrame") -> "pd.DataFrame":
+    """Rows of `spot_checks` that must be the same and are not.
+
+    One compared by its loss never is such a row: on another processor its method may answer otherwise by right.
+    """
+    return checked[~checked["same"] & (checked["compared"] == "answers")]
+
+
 def equal(line: dict, outcome: dict) -> bool:
     """Whether a run ended as it was recorded, with the same candidates to the last digit."""
     one, other = (json.dumps([x["status"], x["reason"], x["candidates"]], sort_keys=True) for x in (line, outcome))
