@@ -1,4 +1,4 @@
-"""Tested reasons: cells that differ, run again with what might be the cause; rules in trials.yaml, results in trials.csv."""
+"""Tested reasons: cells that differ, run again with what may be the cause. Rules: trials.yaml; results: trials.csv."""
 
 from collections.abc import Iterable
 from pathlib import Path
