@@ -12,7 +12,7 @@ from ...problems import problem, problems
 from ...runs import grid
 from ...runs.selection import Fittest
 from ...system.studies import FOLDER
-from .analysis import CELL, compare_cells, label, printed_cells, score
+from .analysis import CELL, compare_cells, label, printed_cells, score, texts
 
 RESULTS = FOLDER / "mdbench" / "trials.csv"
 COLUMNS = ["trial", "method", "dataset", "seed", *CELL, "equal"]
@@ -54,6 +54,23 @@ def run(rule: dict, workers: int | None = 1) -> pd.DataFrame:
     return pd.concat(parts)[COLUMNS[1:]].sort_values(["dataset", "seed"], kind="stable")
 
 
+def _read(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, dtype={"exponent": "Int64", "complexity": "Int64"})
+
+
+def reasons(path: Path = RESULTS) -> dict[tuple[str, str], str]:
+    """(method, dataset) as printed -> what the trials of a cell gave, in words."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for (trial, name, dataset), part in _read(path).groupby(["trial", "method", "dataset"], sort=False):
+        *before, last = texts(part)
+        if not part["equal"].any():
+            outcome = f"not as printed, {', '.join([*before, last])}"
+        else:
+            outcome = "as printed" + (f" with seed {len(before)}, before it {', '.join(before)}" if before else "")
+        found.setdefault((name, dataset), []).append(f"with {rules()[trial]['says']}: {outcome}")
+    return {cell: "; ".join(tested) for cell, tested in found.items()}
+
+
 def retest(names: Iterable[str] = (), path: Path = RESULTS) -> Path:
     """Run the named trials, by default all, and put their rows in place of those in trials.csv.
 
@@ -75,7 +92,7 @@ def retest(names: Iterable[str] = (), path: Path = RESULTS) -> Path:
     known = rules()
     for name in list(names) or known:
         found = run(known[name]).assign(trial=name)
-        kept = pd.read_csv(path).query("trial != @name") if path.exists() else pd.DataFrame(columns=COLUMNS)
+        kept = _read(path).query("trial != @name") if path.exists() else pd.DataFrame(columns=COLUMNS)
         whole = pd.concat([part for part in (kept, found[COLUMNS]) if len(part)])
         order = whole["trial"].map(list(known).index)
         whole.assign(order=order).sort_values("order", kind="stable")[COLUMNS].to_csv(path, index=False)
