@@ -217,7 +217,7 @@ def next_share(shares: ArrayLike, n: int) -> dict[str, float]:
     >>> {key: round(value, 3) for key, value in next_share([0.0], 24).items()}  # 1.96**2 / (24 + 1.96**2)
     {'value': 0.0, 'low': 0.0, 'high': 0.138}
     """
-    mean = float(np.mean(shares))
+    mean = float(np.asarray(shares, float).mean())
     low, high = proportion_confint(mean * n, n, method="wilson")
     return {"value": mean, "low": float(low), "high": float(high)}
 

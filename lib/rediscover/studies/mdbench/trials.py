@@ -40,11 +40,11 @@ def run(rule: dict, workers: int | None = 1) -> pd.DataFrame:
     printed = set(pd.concat(map(printed_cells, rule["tables"]))["dataset"])
     ids = rule.get("only") or [id for kind in ("odes", "pdes") for id in problems(kind) if label(id) in printed]
     plain = method(rule["method"], **rule.get("settings", {}))
-    work = {"budget": Budget(evaluations=rule.get("evaluations", 100_000), seconds=SECONDS, memory_mb=8192)}
+    budget = Budget(evaluations=rule.get("evaluations", 100_000), seconds=SECONDS, memory_mb=8192)
     parts = []
     for seed in range(rule["seeds"]):
         seen = [problem(id, **rule.get("options", {})) for id in ids]
-        scored = score(grid(seen, [Fittest(plain)], seeds=[seed], workers=workers, **work), seen)
+        scored = score(grid(seen, [Fittest(plain)], seeds=[seed], budget=budget, workers=workers), seen)
         cells = compare_cells(scored.assign(snr_db=np.inf), rule["tables"])
         parts.append(cells.assign(seed=seed).rename(columns={f"{name}_rediscover": name for name in CELL}))
         left = set(cells.loc[~cells["equal"], "dataset"])
