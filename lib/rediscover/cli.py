@@ -193,6 +193,17 @@ def _derive(options: argparse.Namespace) -> int:
     return status
 
 
+def _retest(options: argparse.Namespace) -> None:
+    """Run a study's trials again: cells that differ, with what may be the cause."""
+    import importlib
+
+    from .system.studies import FOLDER
+
+    if not (FOLDER / options.study / "trials.yaml").exists():
+        raise KeyError(f"retest: no trials of {options.study}")
+    print(importlib.import_module(f"{__package__}.studies.{options.study}.trials").retest(options.trials))
+
+
 def _fetch(options: argparse.Namespace) -> None:
     from .system import upstream_files
 
@@ -262,6 +273,9 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("derive", _derive, "make the numbers again that are derived from released files")
     sub.add_argument("studies", nargs="*", help="by default all that derive any")
     sub.add_argument("--check", action="store_true", help="write nothing, compare")
+    sub = command("retest", _retest, "run again, with what may be the cause, published cells that differ here")
+    sub.add_argument("study", help="one that has a trials.yaml")
+    sub.add_argument("trials", nargs="*", help="as in its trials.yaml, by default all")
     sub = command("fetch", _fetch, "download the released files of a repository, to be read and not passed on")
     sub.add_argument("repository", nargs="?", help="owner/name; without it, what there is and what is on this machine")
     sub = command("ledger", _ledger, "published numbers beside ours")

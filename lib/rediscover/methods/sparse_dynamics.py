@@ -296,6 +296,10 @@ class SparseRegression(Method):
         """The equations of one setting on training and validation blocks together."""
         raise NotImplementedError
 
+    def choose(self, p: Prepared, tried: list[Scored]) -> Scored:
+        """The setting that is fitted again."""
+        return Selection.best(tried)
+
     def prepare(self, problem: Evolving, seed: int) -> Prepared:
         data = sample(problem, seed)
         n_states, n_axes = data.u.shape[-1], len(data.axes)
@@ -340,7 +344,7 @@ class SparseRegression(Method):
             n_tried += 1
             if score := selection.score(equations):
                 tried.append(Scored(*score, setting))
-        chosen = Selection.best(tried)
+        chosen = self.choose(p, tried)
         axes = tuple(problem.samples(seed)[0]) if isinstance(problem, Field) else ()
         texts = [term.text(problem.outputs, axes) for term in p.terms]
         found = [

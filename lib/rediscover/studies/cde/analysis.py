@@ -1,5 +1,7 @@
 """What the study of coupled differential equations computes twice, or decides a verdict by."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 
@@ -75,15 +77,35 @@ def correlations() -> pd.DataFrame:
         Index: condition ('without_context'; 'with_context' is context or chain of thought) and dim, as printed.
         Columns: columns (how many of Table 2), r and printed.
     """
+    groups = _pairs().groupby(["condition", "dim"])
+    frame = groups.size().to_frame("columns").assign(r=groups.apply(lambda part: part.corr().iloc[0, 1]))
+    return frame.assign(printed=_printed_correlations()).sort_index(ascending=[False, True])
+
+
+def nearest() -> pd.Series:
+    """Of the correlations of any three or more of the columns that which is nearest to the printed one, by its key."""
+    printed = _printed_correlations()
+    return pd.Series({key: _nearest(part, printed[key]) for key, part in _pairs().groupby(["condition", "dim"])})
+
+
+def _nearest(pairs: pd.DataFrame, printed: float) -> float:
+    chosen = (list(some) for n in range(3, len(pairs) + 1) for some in itertools.combinations(range(len(pairs)), n))
+    with np.errstate(invalid="ignore"):
+        found = [np.corrcoef(pairs.to_numpy()[some].T)[0, 1] for some in chosen]
+    return min((r for r in found if np.isfinite(r)), key=lambda r: abs(r - printed))
+
+
+def _pairs() -> pd.DataFrame:
+    """Complexity and OOD accuracy of each printed column of Table 2 that has both."""
     rows = published("symbolbench_table2").query("value != ''").astype({"value": float})
     rows["condition"] = np.where(rows["setting"].isin(("context", "cot")), "with_context", "without_context")
     used = rows.query("metric == 'complexity' or (metric == 'acc_0.9' and split == 'ood')")
     keys = ["condition", "dim", "model", "modality", "setting"]
-    wide = used.pivot(index=keys, columns="metric", values="value").dropna()
-    groups = wide.groupby(["condition", "dim"])
-    frame = groups.size().to_frame("columns").assign(r=groups.apply(lambda part: part.corr().iloc[0, 1]))
-    tables = published("symbolbench_table5_9").set_index(["condition", "dim"])["value"].astype(float)
-    return frame.assign(printed=tables).sort_index(ascending=[False, True])
+    return used.pivot(index=keys, columns="metric", values="value").dropna()
+
+
+def _printed_correlations() -> pd.Series:
+    return published("symbolbench_table5_9").set_index(["condition", "dim"])["value"].astype(float)
 
 
 def figure3(released: pd.DataFrame) -> pd.DataFrame:

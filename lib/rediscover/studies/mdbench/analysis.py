@@ -63,6 +63,18 @@ def printed_cells(table: str) -> pd.DataFrame:
     return cells.assign(**{name: pd.to_numeric(cells[name]).astype("Int64") for name in CELL[1:]})
 
 
+def texts(cells: pd.DataFrame, suffix: str = "") -> list[str]:
+    """Cells as the ledger shows them.
+
+    Examples
+    --------
+    >>> texts(pd.DataFrame({"status": ["found", "failed", "value"], "exponent": [0, 0, -9], "complexity": [0, 0, 12]}))
+    ['found', '-', '1e-9 (12)']
+    """
+    rows = zip(*(cells[name + suffix] for name in CELL), strict=True)
+    return [{"found": status, "failed": "-"}.get(status, f"1e{power} ({size})") for status, power, size in rows]
+
+
 def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
     """Clean cells beside the published ones.
 

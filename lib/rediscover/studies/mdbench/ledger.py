@@ -10,37 +10,30 @@ from ...problems.pdes import settings
 from ...report.comparisons import exact, labels
 from ...report.ledger import combine, compare_table, verdict
 from ...report.papers import published
-from .analysis import CELL, label, printed_cells
+from .analysis import label, printed_cells, texts
+from .trials import reasons
 
 COARSE = "not comparable", "with a small library or on a coarser grid in this profile"
 FAILED = "not comparable", "failed in the paper and here: no number to compare"
+ANSWERED = "the paper prints a failure, and not why; here there is an answer"
+UNTESTED = "one seed; no interval; the cause was not tested"
 BOUNDS = {"low": np.nan, "high": np.nan}
-
-
-def texts(cells: pd.DataFrame, suffix: str = "") -> list[str]:
-    """Cells as the ledger shows them.
-
-    Examples
-    --------
-    >>> texts(pd.DataFrame({"status": ["found", "failed", "value"], "exponent": [0, 0, -9], "complexity": [0, 0, 12]}))
-    ['found', '-', '1e-9 (12)']
-    """
-    rows = zip(*(cells[name + suffix] for name in CELL), strict=True)
-    return [{"found": status, "failed": "-"}.get(status, f"1e{power} ({size})") for status, power, size in rows]
 
 
 def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
     """Every cell of published tables with a verdict; `cells` as from `analysis.compare_cells`, `coarse`: datasets."""
-    measured = {}
+    measured, why = {}, reasons()
     for cell, text in zip(cells.itertuples(), texts(cells, "_rediscover"), strict=True):
-        found = ("reproduced" if cell.equal else "differs", "")
+        answered = ANSWERED if cell.status_printed == "failed" else ""
+        tested = "; ".join(filter(None, [answered, why.get((cell.method, cell.dataset))]))
+        found = ("reproduced", "") if cell.equal else ("differs", tested or UNTESTED)
         if cell.equal and cell.status_printed == "failed":
             found = FAILED
         if cell.dataset in coarse:
             found = COARSE
         measured[cell.method, cell.dataset] = {"value": text, "verdict": found[0], "reason": found[1], **BOUNDS}
-    reasons = {**labels("mdbench")["reason"], "*": ""}
-    absent = {name: ("not run", reason or "not in this profile") for name, reason in reasons.items()}
+    known = {**labels("mdbench")["reason"], "*": ""}
+    absent = {name: ("not run", reason or "not in this profile") for name, reason in known.items()}
     printed = {table: printed_cells(table) for table in tables}
     return combine(compare_table(table, measured, absent, p.assign(value=texts(p))) for table, p in printed.items())
 

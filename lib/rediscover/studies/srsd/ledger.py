@@ -11,7 +11,7 @@ from ...problems import facts, generator, problem
 from ...report.comparisons import exact, labels
 from ...report.ledger import combine, compare_table, verdict
 from ...report.papers import published
-from ...report.summaries import interval
+from ...report.summaries import next_share, of_runs
 
 BOUNDS = ("value", "low", "high")
 DRAWN = 8000  # rows, by which a printed range is judged
@@ -55,13 +55,12 @@ def _rows(name):
 
 
 def _means(scored, by, score, factor=1):
-    """Means of a score with intervals, by published label of the method and `by`."""
+    """Means of a score (in percent, of a share) with intervals, by published label of the method and `by`."""
     measured = {}
     for label, name in labels("srsd")["method"].items():
         for key, group in scored[scored["method"] == name].groupby(by):
-            mean = interval(group[score])
-            reason = f"mean over {mean['n_finite']} of {mean['n']} laws; budget and settings differ"
-            measured[label, key] = {bound: factor * mean[bound] for bound in BOUNDS} | {"reason": reason}
+            shares = {"share": factor == 100, "factor": factor}
+            measured[label, key] = of_runs(group[score], group["seed"], "laws", **shares)
     return measured
 
 
@@ -84,9 +83,8 @@ def _rates(paired, wrong):
         n = int(paired.loc[name, "laws"])
         for dataset, column in (("FSRD", "original"), ("SRSD", "new")):
             solved = round(paired.loc[name, column] * n)
-            share = interval(np.repeat([1.0, 0.0], [solved, n - solved]))
-            entry = {bound: 100 * share[bound] for bound in BOUNDS}
-            entry["reason"] = f"{solved} of {n} laws; budget and settings differ"
+            entry = {bound: 100 * value for bound, value in next_share([solved / n], n).items()}
+            entry["reason"] = f"{solved} of {n} laws; one seed"
             if (label, dataset) in wrong:
                 reason = f"Table 3 of the same paper gives {wrong[label, dataset]:.2f}; {solved} of {n} laws here"
                 entry |= {"verdict": "not comparable", "reason": reason}
