@@ -340,7 +340,11 @@ def problem(id: str, **options: Any) -> Problem:
     TypeError
         If the study has no such option.
     """
-    study, _, name = id.partition("/")
+    study, slash, name = id.partition("/")
+    if not slash:
+        near = [whole for whole in problems() if whole.partition("/")[2].lower() == id.lower()]
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ": write study/name"
+        raise KeyError(f"unknown problem {id!r}{hint} (studies: {', '.join(STUDIES)})")
     module = _study(study)
     known = [*module.ids(), *getattr(module, "extra_ids", tuple)()]  # extras: not counted among the study's own
     if name not in known:
@@ -351,6 +355,21 @@ def problem(id: str, **options: Any) -> Problem:
     if wrong:
         raise TypeError(f"{id}: no option {wrong[0]!r} (options: {', '.join(sorted(fields))})")
     return dataclasses.replace(loaded, **options) if options else loaded
+
+
+def problem_of(given: Any) -> Problem:
+    """A problem as it may be given: itself, or its id.
+
+    Raises
+    ------
+    KeyError
+        If no problem has this id.
+    TypeError
+        If it is neither.
+    """
+    if not isinstance(given, str | Problem):
+        raise TypeError(f"expected a problem or its id such as '{problems()[0]}', got {given!r}")
+    return problem(given) if isinstance(given, str) else given
 
 
 # The package is also the function of the same name: rediscover.problems("srsd") and rediscover.problems.srsd both work.
