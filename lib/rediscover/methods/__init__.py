@@ -295,7 +295,8 @@ def methods() -> "pd.DataFrame":
     """DataFrame of all methods: name, accepts, available, reason, reference."""
     import pandas as pd
 
-    found: dict[str, Method | str] = {name: cls() for name, cls in registry().items()} | _broken | _given
+    found: dict[str, Method | str] = {name: cls() for name, cls in registry().items()}
+    found |= {**_broken, **_given}
     for name in outside.installed().keys() - found.keys():
         try:
             found[name] = method(name)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..methods import Budget, Method, budget_of, give, method
@@ -25,7 +26,7 @@ from .run import Run, digest, identity, key
 if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
-__all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "key"]
+__all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "kept", "key"]
 
 STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
 # Of work on an answer, such as scoring it: a backstop that nothing reaches, since what may hang there is given up on.
@@ -110,6 +111,31 @@ def grid(
         missed = {"status": "unavailable", "reason": reason, "reused": False}
         rows.append(run.identity | _answer(known or (missed if reason else next(outcomes))))
     return _frame(rows)
+
+
+def kept(runs: Sequence[Run], store: str | PathLike | None = None) -> "pd.DataFrame":
+    """Those of the runs that are recorded or stored; nothing is computed.
+
+    Parameters
+    ----------
+    runs : list of Run
+        From `plan`.
+    store : path of a store, optional
+
+    Returns
+    -------
+    DataFrame
+        With the columns of `schema.RUNS`, and origin: ``records`` or the path of the store.
+    """
+    rows = []
+    stored: dict[str, dict] = {}
+    if store and Path(store).exists():
+        with closing(Store(store, shared=True)) as opened:  # shared: another process may be writing
+            stored = opened.get([run.key for run in runs])
+    for run, known in zip(runs, records.find(runs), strict=True):
+        if found := known or stored.get(run.key):
+            rows.append((run.identity | _answer(found | {"reused": True}), "records" if known else str(store)))
+    return _frame([row for row, _ in rows]).assign(origin=[origin for _, origin in rows])
 
 
 def compute(
@@ -232,6 +258,8 @@ def _frame(rows: list[dict]) -> "pd.DataFrame":
 
     from .schema import RUNS, check
 
+    if not rows:
+        return pd.DataFrame(columns=list(RUNS))
     types = dict.fromkeys(("loss", "complexity", "seconds", "peak_mb"), float)
     objects = dict.fromkeys(("settings", "solution", "candidates"), object)
     return check(pd.DataFrame(rows).astype({**types, **objects, "evaluations": "Int64", "reused": bool}), RUNS)

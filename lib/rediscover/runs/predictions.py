@@ -19,7 +19,7 @@ from ..metrics import regression
 from ..problems import Problem
 from ..system.code_version import code_version
 from .run import Run, digest
-from .scoring import metric, score
+from .scoring import score
 
 ERRORS = regression.__name__  # the module of the measures of prediction and truth
 
@@ -73,8 +73,11 @@ def measures(problem: Problem, predicted: dict[str, np.ndarray], seed: int = 0) 
         columns = [np.broadcast_to(parse(answer.solution[out])(values), len(split.X)) for out in names]
         affine[name] = columns[0] if len(columns) == 1 else np.column_stack(columns)
     for column, value in score(problem, answer, seed=seed).items():
-        named = metric(column).__name__
-        suited = [m for name, m in metrics.declared().items() if name.startswith(named) and m.__module__ == ERRORS]
+        suited = [
+            measure
+            for name, measure in metrics.declared().items()
+            if measure.__module__ == ERRORS and (name.startswith(column) or column.startswith(name))
+        ]
         places = [name for name in ("test", "validation", column.rpartition("_")[2]) if name in splits]
         for measure, name in itertools.product(suited, places):
             with suppress(ValueError):  # a measure for one output, or for several

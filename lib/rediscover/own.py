@@ -1,0 +1,333 @@
+"""A method of one's own: a file to begin with, runs scored by a study's rules, a comparison with what others answered.
+
+Everything is kept in ``build/own/<study>/``: finished runs (``runs.sqlite``), and for each method a table of its
+answers with their scores. What others answered is not run again: it comes from records/, or else from tables/.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from . import runs
+from .expressions import ExpressionError, parse
+from .methods import Method, give, method, registry
+from .problems import did_you_mean, problems
+from .report.head_to_head import Comparison
+from .runs import predictions, records, schema, scoring, selection
+from .studies import asked
+from .system.paths import root
+from .system.studies import owner, shown, studies
+
+__all__ = ["compare", "new", "run"]
+
+TEMPLATE = '''"""A method of my own: edit `search`, then
+
+rediscover run --methods ./{stem}.py:{name} --study surfaces --subset explicit
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rediscover.methods import Candidate
+from rediscover.methods.tables import Tabular
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class {name}(Tabular):
+    """A plane by least squares. Fields of this class would be its settings."""
+
+    name: ClassVar[str] = "{stem}"  # in tables
+
+    def search(self, task, *, budget, rng):
+        # One table: task.X has shape (rows, inputs), task.y (rows,); task.inputs and task.output name the columns.
+        columns = np.column_stack([np.ones(len(task.y)), task.X])
+        constant, *slopes = map(float, np.linalg.lstsq(columns, task.y, rcond=None)[0])
+        text = " + ".join([repr(constant), *(f"{{a!r}}*{{x}}" for a, x in zip(slopes, task.inputs, strict=True))])
+        # The answer is text in these names; the best of several comes first.
+        return [Candidate({{task.output: text}})]
+'''
+
+
+def new(name: str, folder: str | Path = ".") -> Path:
+    """Write a file with a working method, to be edited.
+
+    Parameters
+    ----------
+    name : of the method and of the file, such as ``mine``
+    folder : where; by default the current folder
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    ValueError
+        If the name cannot be one of a Python module, or a method has it.
+    FileExistsError
+        If the file is there.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise ValueError(f"{name!r} cannot name a method: use small letters, digits and _, beginning with a letter")
+    if name in registry():
+        raise ValueError(f"a method called {name!r} is here already: choose another name")
+    path = Path(folder) / f"{name}.py"
+    if path.exists():
+        raise FileExistsError(f"{path} exists: delete it, or choose another name")
+    path.write_text(TEMPLATE.format(stem=name, name="".join(part.capitalize() for part in name.split("_"))))
+    return path
+
+
+def run(
+    methods: str | type | Method | Iterable[Any],
+    study: str,
+    *,
+    subset: str | None = None,
+    ids: Sequence[str] = (),
+    seeds: Sequence[int] = (),
+    profile: str | None = None,
+    workers: int | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Run methods on a study's problems and score their answers as the study does; finished runs are not done again.
+
+    Budget, options of the problems and the choice among candidates are those of the study's notebook, on clean data.
+
+    Parameters
+    ----------
+    methods : names, references such as ``./mine.py:Mine``, classes or instances, or one of these
+    study : prefix of the problems' ids, such as ``surfaces``
+    subset : of the problems
+    ids : only these problems
+    seeds : by default the profile's
+    profile : whose budget; by default that of records/, if there are any of the study, or of tables/
+    workers, progress : as for `runs.grid`
+
+    Returns
+    -------
+    DataFrame
+        One row for each method, problem and seed: status, solution, size (nodes of its expressions), and all scores.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to run.
+    """
+    listed = [methods] if isinstance(methods, str | type | Method) else list(methods)
+    names = list(dict.fromkeys(_known(each) for each in listed))
+    if not names:
+        raise ValueError("no method given: name one such as ./mine.py:Mine")
+    chosen = chosen_ids(study, subset, ids)
+    folder = _folder(study)
+    folder.mkdir(parents=True, exist_ok=True)
+    grid = asked(chosen, names, profile or profile_of(study), seeds) | {"store": folder / "runs.sqlite"}
+    options = {"store": grid["store"], "workers": workers, "progress": progress}
+    predicting = [each for each in grid["methods"] if getattr(_inner(each), "only_predicts", False)]
+    writing = [each for each in grid["methods"] if each not in predicting]
+    parts = [_predicted(grid | {"methods": predicting}, options)] if predicting else []
+    if writing:
+        frame = runs.grid(**(grid | {"methods": writing}), workers=workers, progress=progress)
+        parts.append(_scored(frame, grid["problems"], options))
+    for part in parts:
+        for name, rows in part.groupby("method", sort=False):
+            _keep(rows, str(name), study)
+    return pd.concat(parts, ignore_index=True)
+
+
+def compare(
+    mine: str | type | Method,
+    against: str | Iterable[str],
+    study: str,
+    *,
+    subset: str | None = None,
+    ids: Sequence[str] = (),
+    **options: Any,
+) -> Comparison:
+    """Compare a method with others on a study's problems, without running the others.
+
+    Parameters
+    ----------
+    mine : a reference such as ``./mine.py:Mine``, a class or an instance, which is run where that is not done yet; or
+        the name of a method that has been run
+    against : names of methods with answers in records/ or tables/, or that were run with `run`
+    study, subset, ids : as for `run`
+    options : as for `run`
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    LookupError
+        If there are no answers of a method.
+    """
+    chosen = chosen_ids(study, subset, ids)
+    others = [against] if isinstance(against, str) else list(against)
+    if not others:
+        raise ValueError("compare: name at least one method to compare with")
+    if isinstance(mine, str) and ":" not in mine:
+        name, found = mine, {mine: answers(mine, study, chosen, own=True)}
+    else:
+        name = _known(mine)
+        run(mine, study, ids=chosen, **options)
+        found = {name: answers(name, study, chosen, own=True)}
+    if name in others:
+        raise ValueError(f"compare: {name} is compared with itself: name another method")
+    found |= {other: answers(other, study, chosen) for other in dict.fromkeys(others)}
+    return Comparison(study, name, pd.concat(found.values(), ignore_index=True), shown(study)["measures"])
+
+
+def answers(name: str, study: str, ids: Sequence[str], *, own: bool = False) -> pd.DataFrame:
+    """Scored answers of a method that are there already, with the column origin.
+
+    Of records/, tables/ and build/own the place counts that has most of them, in this order; with `own` the last one.
+
+    Raises
+    ------
+    LookupError
+        If there are none.
+    """
+    places = [_kept] if own else []
+    found = [place(name, study, list(ids)) for place in places or (_recorded, _tabulated, _kept)]
+    most = max(found, key=lambda frame: 0 if frame is None else frame["problem"].nunique())
+    if most is not None and len(most):
+        return most.assign(method=name)
+    near = did_you_mean(name, {*registry(), *(path.stem for path in _folder(study).glob("*.csv"))})
+    raise LookupError(
+        f"no answers of {name!r} to these problems of {study}{near or ':'} "
+        f"`rediscover run --methods {name} --study {study}` makes them"
+    )
+
+
+def chosen_ids(study: str, subset: str | None = None, ids: Sequence[str] = ()) -> list[str]:
+    """Ids of a study's problems: all, a subset, or the given ones, which are checked."""
+    owner(study)
+    known = problems(study, subset)
+    if not known:
+        raise ValueError(f"{study} has no problems in the subset {subset!r}: leave it out")
+    for id in ids:
+        if id not in known:
+            raise KeyError(f"{id!r} is not among the problems of {study}{did_you_mean(id, known)}")
+    return list(ids) or known
+
+
+def profile_of(study: str) -> str:
+    """The profile that others were run at: the reference where there are records, else that of the tables."""
+    where = records.folder()
+    if where and any((where / study).glob(f"*{records.SUFFIX}")):
+        return "reference"
+    for notebook in studies()[owner(study)]["notebooks"]:
+        path = root() / "tables" / f"{notebook}.provenance.json"
+        if path.exists():
+            return json.loads(path.read_text())["profile"]
+    return "reference"
+
+
+def _known(given: Any) -> str:
+    """The name of a method that is given in whatever way; from now on it can be named."""
+    return (method(given) if isinstance(given, str) else give(given)).name
+
+
+def _inner(each: Any) -> Any:
+    while isinstance(getattr(each, "method", None), Method):
+        each = each.method
+    return each
+
+
+def _folder(study: str) -> Path:
+    here = Path.cwd()
+    return (root() if here.is_relative_to(root()) else here) / "build" / "own" / study
+
+
+def _scored(frame: pd.DataFrame, asked_problems: list, options: dict) -> pd.DataFrame:
+    """Rows of a grid with their scores; those of methods that are not available are left out."""
+    frame = frame[frame["status"] != "unavailable"]
+    if len(frame) and "selection" in (study := studies()[owner(frame["study"].iloc[0])]):
+        frame = getattr(selection, study["selection"])(frame, asked_problems)
+    scores = scoring.table(frame, asked_problems, **options)
+    columns = scores.columns.difference(frame.columns, sort=False)
+    sizes = [_size(row) for row in frame.itertuples()]
+    kept = frame[[*schema.IDENTITY, "reason", "solution", "evaluations"]]
+    return pd.concat([kept.assign(size=sizes), scores[columns]], axis=1)
+
+
+def _size(row: Any) -> float:
+    """Nodes of all expressions of an answer; NaN where it has none."""
+    try:
+        texts = (row.solution or {}).values()
+        return float(sum(parse(text).size for text in texts)) if row.status == "ok" else float("nan")
+    except (ExpressionError, TypeError, AttributeError):
+        return float("nan")
+
+
+def _predicted(grid: dict, options: dict) -> pd.DataFrame:
+    planned = runs.plan(**{name: value for name, value in grid.items() if name != "store"})
+    works = [predictions.Predicted(each.problem, _inner(each.method), each.seed, each.budget) for each in planned]
+    outcomes = runs.compute(works, works[0].budget, **options)
+    rows = [
+        run.identity
+        | {"status": outcome["status"], "reason": outcome["reason"], "solution": None, "size": float("nan")}
+        | outcome.get("result", {})
+        for run, outcome in zip(planned, outcomes, strict=True)
+    ]
+    return pd.DataFrame(rows).assign(scoring="")
+
+
+def _keep(rows: pd.DataFrame, name: str, study: str) -> None:
+    """Write a method's table, with the rows of earlier runs of the same code to other problems."""
+    rows = rows.dropna(axis=1, how="all").assign(code=method(name).version)
+    before = _kept(name, study, None)
+    if before is not None:
+        same = before[before["code"] == rows["code"].iloc[0]].drop(columns="origin")
+        done = set(zip(rows["problem"], rows["seed"], strict=True))
+        rest = [pair not in done for pair in zip(same["problem"], same["seed"], strict=True)]
+        rows = pd.concat([rows, same[rest]]) if any(rest) else rows
+    schema.to_csv(rows, _folder(study) / f"{name}.csv")
+
+
+def _kept(name: str, study: str, ids: list[str] | None) -> pd.DataFrame | None:
+    path = _folder(study) / f"{name}.csv"
+    if not path.exists():
+        return None
+    frame = schema.read_csv(path).assign(origin=f"build/own/{study}/{name}.csv")
+    return frame if ids is None else frame[frame["problem"].isin(ids)]
+
+
+def _recorded(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
+    """Answers in records/ (or in the stores of the notebooks), scored here."""
+    if name not in registry():
+        return None
+    grid = asked(ids, [name], profile_of(study))
+    store = grid.pop("store")
+    found = runs.kept(runs.plan(**grid), store)
+    if not len(found):
+        return None
+    options = {"store": _folder(study) / "runs.sqlite"}
+    scored = _scored(found.drop(columns="origin"), grid["problems"], options)
+    return scored.assign(origin=found["origin"])
+
+
+def _tabulated(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
+    """Scores of the committed tables, on clean data."""
+    rule = shown(study)
+    path = root() / "tables" / f"{rule['table']}.csv"
+    if not path.exists():
+        return None
+    frame = schema.read_csv(path)
+    frame = frame[(frame["method"] == name) & frame["problem"].isin(ids) & (frame["noise"] == 0)]
+    frame = frame.drop_duplicates(["problem", "seed"])
+    answered = path.with_name(path.name.replace("_scores", "_runs"))
+    if "solution" not in frame and answered.exists():
+        texts = schema.read_csv(answered).query("noise == 0")[["problem", "method", "seed", "solution"]]
+        frame = frame.merge(texts.drop_duplicates(["problem", "method", "seed"]), how="left")
+    if not len(frame):
+        return None
+    sizes = [_size(row) for row in frame.itertuples()] if "solution" in frame else float("nan")
+    return frame.assign(size=sizes, origin=f"tables/{path.name}")
