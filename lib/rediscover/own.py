@@ -6,6 +6,7 @@ answers with their scores. What others answered is not run again: it comes from 
 
 import json
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,15 @@ import pandas as pd
 
 from . import runs
 from .expressions import ExpressionError, parse
-from .methods import Method, give, method, registry
-from .problems import did_you_mean, problems
+from .methods import Candidate, Method, give, method, registry
+from .problems import did_you_mean, problem_of, problems
 from .report.head_to_head import Comparison
 from .runs import predictions, records, schema, scoring, selection
 from .studies import asked
 from .system.paths import root
 from .system.studies import owner, shown, studies
 
-__all__ = ["compare", "new", "run"]
+__all__ = ["compare", "new", "run", "show"]
 
 TEMPLATE = '''"""A method of my own: edit `search`, then
 
@@ -182,6 +183,24 @@ def compare(
         raise ValueError(f"compare: {name} is compared with itself: name another method")
     found |= {other: answers(other, study, chosen) for other in dict.fromkeys(others)}
     return Comparison(study, name, pd.concat(found.values(), ignore_index=True), shown(study)["measures"])
+
+
+def show(what: Any) -> Any:
+    """Show a problem or a candidate: in a notebook typeset with a picture, elsewhere as text.
+
+    Parameters
+    ----------
+    what : Problem or its id, or Candidate
+    """
+    found = what if isinstance(what, Candidate) else problem_of(what)
+    if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
+        from IPython.display import display
+
+        display(found)
+    else:
+        from .report.shown import text
+
+        print(text(found))
 
 
 def answers(name: str, study: str, ids: Sequence[str], *, own: bool = False) -> pd.DataFrame:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # loaded on first use
 
 from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator, problem_of
 from ..system import outside
+from ..system.looks import Looks
 
 T = TypeVar("T")
 TABULAR = (Regression, LevelSet, Trajectories, Field)
@@ -58,7 +59,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Looks):
     """One proposed answer.
 
     Attributes

@@ -24,6 +24,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import yaml
 
+from ..system.looks import Looks
+
 if TYPE_CHECKING:
     from ..expressions import Expression
 
@@ -82,7 +84,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Problem:
+class Problem(Looks):
     """Base of all kinds.
 
     Attributes
@@ -123,6 +125,11 @@ class Problem:
     @property
     def outputs(self) -> tuple[str, ...]:
         return tuple(self.truth)
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What inputs and outputs stand for, with the unit where it is known; empty where nothing is."""
+        return dict.fromkeys((*self.inputs, *self.outputs), "")
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
