@@ -17,7 +17,7 @@ from . import runs
 from .expressions import ExpressionError, parse
 from .methods import Candidate, Method, give, method, registry
 from .problems import did_you_mean, problem_of, problems
-from .report.head_to_head import Comparison
+from .report.head_to_head import Comparison, cell
 from .runs import predictions, records, schema, scoring, selection
 from .studies import asked
 from .system.paths import root
@@ -182,7 +182,22 @@ def compare(
     if name in others:
         raise ValueError(f"compare: {name} is compared with itself: name another method")
     found |= {other: answers(other, study, chosen) for other in dict.fromkeys(others)}
+    last = {"mine": name, "against": others, "study": study, "ids": chosen}
+    _last().write_text(json.dumps(last))
     return Comparison(study, name, pd.concat(found.values(), ignore_index=True), shown(study)["measures"])
+
+
+def last() -> Comparison:
+    """The comparison that was made last.
+
+    Raises
+    ------
+    LookupError
+        If there was none.
+    """
+    if not _last().exists():
+        raise LookupError("nothing was compared here: `rediscover compare mine operon --study surfaces` does it")
+    return compare(**json.loads(_last().read_text()))
 
 
 def show(what: Any) -> Any:
@@ -218,11 +233,10 @@ def answers(name: str, study: str, ids: Sequence[str], *, own: bool = False) -> 
     most = max(found, key=lambda frame: 0 if frame is None else frame["problem"].nunique())
     if most is not None and len(most):
         return most.assign(method=name)
-    near = did_you_mean(name, {*registry(), *(path.stem for path in _folder(study).glob("*.csv"))})
-    raise LookupError(
-        f"no answers of {name!r} to these problems of {study}{near or ':'} "
-        f"`rediscover run --methods {name} --study {study}` makes them"
-    )
+    near = did_you_mean(name, {*registry(), *(path.stem for path in _folder(study).glob("*.csv"))} - {name})
+    asked_for = f"./{name}.py:{name.capitalize()}" if own else name
+    remedy = f": `rediscover run --methods {asked_for} --study {study}` makes them"
+    raise LookupError(f"no answers of {name!r} to these problems of {study}{near or remedy}")
 
 
 def chosen_ids(study: str, subset: str | None = None, ids: Sequence[str] = ()) -> list[str]:
@@ -260,9 +274,36 @@ def _inner(each: Any) -> Any:
     return each
 
 
-def _folder(study: str) -> Path:
+def overview(rows: pd.DataFrame) -> str:
+    """What came out of `run`, in text: the measures of each method by subset, and how runs failed."""
+    study = rows["study"].iloc[0]
+    found = Comparison(study, rows["method"].iloc[0], rows, shown(study)["measures"])
+    lines = [found.table.map(cell).reset_index().to_string(index=False)]
+    for (name, status), part in rows[rows["status"] != "ok"].groupby(["method", "status"], sort=False):
+        lines.append(
+            f"{name}: {len(part)} of {sum(rows['method'] == name)} runs ended with {status}, such as "
+            f"{part['problem'].iloc[0]}: {part['reason'].iloc[0]}"
+        )
+    for name, part in rows[rows["scoring"].fillna("") != ""].query("status == 'ok'").groupby("method", sort=False):
+        lines.append(
+            f"{name}: {len(part)} answers could not be scored, such as {part['problem'].iloc[0]}: "
+            f"{part['scoring'].iloc[0]}"
+        )
+    return "\n".join([*lines, f"answers and all scores: {_folder(study)}"])
+
+
+def place() -> Path:
+    """The folder ``build/own``: of the repository within it, else of the current folder."""
     here = Path.cwd()
-    return (root() if here.is_relative_to(root()) else here) / "build" / "own" / study
+    return (root() if here.is_relative_to(root()) else here) / "build" / "own"
+
+
+def _last() -> Path:
+    return place() / "last.json"
+
+
+def _folder(study: str) -> Path:
+    return place() / study
 
 
 def _scored(frame: pd.DataFrame, asked_problems: list, options: dict) -> pd.DataFrame:

@@ -137,7 +137,14 @@ class Method:
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         """What `solve` returns, of a problem of a kind in ``accepts``: by default `fit` for each of its tables."""
         rng = generator(seed, problem.id, self.name)
-        return join([self.fit(task, budget=budget, rng=rng) for task in problem.tasks(seed)])
+        fronts = []
+        for task in problem.tasks(seed):
+            front = self.fit(task, budget=budget, rng=rng)
+            if not isinstance(front, list) or not all(isinstance(item, Candidate) for item in front):
+                inside = f" of {type(front[0]).__name__}" if isinstance(front, list) else ""
+                raise TypeError(f"fit returned {type(front).__name__}{inside} instead of a list of Candidate")
+            fronts.append(front)
+        return join(fronts)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import dataclasses
 import difflib
 import functools
 import importlib
+import numbers
 import pkgutil
 import sys
 import types
@@ -40,6 +41,8 @@ def facts(study: str) -> Any:
 
 def generator(seed: int, *names: str) -> np.random.Generator:
     """A random generator from a seed and names (problem, split, method), the same on every machine."""
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
+        raise TypeError(f"seed must be a whole number >= 0, got {seed!r} (a split is taken as data(seed=0)['train'])")
     words = [zlib.crc32(name.encode()) for name in names]
     return np.random.default_rng(np.random.SeedSequence([seed, *words]))
 

@@ -36,7 +36,7 @@ def latex(shown: Problem | Candidate) -> str:
     --------
     >>> from rediscover.problems import problem
     >>> latex(problem("surfaces/TFS4"))
-    'z = 2 x y'
+    'z = x y'
     """
     if isinstance(shown, Problem):
         solution, kind, logic = shown.truth, shown.kind, shown.kind == "transitions"
@@ -192,12 +192,12 @@ def _table(shown: Any, seed: int, plt: Any) -> Any:
     figure, row = plt.subplots(1, X.shape[1], figsize=(2.2 * X.shape[1] + 0.6, 2.2), sharey=True, squeeze=False)
     for axes, name, column in zip(row[0], shown.inputs, X.T, strict=True):
         axes.plot(column, y, ".", ms=2, alpha=0.4)
-        axes.set_xlabel(name)
+        axes.set_xlabel(f"${_symbol(name)}$")
         if np.min(column) > 0 and np.max(column) > 100 * np.min(column):
             plots.logarithmic(axes, axes.xaxis)
     if np.min(y) > 0 and np.max(y) > 100 * np.min(y):
         plots.logarithmic(row[0, 0], row[0, 0].yaxis)
-    row[0, 0].set_ylabel(shown.outputs[0])
+    row[0, 0].set_ylabel(f"${_symbol(shown.outputs[0])}$")
     return figure
 
 
