@@ -145,8 +145,7 @@ def _new(options: argparse.Namespace) -> None:
     from . import own
 
     path = own.new(options.name)
-    name = "".join(part.capitalize() for part in path.stem.split("_"))
-    print(f"{path} is ready: rediscover run --methods ./{path}:{name} --study surfaces --subset explicit")
+    print(f"{path} is ready; its first lines say how to run it")
 
 
 def _show(options: argparse.Namespace) -> None:

@@ -1,7 +1,6 @@
 """One method beside others on the same problems: measures, paired tests, wins and losses, error against size."""
 
 import functools
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -105,14 +104,14 @@ class Comparison:
 
     @functools.cached_property
     def pareto(self) -> pd.DataFrame:
-        """Median of the last measure and median size of each method, and whether no other is better in both.
+        """The last measure and the median size of each method, and whether no other is better in both.
 
         Index: method. Columns: the measure, size, front. Methods without expressions have no size and are left out.
         """
         measure = self.measures[-1]
-        grouped = self.answers.groupby("method")
-        frame = pd.DataFrame({measure: grouped[measure].median(), "size": grouped["size"].median()})
-        frame = frame.loc[self.methods].dropna()
+        groups = {name: self.answers[self.answers["method"] == name] for name in self.methods}
+        rows = {name: {measure: self._value(g, measure), "size": g["size"].median()} for name, g in groups.items()}
+        frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method").dropna()
         sign = 1 if metric(measure).direction == "lower" else -1
         points = np.column_stack([sign * frame[measure], frame["size"]])
         ahead = [any((other <= p).all() and (other < p).any() for other in points) for p in points]
@@ -225,7 +224,7 @@ def cell(value: Any) -> str:
     """
     if isinstance(value, bool | np.bool_):
         return "yes" if value else "no"
-    if isinstance(value, float) and not math.isnan(value) and value == round(value) and abs(value) < 1e5:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e5:
         return f"{value:g}"
     return number(float(value) if isinstance(value, np.floating) else value)
 

@@ -13,15 +13,14 @@ from typing import Any
 
 import pandas as pd
 
-from . import runs
-from .expressions import ExpressionError, parse
-from .methods import Candidate, Method, give, method, registry
-from .problems import did_you_mean, problem_of, problems
-from .report.head_to_head import Comparison, cell
-from .runs import predictions, records, schema, scoring, selection
-from .studies import asked
-from .system.paths import root
-from .system.studies import owner, shown, studies
+from .. import runs
+from ..methods import Candidate, Method, give, method, registry
+from ..problems import did_you_mean, problem_of, problems
+from ..report.head_to_head import Comparison, cell
+from ..runs import predictions
+from ..studies import asked
+from ..system.studies import owner, shown
+from .kept import answers, class_name, folder, keep, place, profile_of, scored
 
 __all__ = ["compare", "new", "run", "show"]
 
@@ -55,13 +54,13 @@ class {name}(Tabular):
 '''
 
 
-def new(name: str, folder: str | Path = ".") -> Path:
+def new(name: str, where: str | Path = ".") -> Path:
     """Write a file with a working method, to be edited.
 
     Parameters
     ----------
     name : of the method and of the file, such as ``mine``
-    folder : where; by default the current folder
+    where : the folder; by default the current one
 
     Returns
     -------
@@ -78,10 +77,10 @@ def new(name: str, folder: str | Path = ".") -> Path:
         raise ValueError(f"{name!r} cannot name a method: use small letters, digits and _, beginning with a letter")
     if name in registry():
         raise ValueError(f"a method called {name!r} is here already: choose another name")
-    path = Path(folder) / f"{name}.py"
+    path = Path(where) / f"{name}.py"
     if path.exists():
         raise FileExistsError(f"{path} exists: delete it, or choose another name")
-    path.write_text(TEMPLATE.format(stem=name, name="".join(part.capitalize() for part in name.split("_"))))
+    path.write_text(TEMPLATE.format(stem=name, name=class_name(name)))
     return path
 
 
@@ -125,20 +124,22 @@ def run(
     if not names:
         raise ValueError("no method given: name one such as ./mine.py:Mine")
     chosen = chosen_ids(study, subset, ids)
-    folder = _folder(study)
-    folder.mkdir(parents=True, exist_ok=True)
-    grid = asked(chosen, names, profile or profile_of(study), seeds) | {"store": folder / "runs.sqlite"}
+    folder(study).mkdir(parents=True, exist_ok=True)
+    grid = asked(chosen, names, profile or profile_of(study), seeds) | {"store": folder(study) / "runs.sqlite"}
     options = {"store": grid["store"], "workers": workers, "progress": progress}
     predicting = [each for each in grid["methods"] if getattr(_inner(each), "only_predicts", False)]
     writing = [each for each in grid["methods"] if each not in predicting]
     parts = [_predicted(grid | {"methods": predicting}, options)] if predicting else []
     if writing:
         frame = runs.grid(**(grid | {"methods": writing}), workers=workers, progress=progress)
-        parts.append(_scored(frame, grid["problems"], options))
+        parts.append(scored(frame, grid["problems"], options))
+    frame = pd.concat(parts, ignore_index=True)
+    if not (frame["status"] == "ok").any():
+        raise RuntimeError(_why_nothing(frame, grid["methods"]))
     for part in parts:
         for name, rows in part.groupby("method", sort=False):
-            _keep(rows, str(name), study)
-    return pd.concat(parts, ignore_index=True)
+            keep(rows, str(name), study)
+    return frame
 
 
 def compare(
@@ -213,30 +214,9 @@ def show(what: Any) -> Any:
 
         display(found)
     else:
-        from .report.shown import text
+        from ..report.shown import text
 
         print(text(found))
-
-
-def answers(name: str, study: str, ids: Sequence[str], *, own: bool = False) -> pd.DataFrame:
-    """Scored answers of a method that are there already, with the column origin.
-
-    Of records/, tables/ and build/own the place counts that has most of them, in this order; with `own` the last one.
-
-    Raises
-    ------
-    LookupError
-        If there are none.
-    """
-    places = [_kept] if own else []
-    found = [place(name, study, list(ids)) for place in places or (_recorded, _tabulated, _kept)]
-    most = max(found, key=lambda frame: 0 if frame is None else frame["problem"].nunique())
-    if most is not None and len(most):
-        return most.assign(method=name)
-    near = did_you_mean(name, {*registry(), *(path.stem for path in _folder(study).glob("*.csv"))} - {name})
-    asked_for = f"./{name}.py:{name.capitalize()}" if own else name
-    remedy = f": `rediscover run --methods {asked_for} --study {study}` makes them"
-    raise LookupError(f"no answers of {name!r} to these problems of {study}{near or remedy}")
 
 
 def chosen_ids(study: str, subset: str | None = None, ids: Sequence[str] = ()) -> list[str]:
@@ -249,18 +229,6 @@ def chosen_ids(study: str, subset: str | None = None, ids: Sequence[str] = ()) -
         if id not in known:
             raise KeyError(f"{id!r} is not among the problems of {study}{did_you_mean(id, known)}")
     return list(ids) or known
-
-
-def profile_of(study: str) -> str:
-    """The profile that others were run at: the reference where there are records, else that of the tables."""
-    where = records.folder()
-    if where and any((where / study).glob(f"*{records.SUFFIX}")):
-        return "reference"
-    for notebook in studies()[owner(study)]["notebooks"]:
-        path = root() / "tables" / f"{notebook}.provenance.json"
-        if path.exists():
-            return json.loads(path.read_text())["profile"]
-    return "reference"
 
 
 def _known(given: Any) -> str:
@@ -289,42 +257,19 @@ def overview(rows: pd.DataFrame) -> str:
             f"{name}: {len(part)} answers could not be scored, such as {part['problem'].iloc[0]}: "
             f"{part['scoring'].iloc[0]}"
         )
-    return "\n".join([*lines, f"answers and all scores: {_folder(study)}"])
-
-
-def place() -> Path:
-    """The folder ``build/own``: of the repository within it, else of the current folder."""
-    here = Path.cwd()
-    return (root() if here.is_relative_to(root()) else here) / "build" / "own"
+    return "\n".join([*lines, f"answers and all scores: {folder(study)}"])
 
 
 def _last() -> Path:
     return place() / "last.json"
 
 
-def _folder(study: str) -> Path:
-    return place() / study
-
-
-def _scored(frame: pd.DataFrame, asked_problems: list, options: dict) -> pd.DataFrame:
-    """Rows of a grid with their scores; those of methods that are not available are left out."""
-    frame = frame[frame["status"] != "unavailable"]
-    if len(frame) and "selection" in (study := studies()[owner(frame["study"].iloc[0])]):
-        frame = getattr(selection, study["selection"])(frame, asked_problems)
-    scores = scoring.table(frame, asked_problems, **options)
-    columns = scores.columns.difference(frame.columns, sort=False)
-    sizes = [_size(row) for row in frame.itertuples()]
-    kept = frame[[*schema.IDENTITY, "reason", "solution", "evaluations"]]
-    return pd.concat([kept.assign(size=sizes), scores[columns]], axis=1)
-
-
-def _size(row: Any) -> float:
-    """Nodes of all expressions of an answer; NaN where it has none."""
-    try:
-        texts = (row.solution or {}).values()
-        return float(sum(parse(text).size for text in texts)) if row.status == "ok" else float("nan")
-    except (ExpressionError, TypeError, AttributeError):
-        return float("nan")
+def _why_nothing(rows: pd.DataFrame, methods: list) -> str:
+    """Why no run gave an answer, in one sentence."""
+    if reasons := [f"{each.name} is unavailable: {reason}" for each in methods if (reason := each.available())]:
+        return reasons[0]
+    row = rows.iloc[0]
+    return f"no run gave an answer: {row['method']} on {row['problem']} ended with {row['status']}, {row['reason']}"
 
 
 def _predicted(grid: dict, options: dict) -> pd.DataFrame:
@@ -338,56 +283,3 @@ def _predicted(grid: dict, options: dict) -> pd.DataFrame:
         for run, outcome in zip(planned, outcomes, strict=True)
     ]
     return pd.DataFrame(rows).assign(scoring="")
-
-
-def _keep(rows: pd.DataFrame, name: str, study: str) -> None:
-    """Write a method's table, with the rows of earlier runs of the same code to other problems."""
-    rows = rows.dropna(axis=1, how="all").assign(code=method(name).version)
-    before = _kept(name, study, None)
-    if before is not None:
-        same = before[before["code"] == rows["code"].iloc[0]].drop(columns="origin")
-        done = set(zip(rows["problem"], rows["seed"], strict=True))
-        rest = [pair not in done for pair in zip(same["problem"], same["seed"], strict=True)]
-        rows = pd.concat([rows, same[rest]]) if any(rest) else rows
-    schema.to_csv(rows, _folder(study) / f"{name}.csv")
-
-
-def _kept(name: str, study: str, ids: list[str] | None) -> pd.DataFrame | None:
-    path = _folder(study) / f"{name}.csv"
-    if not path.exists():
-        return None
-    frame = schema.read_csv(path).assign(origin=f"build/own/{study}/{name}.csv")
-    return frame if ids is None else frame[frame["problem"].isin(ids)]
-
-
-def _recorded(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
-    """Answers in records/ (or in the stores of the notebooks), scored here."""
-    if name not in registry():
-        return None
-    grid = asked(ids, [name], profile_of(study))
-    store = grid.pop("store")
-    found = runs.kept(runs.plan(**grid), store)
-    if not len(found):
-        return None
-    options = {"store": _folder(study) / "runs.sqlite"}
-    scored = _scored(found.drop(columns="origin"), grid["problems"], options)
-    return scored.assign(origin=found["origin"])
-
-
-def _tabulated(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
-    """Scores of the committed tables, on clean data."""
-    rule = shown(study)
-    path = root() / "tables" / f"{rule['table']}.csv"
-    if not path.exists():
-        return None
-    frame = schema.read_csv(path)
-    frame = frame[(frame["method"] == name) & frame["problem"].isin(ids) & (frame["noise"] == 0)]
-    frame = frame.drop_duplicates(["problem", "seed"])
-    answered = path.with_name(path.name.replace("_scores", "_runs"))
-    if "solution" not in frame and answered.exists():
-        texts = schema.read_csv(answered).query("noise == 0")[["problem", "method", "seed", "solution"]]
-        frame = frame.merge(texts.drop_duplicates(["problem", "method", "seed"]), how="left")
-    if not len(frame):
-        return None
-    sizes = [_size(row) for row in frame.itertuples()] if "solution" in frame else float("nan")
-    return frame.assign(size=sizes, origin=f"tables/{path.name}")
