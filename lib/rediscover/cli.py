@@ -156,10 +156,10 @@ def _show(options: argparse.Namespace) -> None:
 
 def _check_output(path: Path) -> None:
     """Raise an OSError at once if a file cannot be written there."""
-    folder = path.parent
-    while not folder.exists():
-        folder = folder.parent
-    if path.is_dir() or not folder.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+    with contextlib.suppress(OSError):  # what is wrong is said below
+        path.parent.mkdir(parents=True, exist_ok=True)
+    place = path if path.exists() else path.parent
+    if path.is_dir() or not place.exists() or not os.access(place, os.W_OK):
         raise OSError(f"{path} cannot be written: choose another --out")
 
 

@@ -44,6 +44,10 @@ class Comparison:
     answers: pd.DataFrame
     measures: list[str]
 
+    def __post_init__(self) -> None:
+        absent = [name for name in self.measures if name not in self.answers]  # of methods without expressions
+        object.__setattr__(self, "answers", self.answers.assign(**dict.fromkeys(absent, np.nan)))
+
     @functools.cached_property
     def methods(self) -> list[str]:
         """Mine, then the others in the order of all tables."""

@@ -33,6 +33,11 @@ def planned(notebook: str, profile: str = "reference") -> list[Run]:
     return [run for chosen in grids.values() for run in plan(**{k: v for k, v in chosen.items() if k != "store"})]
 
 
+def _ids(value: Any, prefix: str) -> bool:
+    """Whether the value of a parameter is a list of ids of these problems."""
+    return isinstance(value, list) and all(str(item).startswith(f"{prefix}/") for item in value)
+
+
 def notebooks() -> list[str]:
     """All notebooks that belong to a study."""
     return sorted(name for study in studies().values() for name in study["notebooks"])
@@ -56,8 +61,10 @@ def asked(ids: Sequence[str], methods: Sequence[str], profile: str, seeds: Seque
     prefix = ids[0].partition("/")[0]
     key = owner(prefix)
     for notebook in studies()[key]["notebooks"]:
-        changed = {"methods": [*methods]} | ({"seeds": [*seeds]} if seeds else {})
-        p: Any = read(root() / "params" / f"{notebook}.yaml", profile, **changed)
+        file = root() / "params" / f"{notebook}.yaml"
+        chosen = {name: [] for name, value in read(file, profile) if _ids(value, prefix)}  # an empty list means all
+        changed = {"methods": [*methods], **chosen} | ({"seeds": [*seeds]} if seeds else {})
+        p: Any = read(file, profile, **changed)
         grids = (
             importlib.import_module(f"{__name__}.{key}.grids").grids(p) if (FOLDER / key / "grids.py").exists() else {}
         )
