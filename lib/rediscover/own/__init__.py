@@ -159,7 +159,7 @@ def compare(
         the name of a method that has been run
     against : names of methods with answers in records/ or tables/, or that were run with `run`
     study, subset, ids : as for `run`
-    options : as for `run`
+    **options : as for `run`
 
     Returns
     -------

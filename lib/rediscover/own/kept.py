@@ -131,7 +131,7 @@ def _tabulated(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
     frame = frame.drop_duplicates(["problem", "seed"])
     answered = path.with_name(path.name.replace("_scores", "_runs"))
     if "solution" not in frame and answered.exists():
-        texts = schema.read_csv(answered).query("noise == 0")[["problem", "method", "seed", "solution"]]
+        texts = schema.read_csv(answered).query("noise == 0")[["problem", "method", "seed", "solution", "evaluations"]]
         frame = frame.merge(texts.drop_duplicates(["problem", "method", "seed"]), how="left")
     if not len(frame):
         return None

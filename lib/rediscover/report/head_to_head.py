@@ -62,12 +62,17 @@ class Comparison:
 
     @property
     def origins(self) -> pd.DataFrame:
-        """Where the answers of each method come from. Index: method. Columns: origin, problems, seeds."""
-        grouped = self.answers.groupby("method", sort=False)
+        """Where the answers of each method come from, and what they cost.
+
+        Index: method. Columns: origin, problems, seeds, evaluations (the median, NaN where it is not known).
+        """
+        counted = pd.to_numeric(self.answers.get("evaluations", np.nan), errors="coerce")
+        grouped = self.answers.assign(counted=counted).groupby("method", sort=False)
         frame = grouped.agg(
             origin=("origin", lambda places: ", ".join(sorted(set(places)))),
             problems=("problem", "nunique"),
             seeds=("seed", "nunique"),
+            evaluations=("counted", "median"),
         )
         return frame.loc[self.methods]
 

@@ -62,7 +62,9 @@ def asked(ids: Sequence[str], methods: Sequence[str], profile: str, seeds: Seque
     key = owner(prefix)
     for notebook in studies()[key]["notebooks"]:
         file = root() / "params" / f"{notebook}.yaml"
-        chosen = {name: [] for name, value in read(file, profile) if _ids(value, prefix)}  # an empty list means all
+        chosen: dict[str, list] = {
+            name: [] for name, value in read(file, profile) if _ids(value, prefix)
+        }  # an empty list means all
         changed = {"methods": [*methods], **chosen} | ({"seeds": [*seeds]} if seeds else {})
         p: Any = read(file, profile, **changed)
         grids = (
