@@ -72,6 +72,10 @@ def shown(problems: str) -> dict[str, Any]:
     ['symbolic_accuracy', 'nmse_variance']
     """
     study = studies()[owner(problems)]
-    stated = {**study.get("everywhere", {}), **study.get("shown", {})}[problems]
+    rules = {**study.get("everywhere", {}), **study.get("shown", {})}
+    if problems not in rules:
+        line = f"shown: {{{problems}: {{table: {problems}_scores, measures: [...]}}}}"
+        raise KeyError(f"no measures of {problems} are stated: write `{line}` into its study.yaml")
+    stated = rules[problems]
     measures = [stated.get(name) for name in ("recovered", "error", "r_squared")]
     return {"measures": list(dict.fromkeys(filter(None, measures))), **stated}
