@@ -119,7 +119,7 @@ class TestEveryMethod:
         foreign = next((k for k in (Passage, Transitions, Regression) if k not in REGISTRY[name].accepts), None)
         if foreign is None:
             pytest.skip(f"{name} accepts every kind")
-        with pytest.raises(methods.Unsupported, match=f"{name} does not treat a {foreign.kind}"):
+        with pytest.raises(methods.Unsupported, match=f"{name} does not treat problems of the kind {foreign.kind}"):
             methods.method(name).solve(foreign(id="test/foreign", truth={"z": "1"}))
 
 

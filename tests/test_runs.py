@@ -177,7 +177,7 @@ def test_what_cannot_be_parsed_is_unparsable():
 def test_kinds_and_packages_that_do_not_fit(tmp_path):
     frame = grid([network(), line()], [Slope(), Absent()], store=tmp_path / "s.sqlite")
     assert list(frame["status"]) == ["unsupported", "unavailable", "ok", "unavailable"]
-    assert frame["reason"][0] == "slope does not treat a transitions"
+    assert frame["reason"][0] == "slope does not treat problems of the kind transitions"
     assert frame["reason"][1] == "package a-package-that-nobody-wrote is not installed"
     assert stored(tmp_path / "s.sqlite") == 2  # what is not available today may be so tomorrow
 
@@ -381,10 +381,16 @@ def test_bad_arguments_are_one_line_and_leave_nothing(tmp_path, arguments, optio
     assert not list(tmp_path.iterdir())
 
 
-def test_classes_of_the_running_script_are_refused():
-    code = "class Mine(Slope): pass\ntry: runs.grid([line()], [Mine()])\nexcept TypeError as e: print(e)"
+def test_a_method_of_the_running_script_works_and_a_problem_is_refused():
+    code = "class Mine(Slope):\n    name = 'mine'\nprint(*runs.grid([line()], [Mine()])['status'])"
     said, _ = coordinator(code, stdout=subprocess.PIPE).communicate(timeout=30)
-    assert said == "grid: Mine must live in a module that workers can import\n"
+    assert said == "ok\n"
+    code = (
+        "class Mine(type(line())): pass\nours = Mine(id='lines/x', truth={'y': 'x'}, inputs=('x',))\n"
+        "try: runs.grid([ours], [Slope()])\nexcept TypeError as e: print(e)"
+    )
+    said, _ = coordinator(code, stdout=subprocess.PIPE).communicate(timeout=30)
+    assert said == "grid: Mine must live in a module that workers can import: put it in a file\n"
 
 
 def test_progress_goes_to_stderr_or_where_it_is_told(tmp_path, capsys, monkeypatch):

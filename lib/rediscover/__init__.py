@@ -6,6 +6,7 @@
 {'z': 'sin(x**2+y**2)/(1+x**2+y**2)'}
 """
 
+import importlib
 import warnings
 from typing import TYPE_CHECKING
 
@@ -26,12 +27,12 @@ from .methods import Budget, Candidate, method  # noqa: E402
 from .problems import problem  # noqa: E402
 
 __version__ = "0.1.0"
-__all__ = ["Budget", "Candidate", "method", "methods", "problem", "problems", "score"]
+__all__ = ["Budget", "Candidate", "compare", "method", "methods", "problem", "problems", "score", "show"]
+
+_LATER = {"score": "runs.scoring", "compare": "own", "show": "own"}  # bring much with them, so loaded on first use
 
 
 def __getattr__(name):
-    if name == "score":  # brings the metrics with it, so it is loaded on first use
-        from .runs.scoring import score
-
-        return score
+    if name in _LATER:
+        return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import importlib.metadata
 import json
 import os
 import socket
@@ -24,7 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("rediscover: interrupted; finished runs are kept", file=sys.stderr)
         return 130
-    except (KeyError, ValueError, TypeError, OSError, RuntimeError) as error:
+    except Exception as error:
+        if not isinstance(error, LookupError | ValueError | TypeError | OSError | RuntimeError | ImportError):
+            from .methods import Unsupported
+
+            if not isinstance(error, Unsupported):
+                raise
         message = error.args[0] if isinstance(error, KeyError) and error.args else error
         print(f"rediscover: {' '.join(str(message).split())}", file=sys.stderr)
         return 2
@@ -39,11 +45,14 @@ def _problems(options: argparse.Namespace) -> None:
 def _methods(options: argparse.Namespace) -> None:
     from . import methods
 
-    print(methods().to_string(index=False))
+    frame = methods()
+    columns = ["name", "available", "accepts", "reason"] + ["reference"] * options.long
+    print(frame[columns].to_string(index=False, justify="left"))
 
 
 def _budget(options: argparse.Namespace) -> Mapping[str, float]:
-    return {name: getattr(options, name) for name in ("evaluations", "seconds", "memory_mb")}
+    given = {name: getattr(options, name) for name in ("evaluations", "seconds", "memory_mb")}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -78,14 +87,80 @@ def _score(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
+    """A grid as CSV or, of a study, with scores by its rules."""
     from . import problems, runs
     from .runs.schema import to_csv
 
+    if options.out:
+        _check_output(options.out)
+    if options.study:
+        return _run_study(options)
+    if options.subset or options.profile:
+        raise ValueError("--subset and --profile are for a study: add --study")
+    if not options.problems:
+        raise ValueError("nothing to run: add --study surfaces, or --problems with ids or names of studies")
     ids = [id for name in options.problems for id in (problems(name) if "/" not in name else [name])]
-    frame = runs.grid(
-        ids, options.methods, seeds=options.seeds, budget=_budget(options), store=options.store, workers=options.workers
-    )
+    seeds, budget = options.seeds or [0], _budget(options)
+    frame = runs.grid(ids, options.methods, seeds=seeds, budget=budget, store=options.store, workers=options.workers)
     to_csv(frame, options.out or sys.stdout)
+
+
+def _run_study(options: argparse.Namespace) -> None:
+    from . import own
+    from .runs.schema import to_csv
+
+    if options.store or _budget(options):
+        raise ValueError("with --study the budget is the study's (--profile), and finished runs are in build/own")
+    chosen = {name: getattr(options, name) for name in ("study", "subset", "profile", "workers")}
+    frame = own.run(options.methods, ids=options.problems or (), seeds=options.seeds or (), **chosen)
+    if options.out:
+        to_csv(frame, options.out)
+    print(own.overview(frame))
+
+
+def _compare(options: argparse.Namespace) -> None:
+    print(_comparison(options))
+
+
+def _report(options: argparse.Namespace) -> None:
+    """The comparison that is named, or the last one, as a page, LaTeX and CSV."""
+    from . import own
+    from .publish.own import write
+
+    folder = options.out or own.place() / "report"
+    _check_output(folder / "index.html")
+    print(write(_comparison(options) if options.mine else own.last(), folder))
+
+
+def _comparison(options: argparse.Namespace) -> Any:
+    from . import own
+
+    if not options.study:
+        raise ValueError("name the study of the comparison: --study surfaces")
+    ids = options.problems or ()
+    return own.compare(options.mine, options.against, options.study, subset=options.subset, ids=ids)
+
+
+def _new(options: argparse.Namespace) -> None:
+    from . import own
+
+    path = own.new(options.name)
+    print(f"{path} is ready; its first lines say how to run it")
+
+
+def _show(options: argparse.Namespace) -> None:
+    from . import own
+
+    own.show(options.problem)
+
+
+def _check_output(path: Path) -> None:
+    """Raise an OSError at once if a file cannot be written there."""
+    with contextlib.suppress(OSError):  # what is wrong is said below
+        path.parent.mkdir(parents=True, exist_ok=True)
+    place = path if path.exists() else path.parent
+    if path.is_dir() or not place.exists() or not os.access(place, os.W_OK):
+        raise OSError(f"{path} cannot be written: choose another --out")
 
 
 def _records(options: argparse.Namespace) -> None:
@@ -157,6 +232,7 @@ def _ledger(options: argparse.Namespace) -> None:
     import pandas as pd
 
     from .report.ledger import VERDICTS
+    from .report.tables import number
     from .system.paths import root
 
     path = root() / "tables" / "ledger.csv"
@@ -170,6 +246,8 @@ def _ledger(options: argparse.Namespace) -> None:
             if wanted.lower() not in {name.lower() for name in known}:
                 raise ValueError(f"no {column} {wanted!r} in the ledger (known: {', '.join(known)})")
             chosen &= whole[column].str.lower() == wanted.lower()
+    numbers = pd.to_numeric(whole["measured"], errors="coerce")
+    whole["measured"] = whole["measured"].mask(numbers.notna(), numbers.map(lambda value: number(float(value), 4)))
     shown = ["paper", "table", "row", "column", "published", "measured", "verdict", "kind", "reason"]
     print(whole.loc[chosen, shown].to_string(index=False) if chosen.any() else "no such entries")
 
@@ -224,35 +302,56 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     def budget(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("--evaluations", type=int, default=10_000, help="expressions a run may evaluate")
-        sub.add_argument("--seconds", type=float, default=60.0, help="wall-clock limit of a run")
-        sub.add_argument("--memory-mb", type=int, default=2048, help="memory limit of a run, MiB")
+        sub.add_argument("--evaluations", type=int, help="expressions a run may evaluate (10000)")
+        sub.add_argument("--seconds", type=float, help="wall-clock limit of a run (60)")
+        sub.add_argument("--memory-mb", type=int, help="memory limit of a run, MiB (2048)")
 
-    sub = command("problems", _problems, "list problem ids")
-    sub.add_argument("--study")
-    sub.add_argument("--subset")
-    command("methods", _methods, "list methods, and why some are unavailable")
+    def study(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("--study", help="prefix of the problems' ids, such as surfaces")
+        sub.add_argument("--subset", help="of the study's problems, such as explicit")
+
+    parser.add_argument("--version", action="version", version=f"rediscover {importlib.metadata.version('rediscover')}")
+    study(command("problems", _problems, "list problem ids"))
+    sub = command("methods", _methods, "list methods, and why some are unavailable")
+    sub.add_argument("--long", action="store_true", help="with the reference of each")
+    sub = command("show", _show, "a problem: its equation, variables and where it comes from")
+    sub.add_argument("problem", help="its id, such as srsd/I.27.6")
     sub = command("solve", _solve, "run one method on one problem and score the answer")
-    sub.add_argument("method")
-    sub.add_argument("problem")
-    sub.add_argument("--seed", type=int, default=0)
-    sub.add_argument("--noise", type=float, default=0.0)
+    sub.add_argument("method", help="its name, or file.py:Class")
+    sub.add_argument("problem", help="its id, such as srsd/I.27.6")
+    sub.add_argument("--seed", type=int, default=0, help="of data and search")
+    sub.add_argument("--noise", type=float, default=0.0, help="of the training data, in the study's own measure")
     sub.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method")
     sub.add_argument("--show", type=int, default=5, help="candidates to print")
     budget(sub)
     sub = command("score", _score, "score an expression on a problem")
-    sub.add_argument("problem")
+    sub.add_argument("problem", help="its id, such as srsd/I.27.6")
     sub.add_argument("answer", nargs="+", help="an expression, or with --named output=expression ...")
-    sub.add_argument("--named", action="store_true")
-    sub.add_argument("--seed", type=int, default=0)
-    sub = command("run", _run, "run a grid of problems and methods; records as CSV")
-    sub.add_argument("--problems", nargs="+", required=True, help="problem ids or names of studies")
-    sub.add_argument("--methods", nargs="+", required=True)
-    sub.add_argument("--seeds", nargs="+", type=int, default=[0])
-    sub.add_argument("--workers", type=int)
+    sub.add_argument("--named", action="store_true", help="answers are output=expression, for several outputs")
+    sub.add_argument("--seed", type=int, default=0, help="of the data")
+    sub = command("new", _new, "write a file with a working method of your own into the current folder")
+    sub.add_argument("name", help="of the method, such as mine")
+    sub = command("run", _run, "run methods: on a study, scored by its rules, or on any problems, as CSV")
+    study(sub)
+    sub.add_argument("--problems", nargs="+", help="problem ids; without --study names of studies too")
+    sub.add_argument("--methods", nargs="+", required=True, help="names, file.py:Class or package.module:Class")
+    sub.add_argument("--seeds", nargs="+", type=int, help="of data and search (0; with --study the profile's)")
+    sub.add_argument("--profile", help="whose budget a study's runs have: smoke, quick, reference or paper")
+    sub.add_argument("--workers", type=int, help="runs at a time (as many as there are processors)")
     sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it")
-    sub.add_argument("--out", type=Path, help="write the records here instead of standard output")
+    sub.add_argument("--out", type=Path, help="write the rows here, as CSV")
     budget(sub)
+    sub = command("compare", _compare, "compare a method that was run with what others answered, without running them")
+    sub.add_argument("mine", help="its name, or file.py:Class, which is run first if it was not")
+    sub.add_argument("against", nargs="+", help="names of other methods")
+    study(sub)
+    sub.add_argument("--problems", nargs="+", help="only these ids")
+    sub = command("report", _report, "a comparison, by default the last one, as one HTML page, LaTeX and CSV")
+    sub.add_argument("mine", nargs="?", help="as for compare")
+    sub.add_argument("against", nargs="*", help="as for compare")
+    study(sub)
+    sub.add_argument("--problems", nargs="+", help="only these ids")
+    sub.add_argument("--out", type=Path, help="folder in place of build/own/report")
     sub = command("records", _records, "do the runs of the reference profile that are not recorded yet")
     sub.add_argument("notebooks", nargs="*", help="such as 10_surface_benchmark; by default all")
     sub.add_argument("--methods", nargs="+", default=[], help="only these")

@@ -24,8 +24,9 @@ import numpy as np
 if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
-from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator
-from ..system.code_version import code_version
+from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator, problem_of
+from ..system import outside
+from ..system.looks import Looks
 
 T = TypeVar("T")
 TABULAR = (Regression, LevelSet, Trajectories, Field)
@@ -58,7 +59,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Looks):
     """One proposed answer.
 
     Attributes
@@ -117,7 +118,7 @@ class Method:
 
         Parameters
         ----------
-        problem : any problem of a kind in ``accepts``
+        problem : any problem of a kind in ``accepts``, or its id
         budget : Budget, a mapping of its fields, or None for the default
         seed : int
             Chooses the data (``problem.data(seed)``) and, with the problem's id and the method's name, the random
@@ -128,14 +129,22 @@ class Method:
         Unsupported
             If the problem's kind is not in ``accepts``.
         """
+        problem = problem_of(problem)
         if not isinstance(problem, self.accepts):
-            raise Unsupported(f"{self.name} does not treat a {problem.kind}")
-        return self.answer(problem, Budget(**budget) if isinstance(budget, Mapping) else budget or Budget(), seed)
+            raise Unsupported(f"{self.name} does not treat problems of the kind {problem.kind}")
+        return self.answer(problem, budget_of(budget), seed)
 
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         """What `solve` returns, of a problem of a kind in ``accepts``: by default `fit` for each of its tables."""
         rng = generator(seed, problem.id, self.name)
-        return join([self.fit(task, budget=budget, rng=rng) for task in problem.tasks(seed)])
+        fronts = []
+        for task in problem.tasks(seed):
+            front = self.fit(task, budget=budget, rng=rng)
+            if not isinstance(front, list) or not all(isinstance(item, Candidate) for item in front):
+                inside = f" of {type(front[0]).__name__}" if isinstance(front, list) else ""
+                raise TypeError(f"fit returned {type(front).__name__}{inside} instead of a list of Candidate")
+            fronts.append(front)
+        return join(fronts)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -145,9 +154,27 @@ class Method:
     def version(self) -> str:
         """Changes when the code of the method, of anything of ours that it imports, or a required package changes."""
         bases = type(self).__mro__[: -len(Method.__mro__)]
-        code = [code_version(name) for name in dict.fromkeys(cls.__module__ for cls in bases)]
+        code = dict.fromkeys(map(outside.version, bases))
         packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
         return "-".join([*code, *packages])
+
+
+def budget_of(budget: Any) -> Budget:
+    """A budget as it may be given: a Budget, a mapping of its fields, or None for the default.
+
+    Raises
+    ------
+    TypeError
+        If it is something else, or a field is unknown.
+    """
+    if isinstance(budget, Mapping):
+        known = [f.name for f in dataclasses.fields(Budget)]
+        if wrong := sorted(set(budget) - set(known)):
+            raise TypeError(f"budget: no {wrong[0]!r}{did_you_mean(wrong[0], known)} (known: {', '.join(known)})")
+        return Budget(**budget)
+    if budget is not None and not isinstance(budget, Budget):
+        raise TypeError(f"budget: is {budget!r}; write {{'evaluations': 2000}} or Budget(evaluations=2000)")
+    return budget or Budget()
 
 
 def join(fronts: list[list[Candidate]]) -> list[Candidate]:
@@ -171,11 +198,18 @@ def join(fronts: list[list[Candidate]]) -> list[Candidate]:
     return joined
 
 
+_broken: dict[str, str] = {}  # file of this folder that cannot be imported -> why
+_given: dict[str, Method] = {}  # methods from elsewhere that were asked for, by their names
+
+
 @functools.cache
 def registry() -> dict[str, type[Method]]:
-    """Method name -> class, from every module in this folder, in a fixed order."""
+    """Method name -> class, from every module in this folder that can be imported, in a fixed order."""
     for info in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{info.name}")
+        try:
+            importlib.import_module(f"{__name__}.{info.name}")
+        except Exception as error:  # one file must not take the others along
+            _broken[info.name] = f"methods/{info.name}.py cannot be imported: {type(error).__name__}: {error}"
     found: dict[str, type[Method]] = {}
     for cls in descendants(Method):
         if cls.name and cls.__module__.startswith(__name__ + "."):
@@ -195,38 +229,99 @@ def descendants(cls: type[T]) -> Iterator[type[T]]:
 def method(name: str, **settings: Any) -> Method:
     """One method by name, with settings.
 
+    Parameters
+    ----------
+    name : of a method here or of an installed package (entry points of the group ``rediscover.methods``), or a
+        reference to a class, ``file.py:Class`` or ``package.module:Class``
+    settings : the method's fields
+
     Raises
     ------
     KeyError
         If there is no such method; the message offers the nearest name.
+    OutsideError
+        If a reference cannot be followed.
     TypeError
         If the method has no such setting.
     """
     known = registry()
-    if name not in known:
-        raise KeyError(f"unknown method {name!r}{did_you_mean(name, known)} (known: {', '.join(known)})")
-    fields = [f.name for f in dataclasses.fields(known[name])]
+    brought = outside.installed()
+    if ":" in name or (name in brought and name not in known):
+        plain = give(outside.load(brought.get(name, name)))
+    elif name in _given:
+        plain = _given[name]
+    elif name in known:
+        plain = known[name]()
+    elif name in _broken:
+        raise KeyError(f"{name}: {_broken[name]}; mend the file or install what it needs")
+    else:
+        everything = [*known, *brought, *_given]
+        raise KeyError(f"unknown method {name!r}{did_you_mean(name, everything)} (known: {', '.join(everything)})")
+    fields = [f.name for f in dataclasses.fields(plain)]
     wrong = sorted(set(settings) - set(fields))
     if wrong:
         raise TypeError(f"{name}: no setting {wrong[0]!r} (settings: {', '.join(fields) or 'none'})")
-    return known[name](**settings)
+    return dataclasses.replace(plain, **settings)
+
+
+def give(found: Any) -> Method:
+    """Make a method from elsewhere known by its name, in this process.
+
+    Parameters
+    ----------
+    found : a subclass of Method, or an instance with its settings
+
+    Returns
+    -------
+    Method
+
+    Raises
+    ------
+    OutsideError
+        If it is no method, has no name of its own, or cannot be made without arguments.
+    """
+    what = getattr(found, "__name__", type(found).__name__)
+    if isinstance(found, type) and issubclass(found, Method):
+        if not dataclasses.is_dataclass(found):
+            raise outside.OutsideError(f"{what} is no dataclass: write @dataclass(frozen=True) above it")
+        try:
+            found = found()
+        except TypeError as error:
+            raise outside.OutsideError(f"{what} has a setting without a default ({error}): give it one") from None
+    if not isinstance(found, Method):
+        raise outside.OutsideError(f"{what} is no method: derive it from rediscover.Method, or use from_sklearn")
+    if not found.name or "/" in found.name:
+        raise outside.OutsideError(f'{what} has no name: write name: ClassVar[str] = "mine" in it')
+    if registry().get(found.name, type(found)) is not type(found):
+        raise outside.OutsideError(f"a method called {found.name!r} is here already: give {what} another name")
+    if type(found) is not registry().get(found.name):
+        _given[found.name] = found
+    return found
 
 
 def methods() -> "pd.DataFrame":
     """DataFrame of all methods: name, accepts, available, reason, reference."""
     import pandas as pd
 
+    found: dict[str, Method | str] = {name: cls() for name, cls in registry().items()}
+    found |= {**_broken, **_given}
+    for name in outside.installed().keys() - found.keys():
+        try:
+            found[name] = method(name)
+        except outside.OutsideError as error:
+            found[name] = str(error)
     rows = []
-    for name, cls in registry().items():
-        reason = cls().available()
-        kinds: tuple[Any, ...] = cls.accepts
+    for name, each in found.items():
+        known = each if isinstance(each, Method) else None
+        kinds: tuple[Any, ...] = known.accepts if known else ()
+        reason = known.available() if known else str(each)
         rows.append(
             {
                 "name": name,
                 "accepts": ", ".join(kind.kind for kind in kinds),
                 "available": reason is None,
                 "reason": reason or "",
-                "reference": cls.reference,
+                "reference": known.reference if known else "",
             }
         )
     return pd.DataFrame(rows)

@@ -11,6 +11,7 @@ import dataclasses
 import difflib
 import functools
 import importlib
+import numbers
 import pkgutil
 import sys
 import types
@@ -23,6 +24,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import yaml
+
+from ..system.looks import Looks
 
 if TYPE_CHECKING:
     from ..expressions import Expression
@@ -38,6 +41,8 @@ def facts(study: str) -> Any:
 
 def generator(seed: int, *names: str) -> np.random.Generator:
     """A random generator from a seed and names (problem, split, method), the same on every machine."""
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or seed < 0:
+        raise TypeError(f"seed must be a whole number >= 0, got {seed!r} (a split is taken as data(seed=0)['train'])")
     words = [zlib.crc32(name.encode()) for name in names]
     return np.random.default_rng(np.random.SeedSequence([seed, *words]))
 
@@ -82,7 +87,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Problem:
+class Problem(Looks):
     """Base of all kinds.
 
     Attributes
@@ -123,6 +128,11 @@ class Problem:
     @property
     def outputs(self) -> tuple[str, ...]:
         return tuple(self.truth)
+
+    @property
+    def meanings(self) -> dict[str, str]:
+        """What inputs and outputs stand for, with the unit where it is known; empty where nothing is."""
+        return dict.fromkeys((*self.inputs, *self.outputs), "")
 
     @property
     def vocabulary(self) -> tuple[str, ...]:
@@ -340,7 +350,11 @@ def problem(id: str, **options: Any) -> Problem:
     TypeError
         If the study has no such option.
     """
-    study, _, name = id.partition("/")
+    study, slash, name = id.partition("/")
+    if not slash:
+        near = [whole for whole in problems() if whole.partition("/")[2].lower() == id.lower()]
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ": write study/name"
+        raise KeyError(f"unknown problem {id!r}{hint} (studies: {', '.join(STUDIES)})")
     module = _study(study)
     known = [*module.ids(), *getattr(module, "extra_ids", tuple)()]  # extras: not counted among the study's own
     if name not in known:
@@ -351,6 +365,21 @@ def problem(id: str, **options: Any) -> Problem:
     if wrong:
         raise TypeError(f"{id}: no option {wrong[0]!r} (options: {', '.join(sorted(fields))})")
     return dataclasses.replace(loaded, **options) if options else loaded
+
+
+def problem_of(given: Any) -> Problem:
+    """A problem as it may be given: itself, or its id.
+
+    Raises
+    ------
+    KeyError
+        If no problem has this id.
+    TypeError
+        If it is neither.
+    """
+    if not isinstance(given, str | Problem):
+        raise TypeError(f"expected a problem or its id such as '{problems()[0]}', got {given!r}")
+    return problem(given) if isinstance(given, str) else given
 
 
 # The package is also the function of the same name: rediscover.problems("srsd") and rediscover.problems.srsd both work.

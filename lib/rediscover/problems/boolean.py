@@ -44,6 +44,10 @@ class BooleanNetwork(Transitions):
         return {node: parse(rule, names=self.inputs, logic=True) for node, rule in self.truth.items()}
 
     @property
+    def meanings(self) -> dict[str, str]:
+        return dict(zip(self.inputs, self.nodes or [""] * len(self.inputs), strict=True))
+
+    @property
     def regulated(self) -> list[int]:
         """Columns of the nodes with a rule."""
         return [self.inputs.index(node) for node in self.truth]

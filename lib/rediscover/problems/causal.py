@@ -49,6 +49,10 @@ class CausalSeries(Series):
             raise ValueError(f"{self.id}: the equations are not in the catalogue; use series_from='released'")
 
     @property
+    def meanings(self) -> dict[str, str]:
+        return dict(zip(self.inputs, self.states or [""] * len(self.inputs), strict=True))
+
+    @property
     def edges(self) -> set[tuple[str, str, int]]:
         """The truth as (parent, child, lag)."""
         return {(parent, child, lag) for child, parents in self.truth.items() for parent, lag in parents}

@@ -43,6 +43,12 @@ class CoupledODE(InitialValueProblem):
     states: tuple[tuple[str, str], ...] = ()
     split: ClassVar[str] = "corrected"
 
+    @property
+    def meanings(self) -> dict[str, str]:
+        stated = zip(self.inputs, self.states, strict=True) if self.states else ()
+        known = {x: name + (f" ({unit})" if unit else "") for x, (name, unit) in stated if name != x}
+        return {name: known.get(name, "").replace("_", " ") for name in super().meanings}
+
     def initial_state(self, split: str = "id", seed: int = 0) -> np.ndarray:
         """Where the trajectory 'id' or 'ood' begins; only the draws for published models depend on the seed."""
         if split not in ("id", "ood"):

@@ -70,6 +70,11 @@ class ODE(Trajectories):
             raise ValueError(f"{self.id}: n_points must be at least 10, got {self.n_points!r}")
 
     @property
+    def title(self) -> str:
+        """What the system describes."""
+        return str(facts("odes")["systems"][self.number]["name"])
+
+    @property
     def number(self) -> int:
         return int(self.id.partition("/")[2])
 

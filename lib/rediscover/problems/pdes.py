@@ -94,6 +94,12 @@ class PDE(Field):
         return self.id.partition("/")[2]
 
     @property
+    def meanings(self) -> dict[str, str]:
+        own = zip(self.states, self.aliases, strict=True) if self.aliases else ()
+        known = {state: f"{alias} in the field's own words" for state, alias in own if alias != state}
+        return {state: known.get(state, "") for state in self.states}
+
+    @property
     def outputs(self) -> tuple[str, ...]:
         return self.states
 

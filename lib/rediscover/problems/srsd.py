@@ -121,6 +121,13 @@ class Law(Regression):
         """The law's block in the data file."""
         return facts("srsd")["laws"][self.id.split("/", 1)[1]]
 
+    @property
+    def meanings(self) -> dict[str, str]:
+        inputs = {name: spec.get("means", "") for name, spec in self.entry["inputs"].items()}
+        constants = {name: spec["is"] for name, spec in self.entry.get("constants", {}).items()}
+        known = inputs | constants | self.entry["target"]
+        return {name: known.get(name, "") for name in super().meanings}
+
     @functools.cached_property
     def samplers(self) -> dict[str, list]:
         """Input -> ``[family, low, high]`` and perhaps ``signed`` or ``negative`` (see the data file)."""

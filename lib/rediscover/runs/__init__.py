@@ -8,15 +8,16 @@ import collections
 import dataclasses
 import numbers
 import os
-import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..methods import Budget, Method, method
+from ..methods import Budget, Method, budget_of, give, method
 from ..problems import Problem, problem
+from ..system import outside
 from ..system.store import Store, StoreError
 from . import records
 from .executors import Dask, Local, Task
@@ -25,7 +26,7 @@ from .run import Run, digest, identity, key
 if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
-__all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "key"]
+__all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "kept", "key"]
 
 STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
 # Of work on an answer, such as scoring it: a backstop that nothing reaches, since what may hang there is given up on.
@@ -112,6 +113,31 @@ def grid(
     return _frame(rows)
 
 
+def kept(runs: Sequence[Run], store: str | PathLike | None = None) -> "pd.DataFrame":
+    """Those of the runs that are recorded or stored; nothing is computed.
+
+    Parameters
+    ----------
+    runs : list of Run
+        From `plan`.
+    store : path of a store, optional
+
+    Returns
+    -------
+    DataFrame
+        With the columns of `schema.RUNS`, and origin: ``records`` or the path of the store.
+    """
+    rows = []
+    stored: dict[str, dict] = {}
+    if store and Path(store).exists():
+        with closing(Store(store, shared=True)) as opened:  # shared: another process may be writing
+            stored = opened.get([run.key for run in runs])
+    for run, known in zip(runs, records.find(runs), strict=True):
+        if found := known or stored.get(run.key):
+            rows.append((run.identity | _answer(found | {"reused": True}), "records" if known else str(store)))
+    return _frame([row for row, _ in rows]).assign(origin=[origin for _, origin in rows])
+
+
 def compute(
     works: Sequence[Any],
     budget: Budget = AFTERWARDS,
@@ -147,7 +173,7 @@ def compute(
     with closing(executor), closing(Store(store)) as kept:
         done = {k: r | {"reused": True} for k, r in kept.get(keys).items() if r["status"] not in retry}
         planned = [(k, work) for k, work in dict(zip(keys, works, strict=True)).items() if k not in done]
-        tasks = [Task(k, pickle.dumps(work), budget.seconds, budget.memory_mb) for k, work in planned]
+        tasks = [Task(k, outside.packed(work), budget.seconds, budget.memory_mb) for k, work in planned]
         with progress_bar(progress, total=len(done) + len(planned), reused=len(done)) as count:
             for i, outcome in executor.run(tasks):
                 k, work = planned[i]
@@ -185,19 +211,18 @@ def plan(
     for level in levels:
         if level is not None and not isinstance(level, numbers.Real):
             raise TypeError(f"grid: a noise level must be a number, got {level!r}")
-    if isinstance(budget, Mapping):
-        known = [f.name for f in dataclasses.fields(Budget)]
-        if wrong := sorted(set(budget) - set(known)):
-            raise TypeError(f"budget: no {wrong[0]!r} (known: {', '.join(known)})")
-        budget = Budget(**budget)
-    budget = budget or Budget()
+    budget = budget_of(budget)
     problems = [problem(item) if isinstance(item, str) else item for item in problems]
     methods = [method(item) if isinstance(item, str) else item for item in methods]
     for item, kind in [*((p, Problem) for p in problems), *((m, Method) for m in methods)]:
         if not isinstance(item, kind):
             raise TypeError(f"grid: expected a name or a {kind.__name__}, got {item!r}")
-        if type(item).__module__ == "__main__":
-            raise TypeError(f"grid: {type(item).__name__} must live in a module that workers can import")
+    for p in problems:
+        if type(p).__module__ == "__main__":
+            raise TypeError(f"grid: {type(p).__name__} must live in a module that workers can import: put it in a file")
+    for m in methods:
+        if outside.travels((m,)):
+            give(m)
     own = {name: dataclasses.replace(budget, evaluations=count) for name, count in (evaluations or {}).items()}
     return [
         # A fresh copy: what a problem has cached in the meantime does not travel.
@@ -233,6 +258,8 @@ def _frame(rows: list[dict]) -> "pd.DataFrame":
 
     from .schema import RUNS, check
 
+    if not rows:
+        return pd.DataFrame(columns=list(RUNS))
     types = dict.fromkeys(("loss", "complexity", "seconds", "peak_mb"), float)
     objects = dict.fromkeys(("settings", "solution", "candidates"), object)
     return check(pd.DataFrame(rows).astype({**types, **objects, "evaluations": "Int64", "reused": bool}), RUNS)
@@ -241,7 +268,9 @@ def _frame(rows: list[dict]) -> "pd.DataFrame":
 def executor_for(works: Sequence[Any], workers: int | None = None, scheduler: str | None = None) -> Local | Dask:
     """Where pieces of work are computed: by a Dask scheduler, if one is named, else by workers on this machine."""
     scheduler = os.environ.get("SCHEDULER") if scheduler is None else scheduler
-    modules = sorted({type(part).__module__ for work in works for part in (work, *work)} - {"builtins"})
+    modules = sorted(set().union(*map(outside.modules, works)))
+    if scheduler and any(map(outside.travels, works)):
+        raise ValueError("grid: a cluster imports methods from packages: install yours as one, or unset SCHEDULER")
     return Dask(scheduler, modules) if scheduler else Local(workers or _processors(), modules)
 
 

@@ -11,7 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from .. import metrics
-from ..problems import Problem
+from ..problems import Problem, problem_of
 from ..system.studies import module
 from .answers import on_answers
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:  # loaded on first use
 COUNTS = ("operations", "edges")  # describe an answer and do not judge it: a failed run has none
 
 
-def score(problem: Problem, answer: Any, *, seed: int = 0) -> dict[str, float]:
+def score(problem: Problem | str, answer: Any, *, seed: int = 0) -> dict[str, float]:
     """Score an answer to a problem.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem, or its id
     answer : Candidate, list of Candidate (the first is scored), mapping of output name -> text, or a text for a
         problem with one output
     seed : int
@@ -43,6 +43,7 @@ def score(problem: Problem, answer: Any, *, seed: int = 0) -> dict[str, float]:
     ValueError
         If there is nothing to score, or one text for several outputs.
     """
+    problem = problem_of(problem)
     if isinstance(answer, list | tuple):
         if not answer:
             raise ValueError(f"{problem.id}: nothing to score, the list of candidates is empty")
@@ -50,7 +51,9 @@ def score(problem: Problem, answer: Any, *, seed: int = 0) -> dict[str, float]:
     answer = getattr(answer, "solution", answer)
     if not isinstance(answer, Mapping):
         if len(problem.outputs) != 1:
-            raise ValueError(f"{problem.id} has outputs {', '.join(problem.outputs)}: give a mapping, not one text")
+            wanted = " ".join(f"{name}=..." for name in problem.outputs)
+            outputs = ", ".join(problem.outputs)
+            raise ValueError(f"{problem.id} has outputs {outputs}: give a mapping, not one text (--named {wanted})")
         answer = {problem.outputs[0]: str(answer)}
     return module(problem.study, "scores").score(problem, dict(answer), seed=seed)
 

@@ -1,12 +1,16 @@
 """One folder a study: what it scores, computes and claims, with the numbers that its paper prints."""
 
 import importlib
+from collections.abc import Sequence
+from typing import Any
 
-from ..params import read
+from ..params import Parameters, read
+from ..problems import problem
+from ..report.comparisons import build_methods
 from ..runs import plan
 from ..runs.run import Run
 from ..system.paths import root
-from ..system.studies import FOLDER, studies
+from ..system.studies import FOLDER, owner, studies
 
 
 def planned(notebook: str, profile: str = "reference") -> list[Run]:
@@ -29,6 +33,48 @@ def planned(notebook: str, profile: str = "reference") -> list[Run]:
     return [run for chosen in grids.values() for run in plan(**{k: v for k, v in chosen.items() if k != "store"})]
 
 
+def _ids(value: Any, prefix: str) -> bool:
+    """Whether the value of a parameter is a list of ids of these problems."""
+    return isinstance(value, list) and all(str(item).startswith(f"{prefix}/") for item in value)
+
+
 def notebooks() -> list[str]:
     """All notebooks that belong to a study."""
     return sorted(name for study in studies().values() for name in study["notebooks"])
+
+
+def asked(ids: Sequence[str], methods: Sequence[str], profile: str, seeds: Sequence[int] = ()) -> dict[str, Any]:
+    """Arguments of `runs.grid` for methods on some problems of a study, as its notebook runs them first, on clean data.
+
+    Parameters
+    ----------
+    ids : of problems with one prefix
+    methods : names
+    profile : str
+    seeds : by default the profile's
+
+    Returns
+    -------
+    dict
+        With problems, methods, seeds, budget, evaluations, and store, where the notebook keeps its runs.
+    """
+    prefix = ids[0].partition("/")[0]
+    key = owner(prefix)
+    for notebook in studies()[key]["notebooks"]:
+        file = root() / "params" / f"{notebook}.yaml"
+        chosen: dict[str, list] = {
+            name: [] for name, value in read(file, profile) if _ids(value, prefix)
+        }  # an empty list means all
+        changed = {"methods": [*methods], **chosen} | ({"seeds": [*seeds]} if seeds else {})
+        p: Any = read(file, profile, **changed)
+        grids = (
+            importlib.import_module(f"{__name__}.{key}.grids").grids(p) if (FOLDER / key / "grids.py").exists() else {}
+        )
+        for grid in grids.values():
+            if prefix in {each.study for each in grid["problems"]}:
+                first = {each.id: each for each in reversed(grid["problems"])}
+                return {**grid, "problems": [first[id] for id in ids]}
+    assert isinstance(p, Parameters)
+    built = build_methods(p.methods, settings=getattr(p, "settings", None), max_rows=getattr(p, "max_rows", None))
+    work = {"seeds": p.seeds, "budget": p.budget, "evaluations": p.evaluations_by_method, "store": p.store}
+    return {"problems": [problem(id) for id in ids], "methods": built, **work}

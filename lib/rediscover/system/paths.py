@@ -7,6 +7,8 @@ from pathlib import Path
 def root() -> Path:
     """The repository: the nearest folder upwards that holds notebooks/ and params/ (or REDISCOVER_ROOT).
 
+    From anywhere else it is the one that this package is installed from, if it is.
+
     Raises
     ------
     FileNotFoundError
@@ -15,7 +17,7 @@ def root() -> Path:
     if "REDISCOVER_ROOT" in os.environ:
         return Path(os.environ["REDISCOVER_ROOT"])
     here = Path.cwd()
-    for folder in (here, *here.parents):
+    for folder in (here, *here.parents, Path(__file__).parents[3]):
         if (folder / "notebooks").is_dir() and (folder / "params").is_dir():
             return folder
     raise FileNotFoundError(f"no folder above {here} holds notebooks/ and params/: run inside the repository")

@@ -40,17 +40,42 @@ def studies() -> dict[str, dict[str, Any]]:
 def module(problems: str, name: str) -> ModuleType:
     """A module of the study that owns the problems with this id prefix, such as its ``scores``.
 
-    Raises
-    ------
-    KeyError
-        If no study has such problems.
-
     Examples
     --------
     >>> module("pdes", "scores").__name__
     'rediscover.studies.mdbench.scores'
     """
+    return importlib.import_module(f"{__package__.rpartition('.')[0]}.studies.{owner(problems)}.{name}")
+
+
+def owner(problems: str) -> str:
+    """Key of the study that owns the problems with this id prefix.
+
+    Raises
+    ------
+    KeyError
+        If no study has such problems.
+    """
     for key, study in studies().items():
         if problems in study["problems"]:
-            return importlib.import_module(f"{__package__.rpartition('.')[0]}.studies.{key}.{name}")
-    raise KeyError(f"no study has the problems {problems!r}")
+            return key
+    known = [prefix for study in studies().values() for prefix in study["problems"]]
+    raise KeyError(f"no study has the problems {problems!r} (known: {', '.join(known)})")
+
+
+def shown(problems: str) -> dict[str, Any]:
+    """What stands for the scores of these problems: table (of tables/), and measures, what is decisive first.
+
+    Examples
+    --------
+    >>> shown("surfaces")["measures"]
+    ['symbolic_accuracy', 'nmse_variance']
+    """
+    study = studies()[owner(problems)]
+    rules = {**study.get("everywhere", {}), **study.get("shown", {})}
+    if problems not in rules:
+        line = f"shown: {{{problems}: {{table: {problems}_scores, measures: [...]}}}}"
+        raise KeyError(f"no measures of {problems} are stated: write `{line}` into its study.yaml")
+    stated = rules[problems]
+    measures = [stated.get(name) for name in ("recovered", "error", "r_squared")]
+    return {"measures": list(dict.fromkeys(filter(None, measures))), **stated}

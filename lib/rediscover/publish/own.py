@@ -1,0 +1,59 @@
+"""A comparison as one page, LaTeX and CSV (``rediscover report``)."""
+
+import base64
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import jinja2
+
+from ..report.head_to_head import NOTE, Comparison, cell
+from ..report.tables import Output
+from ..runs.schema import to_csv
+
+HERE = Path(__file__).parent / "pages"
+
+
+def write(comparison: Comparison, folder: str | Path) -> Path:
+    """Write a comparison: ``index.html``, and its tables as CSV and LaTeX and its figure as PDF and PNG beside it.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    folder : made if it is not there
+
+    Returns
+    -------
+    Path
+        Of the page, which needs no other file.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    folder = Path(folder)
+    out = Output(SimpleNamespace(folder=folder))
+    out.figure(comparison.plot(), "comparison", alt=f"{comparison.mine} beside others: error and size, wins and losses")
+    tables = {}
+    for title, frame in comparison.sections().items():
+        name = re.sub(r"\W+", "_", title).strip("_").lower()
+        numbered = frame.index.names == [None]
+        out.table(frame, name, caption=title)
+        tables[title] = (name, frame.map(cell).to_html(border=0, index=not numbered))
+    to_csv(comparison.answers, folder / "tables" / "answers.csv")
+    measure = comparison.measures[-1]
+    each = comparison.answers.pivot_table(measure, ["subset", "problem"], "method", sort=False)[comparison.methods]
+    each.columns.name = None
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True)
+    picture = base64.b64encode((out.figures / "comparison.png").read_bytes()).decode()
+    text = environment.get_template("own.html").render(
+        comparison=comparison,
+        tables=tables,
+        picture=picture,
+        note=NOTE,
+        measure=comparison.label(measure).partition(",")[0],
+        each=each.map(cell).to_html(border=0),
+    )
+    (folder / "index.html").write_text(text, encoding="utf-8")
+    return folder / "index.html"
