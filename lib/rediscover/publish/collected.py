@@ -1,4 +1,4 @@
-"""What the site shows of the studies, from tables/, records/ and the problems: answers, leaderboards, published cells."""
+"""What the site shows of the studies, from tables/, records/ and the problems."""
 
 import functools
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from ..problems import Problem, facts
 from ..report.papers import catalogue, published
 from ..report.plots import order
 from ..report.summaries import interval
-from ..report.tables import CONTROLS, number
+from ..report.tables import CONTROLS
 from ..runs import records
 from ..runs.schema import IDENTITY, read_csv
 from ..system.paths import root
@@ -118,31 +118,38 @@ def _range(drawn: list | tuple) -> str:
     return f"{low} to {high}" + f" ({', '.join(kinds)})" * bool(kinds)
 
 
-@functools.cache
-def answers() -> dict[str, pd.DataFrame]:
-    """Problem -> its runs with answer and scores, over all tables that have both; the same answer is one row.
+def answers(problem: str) -> pd.DataFrame:
+    """The runs on a problem with answer and scores, over all tables that have both; the same answer is one row.
 
     Returns
     -------
-    dict
+    DataFrame
         Columns: method, settings, noise, seeds, status, reason, solution (a mapping, or None), evaluations, and the
         scores, as means over the seeds.
     """
+    parts = [_merged(part) for part in runs().get(problem, ())]
+    empty = pd.DataFrame(columns=["method", "noise", "status", "reason", "solution", "seeds"])
+    return pd.concat(parts, ignore_index=True) if parts else empty
+
+
+@functools.cache
+def runs() -> dict[str, list[pd.DataFrame]]:
+    """Problem -> its runs with answer and scores, a frame for each table."""
     found: dict[str, list[pd.DataFrame]] = {}
     for key, study in studies().items():
         for path in sorted((root() / "tables").glob(f"{key}_*scores.csv")) if study["problems"] else ():
             frame = read_csv(path)
-            runs = path.with_name(path.name.replace("_scores", "_runs"))
-            if "solution" not in frame and runs.exists():
+            ran_here = path.with_name(path.name.replace("_scores", "_runs"))
+            if "solution" not in frame and ran_here.exists():
                 same = ["problem", "method", "set", "noise", "seed"]
                 scored = frame.assign(set=frame["settings"].map(str))
                 scored = scored.drop(columns=[name for name in IDENTITY if name not in same])
-                ran = read_csv(runs)[[*IDENTITY, "reason", "solution", "evaluations"]]
+                ran = read_csv(ran_here)[[*IDENTITY, "reason", "solution", "evaluations"]]
                 frame = ran.assign(set=ran["settings"].map(str)).merge(scored, on=same, how="left", validate="1:1")
             if "solution" in frame:
                 for problem, part in frame.groupby("problem", sort=False):
-                    found.setdefault(str(problem), []).append(_merged(part))
-    return {problem: pd.concat(parts, ignore_index=True) for problem, parts in found.items()}
+                    found.setdefault(str(problem), []).append(part)
+    return found
 
 
 def _merged(part: pd.DataFrame) -> pd.DataFrame:
@@ -173,12 +180,14 @@ def leaderboard(board: Mapping[str, Any]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: rank (empty for controls), method (its name here, or empty), name, value, low, high (percent), problems,
-        answered, seeds, evaluations, seconds, printed (bool).
+        Columns: rank (empty for controls), method (its name here, or empty), name, value, low, high (percent),
+        problems, answered, seeds, evaluations, seconds, printed (bool).
     """
     frame = read_csv(root() / "tables" / f"{board['scores']}.csv")
     for column, value in board.get("where", {}).items():
-        frame = frame[frame[column].map(lambda cell: f"{cell:g}" if isinstance(cell, float) else str(cell)) == str(value)]
+        frame = frame[
+            frame[column].map(lambda cell: f"{cell:g}" if isinstance(cell, float) else str(cell)) == str(value)
+        ]
     values = pd.to_numeric(frame[board["score"]]).fillna(0.0)
     frame = frame.assign(value=(values >= board["at_least"]).astype(float) if "at_least" in board else values)
     work, time = _work(board["scores"]), seconds()
@@ -193,7 +202,10 @@ def leaderboard(board: Mapping[str, Any]) -> pd.DataFrame:
             | {"seeds": part["seed"].nunique(), "printed": False, "evaluations": work.get(method)}
             | {"seconds": time.get((part["problem"].iloc[0].partition("/")[0], method))}
         )
-    rows += [{"method": "", "name": name, "value": value, "printed": True} for name, value in _printed(board.get("printed", {}))]
+    rows += [
+        {"method": "", "name": name, "value": value, "printed": True}
+        for name, value in _printed(board.get("printed", {}))
+    ]
     frame = pd.DataFrame(rows).sort_values("value", ascending=False, kind="stable", ignore_index=True)
     compete = ~frame["method"].isin(CONTROLS)
     frame.insert(0, "rank", frame["value"].where(compete).round(6).rank(ascending=False, method="min"))
@@ -210,7 +222,9 @@ def _printed(about: Mapping[str, Any]) -> list[tuple[str, float]]:
     rows = rows[~rows["label"].isin(about.get("without", []))]
     if "equals" in about:
         [(column, wanted)] = about["equals"].items()
-        return [(str(name), 100 * share) for name, share in (rows[column] == wanted).groupby(rows["label"]).mean().items()]
+        return [
+            (str(name), 100 * share) for name, share in (rows[column] == wanted).groupby(rows["label"]).mean().items()
+        ]
     values = about["scale"] * pd.to_numeric(rows["value"], errors="coerce")
     return [(name, value) for name, value in zip(rows["label"], values, strict=True) if not np.isnan(value)]
 
@@ -278,6 +292,7 @@ def methods() -> pd.DataFrame:
         )
     for row in catalogue()[catalogue()["ours"] == ""].to_dict("records"):
         key = "".join(letter if letter.isalnum() else "-" for letter in row["method"].lower())
-        rows.append({"key": key, "name": row["method"], "papers": row["papers"], "status": "not here", "reason": row["reason"]})
+        rows.append(
+            {"key": key, "name": row["method"], "papers": row["papers"], "status": "not here", "reason": row["reason"]}
+        )
     return pd.DataFrame(rows).fillna("")
-

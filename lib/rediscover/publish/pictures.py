@@ -1,25 +1,27 @@
-"""Pictures of data as small SVG files, written directly: they take their colours from the page and weigh a few kilobytes.
+"""Pictures of data as small SVG files, written directly: they take their colours from the page and weigh little.
 
-A panel's axes stand in its ``data-x`` and ``data-y`` (low, high, scale), by which the page shows the nearest point's values.
+A panel's axes stand in its ``data-x`` and ``data-y`` (low, high, scale), by which the page shows the values of the
+nearest point.
 """
 
 import html
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..problems import Field, LevelSet, Passage, Problem, Series, Trajectories, Transitions, problem as load
+from ..problems import Field, LevelSet, Passage, Problem, Series, Trajectories, Transitions
+from ..problems import problem as load
 from ..system.upstream_files import ReleasedError
 
 POINTS = 200  # drawn of a table
 WIDTH, HEIGHT = 300, 220
-LEFT, RIGHT, TOP, BOTTOM = 52, 10, 10, 40
+LEFT, RIGHT, TOP, BOTTOM = 66, 10, 10, 40
 SHADES = 8  # classes c0..c7 of the style sheet
 PANELS = 6
-DECADES = 2.0  # positive values that span more are drawn on a logarithmic axis
+DECADES = 1.5  # positive values that span more are drawn on a logarithmic axis
 GREEK = dict(alpha="α", beta="β", gamma="γ", delta="δ", epsilon="ε", theta="θ", kappa="κ", mu="μ", nu="ν", rho="ρ")
 GREEK |= dict(sigma="σ", tau="τ", phi="φ", chi="χ", psi="ψ", omega="ω", lambda_="λ", Omega="Ω", Phi="Φ", eta="η")
 
@@ -38,7 +40,10 @@ def data(given: Problem, seed: int = 0) -> list[str]:
     if isinstance(given, Transitions):
         reads = {node: rule.names for node, rule in given.expressions.items()}
         shown = given.data(seed)["train"].X[:30].T
-        return [_network(given.inputs, reads), cells(shown, "state shown for training", "node", "States from which a step is shown; dark is on")]
+        return [
+            _network(given.inputs, reads),
+            cells(shown, "state shown for training", "node", "States from which a step is shown; dark is on"),
+        ]
     return _table(given, seed)
 
 
@@ -51,7 +56,9 @@ def _table(given: Problem, seed: int) -> list[str]:
         return [_space(split.y[: 3 * POINTS])]
     (output,) = given.outputs
     if X.shape[1] == 2 and given.subset == "explicit":
-        return [panel(*split.X[: 3 * POINTS].T, *given.inputs, shade=split.y[: 3 * POINTS], note=f"shade: {spelt(output)}")]
+        return [
+            panel(*split.X[: 3 * POINTS].T, *given.inputs, shade=split.y[: 3 * POINTS], note=f"shade: {spelt(output)}")
+        ]
     return [panel(X[:, i], y, name, output) for i, name in enumerate(given.inputs[:PANELS])]
 
 
@@ -156,12 +163,18 @@ def cells(values: np.ndarray, x_name: str, y_name: str, text: str, names: Sequen
     for shade in range(SHADES):
         if names and shade < SHADES - 1:
             continue  # of a matrix of links, only the links
-        moves = [f"M{LEFT + c * wide:.1f} {TOP + r * high:.1f}h{wide:.1f}v{high:.1f}h-{wide:.1f}z" for r, c in np.argwhere(shades == shade)]
+        moves = [
+            f"M{LEFT + c * wide:.1f} {TOP + r * high:.1f}h{wide:.1f}v{high:.1f}h-{wide:.1f}z"
+            for r, c in np.argwhere(shades == shade)
+        ]
         paths.append(f'<path class="f{shade}" d="{"".join(moves)}"/>' if moves else "")
     labels = ""
     if names and len(names) <= 20:
         labels = "".join(_text(LEFT - 4, TOP + (i + 0.7) * high, spelt(name), "end") for i, name in enumerate(names))
-        labels += "".join(_text(LEFT + (i + 0.5) * wide, HEIGHT - BOTTOM + 12, spelt(name), "middle") for i, name in enumerate(names[:20]))
+        labels += "".join(
+            _text(LEFT + (i + 0.5) * wide, HEIGHT - BOTTOM + 12, spelt(name), "middle")
+            for i, name in enumerate(names[:20])
+        )
     box = f'<rect class="axis" x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"/>'
     titles = _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, x_name, "middle") + _side(y_name)
     return _svg("".join(paths) + box + labels + titles, text) if drawn.size else ""
@@ -188,7 +201,9 @@ def _space(points: np.ndarray) -> str:
 def _frame(across: Axis, down: Axis, x_name: str, y_name: str) -> str:
     box = f'<rect class="axis" x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"/>'
     anchors = ("start", "middle", "end")
-    x = "".join(_text(place, HEIGHT - BOTTOM + 14, text, a) for (place, text), a in zip(across.ticks(), anchors, strict=True))
+    x = "".join(
+        _text(place, HEIGHT - BOTTOM + 14, text, a) for (place, text), a in zip(across.ticks(), anchors, strict=True)
+    )
     shifts = (0, 4, 9)
     y = "".join(_text(LEFT - 4, place + s, text, "end") for (place, text), s in zip(down.ticks(), shifts, strict=True))
     return box + x + y + _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, spelt(x_name), "middle") + _side(spelt(y_name))
@@ -196,7 +211,8 @@ def _frame(across: Axis, down: Axis, x_name: str, y_name: str) -> str:
 
 def _side(text: str) -> str:
     middle = (TOP + HEIGHT - BOTTOM) / 2
-    return f'<text class="title" text-anchor="middle" transform="translate(11 {middle}) rotate(-90)">{html.escape(text)}</text>'
+    place = f'text-anchor="middle" transform="translate(11 {middle}) rotate(-90)"'
+    return f'<text class="title" {place}>{html.escape(text)}</text>'
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:
@@ -216,7 +232,8 @@ def _line(x: np.ndarray, y: np.ndarray, name: str) -> str:
 
 
 def _svg(body: str, text: str, more: str = "") -> str:
-    return f'<svg class="plot" role="img" aria-label="{html.escape(text)}" viewBox="0 0 {WIDTH} {HEIGHT}" {more}>{body}</svg>'
+    box = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
+    return f'<svg class="plot" role="img" aria-label="{html.escape(text)}" {box} {more}>{body}</svg>'
 
 
 def short(value: float) -> str:
@@ -236,8 +253,8 @@ def spelt(name: str) -> str:
     """A variable's name in plain characters, such as θ₁."""
     base, *below = name.split("_")
     letters = base.rstrip("0123456789")
-    low = (base[len(letters) :] + "".join(part for part in below if part.isdigit())).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+    low = (base[len(letters) :] + "".join(part for part in below if part.isdigit())).translate(
+        str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+    )
     rest = "".join(f" {part}" for part in below if not part.isdigit())
     return GREEK.get(letters, GREEK.get(letters + "_", letters)) + low + rest
-
-

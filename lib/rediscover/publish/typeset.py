@@ -26,7 +26,19 @@ ACCENTS = {"hat": "^", "widehat": "^", "tilde": "~", "widetilde": "~", "bar": "�
 ACCENTS |= {"dot": "˙", "ddot": "¨"}
 FONTS = {"mathbf": "BOLD", "boldsymbol": "BOLD", "bm": "BOLD", "mathbb": "DOUBLE-STRUCK", "mathcal": "SCRIPT"}
 FONTS |= {"mathscr": "SCRIPT", "mathfrak": "FRAKTUR"}
-UPRIGHT = {"text", "mathrm", "operatorname", "textit", "textrm", "mathit", "textbf", "mathsf", "texttt", "mathtt", "mbox"}
+UPRIGHT = {
+    "text",
+    "mathrm",
+    "operatorname",
+    "textit",
+    "textrm",
+    "mathit",
+    "textbf",
+    "mathsf",
+    "texttt",
+    "mathtt",
+    "mbox",
+}
 WORDS = set("sin cos tan cot sinh cosh tanh exp log ln det dim ker arcsin arccos arctan deg gcd Pr sec csc".split())
 LIMITS = {"lim", "max", "min", "sup", "inf", "argmax", "argmin", "limsup", "liminf"}
 LARGE = {"sum": "∑", "prod": "∏", "int": "∫", "oint": "∮", "bigcup": "⋃", "bigcap": "⋂", "iint": "∬"}
@@ -255,7 +267,10 @@ def name(text: str) -> str:
     digits = base[len(letters) :]
     head = f"\\{letters}" if letters in GREEK else letters if len(letters) <= 1 else rf"\text{{{letters}}}"
     parts = [digits] * bool(digits) + below
-    spelt = [part if len(part) == 1 or not part.isalpha() or set(part) <= set("xyzt") else rf"\text{{{part}}}" for part in parts]
+    spelt = [
+        part if len(part) == 1 or not part.isalpha() or set(part) <= set("xyzt") else rf"\text{{{part}}}"
+        for part in parts
+    ]
     spelt = [f"\\{part}" if part in GREEK else written for part, written in zip(parts, spelt, strict=True)]
     return head + (f"_{{{','.join(spelt)}}}" if parts else "")
 
@@ -297,7 +312,7 @@ def _written(label: Any, children: list[tuple[str, int]]) -> tuple[str, int]:
     (a, binds), (b, binds_b) = children[0], children[-1]
     if label in ("+", "-"):
         second = b if binds_b > (SUM if label == "-" else 0) else _bracketed(b)
-        if b.startswith("-") and binds_b >= MINUS:  # a + -b is a - b
+        if b.startswith("-") and (label == "+" or binds_b >= MINUS):  # a + -b is a - b
             label, second = "-" if label == "+" else "+", b[1:]
         return f"{a} {label} {second}", SUM
     if label == "neg":
