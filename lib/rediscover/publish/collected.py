@@ -89,7 +89,8 @@ def variables(problem: Problem) -> pd.DataFrame:
     """
     about, rows = entry(problem), []
     inputs = about.get("inputs", {})
-    target = about.get("target") if isinstance(about.get("target"), dict) else {}
+    stated, sampled = about.get("target"), getattr(problem, "samplers", {})
+    target = stated if isinstance(stated, dict) else {}
     states = getattr(problem, "nodes", ()) or getattr(problem, "states", ())
     meant = {variable: state for variable, state in zip(problem.inputs, states, strict=False) if state != variable}
     domain = dict(zip(problem.inputs, getattr(problem, "domain", None) or (), strict=False))
@@ -97,7 +98,7 @@ def variables(problem: Problem) -> pd.DataFrame:
         known = inputs.get(variable, {}) if isinstance(inputs, dict) else {}
         state = meant.get(variable, "")
         meaning, unit = state if isinstance(state, tuple) else (state, "")
-        drawn = known.get("srsd") or domain.get(variable)
+        drawn = sampled.get(variable) or domain.get(variable)
         both = variable in problem.inputs and variable in problem.outputs
         rows.append(
             {
@@ -284,11 +285,11 @@ def methods() -> pd.DataFrame:
     printed = catalogue().set_index("ours")
     rows = []
     for name, cls in registry().items():
-        reason = cls().available()
+        reason, accepts = cls().available(), [str(getattr(kind, "kind", "")) for kind in cls.accepts]
         rows.append(
             {"key": name, "name": names()[name], "papers": printed["papers"].get(name, "")}
             | {"status": "runs with more installed" if reason else "runs here", "reason": reason or ""}
-            | {"accepts": ", ".join(kind.kind for kind in cls.accepts), "reference": cls.reference}
+            | {"accepts": ", ".join(accepts), "reference": cls.reference}
         )
     for row in catalogue()[catalogue()["ours"] == ""].to_dict("records"):
         key = "".join(letter if letter.isalnum() else "-" for letter in row["method"].lower())

@@ -3,6 +3,7 @@
 import inspect
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from ..methods import registry
-from ..problems import Passage, Problem
+from ..problems import Problem
 from ..problems import problem as load
 from ..report import verdicts
 from ..report.papers import catalogue
@@ -53,7 +54,7 @@ def problems(write: Write, ids: Iterable[str]) -> None:
             truth=[Markup(text) for text in typeset.equations(given, given.truth)],
             variables=_named(collected.variables(given)),
             pictures=[Markup(picture) for picture in pictures.data(given)],
-            passage=Markup(stories.prose(given.context)) if isinstance(given, Passage) else "",
+            passage=Markup(stories.prose(getattr(given, "context", ""))),
             printed=printed[id][list(CELL)].to_dict("records") if id in printed else [],
             around=around,
             **_answers(given, frame),
@@ -129,7 +130,7 @@ def methods(write: Write, boards: Mapping[str, list]) -> None:
             text=Markup(reference.rendered(cls.__doc__ or "")) if cls else "",
             settings=[(field, default) for field, default in cls().settings.items()] if cls else [],
             code=_code(cls) if cls else "",
-            file=inspect.getmodule(cls).__name__.replace(".", "/") if cls else "",
+            file=cls.__module__.replace(".", "/") if cls else "",
             results=lines,
             endings=runs[runs["method"] == row["key"]].to_dict("records"),
             printed=cells.groupby(["paper", "table", "verdict"], sort=False).size().reset_index(name="cells"),
@@ -147,7 +148,8 @@ def _labels(row: Mapping[str, Any], known: Mapping[str, pd.DataFrame]) -> set[st
 def _code(cls: type) -> Markup:
     from nbconvert.filters import Highlight2HTML
 
-    return Markup(Highlight2HTML()(inspect.getsource(inspect.getmodule(cls))).replace("<pre>", '<pre tabindex="0">'))
+    source = Highlight2HTML()(inspect.getsource(sys.modules[cls.__module__]))
+    return Markup(source.replace("<pre>", '<pre tabindex="0">'))
 
 
 def _statuses() -> pd.DataFrame:

@@ -6,7 +6,7 @@ nearest point.
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ def data(given: Problem, seed: int = 0) -> list[str]:
     if isinstance(given, Field):
         return _field(*given.samples(seed)[:3])
     if isinstance(given, Series):
-        reads = {child: [parent for parent, _ in parents] for child, parents in given.truth.items()}
+        reads = {child: tuple(parent for parent, _ in parents) for child, parents in given.truth.items()}
         return [_network(given.inputs, reads), *_series(given)]
     if isinstance(given, Transitions):
         reads = {node: rule.names for node, rule in given.expressions.items()}
@@ -80,13 +80,14 @@ def _series(given: Any) -> list[str]:
     if not given.equations:
         return []
     try:
-        values = load(given.id, series_from="equations").series()
+        again: Any = load(given.id, series_from="equations")
+        values = again.series()
     except (ReleasedError, ValueError):
         return []
     return [panel(np.arange(len(values)), values, "sample", ", ".join(map(spelt, given.inputs[:4])), lines=True)]
 
 
-def _network(names: Sequence[str], reads: dict[str, Iterable[str]]) -> str:
+def _network(names: Sequence[str], reads: Mapping[str, Iterable[str]]) -> str:
     matrix = np.array([[name in reads.get(node, ()) for name in names] for node in names], float)
     return cells(matrix, "reads", "node", "Which node (row) depends on which (column)", names)
 
@@ -116,7 +117,9 @@ class Axis:
 
     def ticks(self) -> list[tuple[float, str]]:
         middle = math.sqrt(self.low * self.high) if self.log else (self.low + self.high) / 2
-        return [(float(self(value)), short(value)) for value in (self.low, middle, self.high)]
+        near = 0 if self.log else 1e-3 * (self.high - self.low)  # nothing, as far as the picture shows
+        shown = [value if abs(value) > near else 0.0 for value in (self.low, middle, self.high)]
+        return [(float(self(value)), short(value)) for value in shown]
 
     def __str__(self) -> str:
         return f"{self.low:.6g},{self.high:.6g},{'log' if self.log else 'linear'}"

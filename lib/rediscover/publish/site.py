@@ -76,6 +76,7 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
     (folder / "figures").mkdir(parents=True)
     for name in ("site.css", "site.js"):
         shutil.copy(HERE / name, folder)
+    shutil.copytree(root() / "docs", folder / "docs")  # notebooks lead there
     for picture in (root() / "figures").glob("*.png"):
         shutil.copy(picture, folder / "figures")
     write, chosen = Writer(folder), list(problems() if only is None else only)

@@ -39,7 +39,7 @@ UPRIGHT = {
     "mathtt",
     "mbox",
 }
-WORDS = set("sin cos tan cot sinh cosh tanh exp log ln det dim ker arcsin arccos arctan deg gcd Pr sec csc".split())
+WORDS = set("arg sin cos tan cot sinh cosh tanh exp log ln det dim ker arcsin arccos arctan deg gcd Pr sec csc".split())
 LIMITS = {"lim", "max", "min", "sup", "inf", "argmax", "argmin", "limsup", "liminf"}
 LARGE = {"sum": "∑", "prod": "∏", "int": "∫", "oint": "∮", "bigcup": "⋃", "bigcap": "⋂", "iint": "∬"}
 SPACES = {",": 0.17, ":": 0.22, ";": 0.28, "!": 0, " ": 0.25, "quad": 1, "qquad": 2, "~": 0.25}
@@ -239,8 +239,8 @@ class _Reader:
         self.next()
         self.raw()
         cells = "".join(f"<mtr>{''.join(f'<mtd>{cell}</mtd>' for cell in row)}</mtr>" for row in rows if row)
-        left, right = {"cases": "{.", "pmatrix": "()", "bmatrix": "[]", "vmatrix": "||"}.get(name, "..")
-        fences = [f"<mo>{sign}</mo>" * (sign != ".") for sign in (left, right)]
+        signs = {"cases": "{.", "pmatrix": "()", "bmatrix": "[]", "vmatrix": "||"}.get(name, "..")
+        fences = [f"<mo>{sign}</mo>" * (sign != ".") for sign in signs]
         return f'<mrow>{fences[0]}<mtable class="{html.escape(name)}">{cells}</mtable>{fences[1]}</mrow>'
 
 
