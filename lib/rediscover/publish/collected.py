@@ -61,7 +61,7 @@ def entry(problem: Problem) -> dict[str, Any]:
         elif isinstance(group, list):
             for item in group:
                 if isinstance(item, dict) and (
-                    item.get("id") in (name, getattr(problem, "paper", None)) or name in item.get("ids", ())
+                    item.get("id") in (name, getattr(problem, "paper", name)) or name in item.get("ids", ())
                 ):
                     return item
     return {}

@@ -22,6 +22,7 @@ from . import collected, pictures, reference, stories, typeset
 
 LEADING = 4  # rows here, and as many of the paper, of a leaderboard on the home page
 SHOWN = 4  # scores beside an answer; the others are in a table of their own
+HUGE = 60_000  # characters of it, beyond which an answer stays text
 LONG = 2500  # characters of typeset mathematics that are shown without being asked for
 CELL = ("table", "row", "column", "method", "published", "measured", "verdict", "kind", "reason")
 Write = Callable[..., None]
@@ -55,6 +56,7 @@ def problems(write: Write, ids: Iterable[str]) -> None:
             variables=_named(collected.variables(given)),
             pictures=[Markup(picture) for picture in pictures.data(given)],
             passage=Markup(stories.prose(getattr(given, "context", ""))),
+            description=Markup(stories.prose(getattr(given, "description", "") or "")),
             printed=printed[id][list(CELL)].to_dict("records") if id in printed else [],
             around=around,
             **_answers(given, frame),
@@ -82,7 +84,7 @@ def _answers(given: Problem, frame: pd.DataFrame) -> dict[str, Any]:
     rows = frame.to_dict("records")
     for row in rows:
         row["answer"] = _answer(given, row["solution"])
-        row["text"] = "; ".join(f"{name} = {text}" for name, text in (row["solution"] or {}).items())
+        row["text"] = _plain(row["solution"] or {})
         row["noise_shown"] = f"{row['noise']:.3g}" if noisy else ""
     columns = {"scores": main, "rest": known, "noisy": noisy, "seeded": frame["seeds"].nunique() > 1}
     return {"answers": rows, **columns}
@@ -94,11 +96,17 @@ def _leading(frame: pd.DataFrame) -> pd.DataFrame:
     return ranked[ranked.groupby("printed").cumcount() < LEADING]
 
 
+def _plain(solution: Mapping[str, Any]) -> str:
+    return "; ".join(f"{name} = {text}" for name, text in solution.items())
+
+
 def _answer(given: Problem, solution: Mapping[str, Any] | None) -> Markup:
     if not isinstance(solution, Mapping):
         return Markup("")
     lines = typeset.equations(given, solution, equals=len(solution) > 1)
     shown = "".join(lines)
+    if len(shown) > HUGE:
+        shown = f"<code>{escape(_plain(solution))}</code>"
     if len(shown) <= LONG:
         return Markup(shown)
     what = f"{len(lines)} equations" if len(lines) > 1 else "a long expression"
@@ -114,7 +122,7 @@ def methods(write: Write, boards: Mapping[str, list]) -> None:
     for row in rows:
         cls = known.get(row["key"])
         lines = [
-            {"study": key, "title": board["title"], **line}
+            {"study": key, "study_name": studies()[key].get("name", key), "title": board["title"], **line}
             for key, found in boards.items()
             for board, frame in found
             for line in frame[(frame["method"] == row["key"])].to_dict("records")

@@ -91,6 +91,10 @@ def _section(heading: str, content: str) -> str:
     items = ""
     for block in re.split(r"(?m)^(?=\S)", content):
         term, _, about = block.partition("\n")
+        if term and heading == "Attributes":
+            term, _, kind = term.partition(" : ")
+            about = inspect.cleandoc(about)
+            about = kind + ("" if not about else ". " if about[0].isupper() else " ") + about
         if term:
             items += f"<dt>{_inline(term)}</dt><dd>{_inline(inspect.cleandoc(about))}</dd>"
     return f"<dl>{items}</dl>"
