@@ -74,7 +74,7 @@ $(BUILD)/60_cross_scoring.ipynb: $(filter-out %/60_cross_scoring.ipynb %/90_ledg
 $(BUILD)/90_ledger.ipynb: $(filter-out %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
     $(wildcard tables/*_ledger.csv tables/*_claims.csv notebooks/*.ipynb)
 
-site: $(READY) ## static pages of the notebooks, results, ledger and audits, under build/site
+site: $(READY) ## the explorer: studies, problems, methods, ledger, claims, audits, notebooks and API, under build/site
 	$(PY) -m rediscover.publish.site
 
 paper: $(READY) ## the paper, paper/main.pdf, from the tables and figures there are (needs LaTeX)

@@ -105,10 +105,10 @@ def test_the_file_that_is_written_works_as_it_is_and_is_not_overwritten(folder):
 )
 def test_scores_are_those_of_the_committed_tables(folder, study, name, ids):
     """The same budget, options, choice among candidates and rules as in the study's notebook."""
-    ours = own.run(name, study, ids=ids, profile="quick").set_index("problem")
+    ours = own.run(name, study, ids=ids, profile="reference").set_index("problem")
     frame = read_csv(root() / "tables" / f"{of_study(study)['table']}.csv")
     stated = json.loads((root() / "tables" / f"{_notebook(study)}.provenance.json").read_text())["profile"]
-    if stated != "quick":
+    if stated != "reference":
         pytest.skip(f"the tables are of the {stated} profile")
     theirs = frame[(frame["method"] == name) & (frame["noise"] == 0) & frame["problem"].isin(ids)].set_index("problem")
     for measure in of_study(study)["measures"]:
@@ -415,7 +415,7 @@ def test_mistakes_in_python():
 
 def test_records_are_taken_before_tables(folder, monkeypatch):
     """An answer that is recorded is scored here, and said to be so."""
-    run = runs.plan(**{k: v for k, v in asked(THREE[:1], ["power_law"], "quick").items() if k != "store"})
+    run = runs.plan(**{k: v for k, v in asked(THREE[:1], ["power_law"], "reference").items() if k != "store"})
     line = {"status": "ok", "reason": "", "seconds": 1.0, "peak_mb": 9.0, "reused": True}
     line["candidates"] = [{"solution": {"z": "x*y"}, "loss": 0.0, "complexity": 3.0, "evaluations": 1, "notes": {}}]
     monkeypatch.setattr(kept.records, "find", lambda planned: [line] * len(planned))

@@ -336,7 +336,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--problems", nargs="+", help="problem ids; without --study names of studies too")
     sub.add_argument("--methods", nargs="+", required=True, help="names, file.py:Class or package.module:Class")
     sub.add_argument("--seeds", nargs="+", type=int, help="of data and search (0; with --study the profile's)")
-    sub.add_argument("--profile", help="whose budget a study's runs have: smoke, quick, reference or paper")
+    sub.add_argument("--profile", help="whose budget a study's runs have: smoke, reference or paper")
     sub.add_argument("--workers", type=int, help="runs at a time (as many as there are processors)")
     sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it")
     sub.add_argument("--out", type=Path, help="write the rows here, as CSV")

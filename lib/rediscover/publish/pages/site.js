@@ -1,52 +1,188 @@
-// Sorting by a click on a heading, filters over rows and sections, and light or dark.
+// Light and dark, sorting, filters that stand in the address, CSV of what is shown, search, and values under the pointer.
 "use strict";
 
+const up = document.currentScript.dataset.up;
 const stored = (() => { try { return localStorage; } catch { return {}; } })(); // some browsers refuse it for files
 const page = document.documentElement;
+const prefers = matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (page.dataset.theme ? page.dataset.theme === "dark" : prefers.matches);
+const paint = () => { page.toggleAttribute("data-dark", isDark()); };
 if (stored.theme) page.dataset.theme = stored.theme;
+paint();
+prefers.addEventListener("change", paint);
 document.getElementById("theme").addEventListener("click", () => {
-  const dark = page.dataset.theme ? page.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  stored.theme = page.dataset.theme = dark ? "light" : "dark";
+  stored.theme = page.dataset.theme = isDark() ? "light" : "dark";
+  paint();
 });
 
-const value = (row, column) => row.cells[column].dataset.value;
-const number = (text) => (text === "inf" ? Infinity : text === "-inf" ? -Infinity : text.trim() === "" ? NaN : Number(text));
+// Tables: a click on a heading sorts, what is no number stays at the end.
+const value = (row, column) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();
+const number = (text) => (text === "inf" ? Infinity : text === "-inf" ? -Infinity : text === "" ? NaN : Number(text.replace(/,(?=\d{3})/g, "").replace(" %", "")));
 
 function compare(a, b, sign) {
   const x = number(a), y = number(b);
   if (!isNaN(x) && !isNaN(y)) return x === y ? 0 : sign * (x < y ? -1 : 1);
-  if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1; // what is no number stays at the end
+  if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1;
   return sign * a.localeCompare(b);
 }
 
 document.querySelectorAll("th button").forEach((button) => button.addEventListener("click", () => {
   const heading = button.parentElement, body = heading.closest("table").tBodies[0];
-  const up = heading.ariaSort !== "ascending";
+  const rising = heading.ariaSort !== "ascending";
   for (const other of heading.parentElement.cells) other.ariaSort = null;
-  heading.ariaSort = up ? "ascending" : "descending";
-  body.append(...[...body.rows].sort((a, b) => compare(value(a, heading.cellIndex), value(b, heading.cellIndex), up ? 1 : -1)));
+  heading.ariaSort = rising ? "ascending" : "descending";
+  body.append(...[...body.rows].sort((a, b) => compare(value(a, heading.cellIndex), value(b, heading.cellIndex), rising ? 1 : -1)));
 }));
 
+// CSV of the rows that are shown.
+const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const plain = (cell) => cell.dataset.value || cell.textContent.trim().replace(/\s+/g, " ");
+
+function csv(table) {
+  const rows = [...table.rows].filter((row) => !row.hidden);
+  return rows.map((row) => [...row.cells].filter((cell) => !cell.classList.contains("picture")).map((cell) => quoted(plain(cell))).join(",")).join("\n") + "\n";
+}
+
+document.querySelectorAll("table[data-name]").forEach((table) => {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "download";
+  button.textContent = "Download CSV";
+  button.setAttribute("aria-label", `Download CSV: ${table.dataset.name}`);
+  button.addEventListener("click", () => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([csv(table)], { type: "text/csv" }));
+    link.download = `${table.dataset.name.replace(/[^\w.-]+/g, "_")}.csv`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+  table.parentElement.after(button);
+});
+
+// Filters: what is chosen stands in the address after #, so that a view can be linked to.
 const filters = [...document.querySelectorAll("[data-filter]")];
-const about = (element, key) => element.dataset[key] ?? element.closest("section").dataset[key];
-const fits = (element) => filters.every(({ value, dataset: { filter: key } }) =>
-  !value || (key ? about(element, key) === value : element.textContent.toLowerCase().includes(value.toLowerCase())));
+const rowsOf = (section) => [...section.querySelectorAll("tbody tr")];
+const texts = new WeakMap();
+const text = (element) => texts.get(element) ?? (texts.set(element, element.textContent.toLowerCase()), texts.get(element));
+const fits = (element) => filters.every(({ value: wanted, dataset: { filter: key } }) =>
+  !wanted || (key === "text" ? text(element).includes(wanted.toLowerCase()) : element.dataset[key] === wanted));
 
 function filter() {
   let shown = 0;
-  for (const section of document.querySelectorAll("section")) {
-    const rows = [...section.querySelectorAll("tbody tr")];
+  for (const section of document.querySelectorAll("main section")) {
+    const rows = rowsOf(section);
     for (const row of rows) row.hidden = !fits(row);
-    for (const part of section.querySelectorAll("details")) part.hidden = !part.querySelector("tbody tr:not([hidden])");
     const seen = rows.length ? rows.filter((row) => !row.hidden).length : Number(fits(section));
-    section.hidden = !seen;
+    if (!rows.length) section.hidden = !seen;
     shown += seen;
   }
-  document.querySelector("output").textContent = `${shown} shown`;
+  document.querySelector(".filters output").textContent = `${shown} shown`;
+}
+
+function remember() {
+  const chosen = filters.filter((one) => one.value).map((one) => [one.dataset.filter, one.value]);
+  try { history.replaceState(null, "", `#${new URLSearchParams(chosen)}`); } catch { location.hash = new URLSearchParams(chosen); }
+}
+
+function recall() {
+  const chosen = new URLSearchParams(location.hash.slice(1));
+  for (const one of filters) one.value = chosen.get(one.dataset.filter) ?? "";
+  filter();
 }
 
 if (filters.length) {
-  for (const one of filters) one.addEventListener("input", filter);
+  for (const one of filters) one.addEventListener("input", () => { filter(); remember(); });
   document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
-  filter();
+  addEventListener("hashchange", () => { if (location.hash.includes("=")) recall(); });
+  recall();
+  const place = !location.hash.includes("=") && document.getElementById(location.hash.slice(1));
+  if (place) place.scrollIntoView();
 }
+
+// Search over titles; its index is read when it is first wanted.
+const box = document.getElementById("search"), list = document.getElementById("found");
+let index = null;
+window.found = (entries) => { index = entries; search(); };
+
+function load() {
+  if (index || document.getElementById("index")) return;
+  const script = document.createElement("script");
+  script.id = "index";
+  script.src = `${up}search.js`;
+  document.head.append(script);
+}
+
+function search() {
+  const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+  list.replaceChildren();
+  list.hidden = !words.length || !index;
+  if (list.hidden) return;
+  const hits = index.filter(([title, kind]) => words.every((word) => `${title} ${kind}`.toLowerCase().includes(word)));
+  const starts = (entry) => Number(entry[0].toLowerCase().startsWith(words[0]));
+  for (const [title, kind, file] of hits.sort((a, b) => starts(b) - starts(a)).slice(0, 30)) {
+    const item = document.createElement("li"), link = document.createElement("a"), what = document.createElement("small");
+    link.href = up + file;
+    link.textContent = title;
+    what.textContent = ` ${kind}`;
+    item.append(link, what);
+    list.append(item);
+  }
+  if (!hits.length) list.append(Object.assign(document.createElement("li"), { textContent: "Nothing found" }));
+}
+
+box.addEventListener("focus", load);
+box.addEventListener("input", () => { load(); search(); });
+box.addEventListener("keydown", (event) => { if (event.key === "Enter") list.querySelector("a")?.click(); });
+document.addEventListener("keydown", (event) => {
+  if (event.key === "/" && !/INPUT|SELECT|TEXTAREA/.test(document.activeElement.tagName)) { event.preventDefault(); box.focus(); }
+  if (event.key === "Escape") { list.hidden = true; hide(); }
+  if (!/ArrowDown|ArrowUp/.test(event.key) || list.hidden) return;
+  const links = [box, ...list.querySelectorAll("a")], place = links.indexOf(document.activeElement);
+  const next = links[place + (event.key === "ArrowDown" ? 1 : -1)];
+  if (place >= 0 && next) { event.preventDefault(); next.focus(); }
+});
+document.addEventListener("click", (event) => { if (!event.target.closest("search")) list.hidden = true; });
+
+// What is under the pointer: the text of an element, or the nearest point of a plot.
+const tip = Object.assign(document.createElement("div"), { id: "tip", hidden: true });
+document.body.append(tip);
+const hide = () => { tip.hidden = true; };
+
+function show(event, words) {
+  tip.textContent = words;
+  tip.hidden = false;
+  tip.style.left = `${Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8)}px`;
+  tip.style.top = `${event.clientY + 16 + tip.offsetHeight > innerHeight ? event.clientY - tip.offsetHeight - 8 : event.clientY + 16}px`;
+}
+
+const pointsOf = new WeakMap();
+function points(plot) {
+  if (!pointsOf.has(plot)) {
+    const paths = [...plot.querySelectorAll(".dots, .line")].map((path) => path.getAttribute("d"));
+    pointsOf.set(plot, paths.flatMap((d) => [...d.matchAll(/[ML](-?[\d.]+) (-?[\d.]+)/g)].map((m) => [Number(m[1]), Number(m[2])])));
+  }
+  return pointsOf.get(plot);
+}
+
+function back(pixel, axis, first, last) {
+  const [low, high, scale] = axis.split(","), share = (pixel - first) / (last - first);
+  const given = scale === "log" ? Number(low) * (high / low) ** share : Number(low) + (high - low) * share;
+  return given === 0 || (Math.abs(given) < 1e4 && Math.abs(given) >= 1e-3) ? String(Number(given.toPrecision(3))) : given.toExponential(2);
+}
+
+document.addEventListener("pointermove", (event) => {
+  const told = event.target.closest?.("[data-tip]");
+  if (told) return show(event, told.dataset.tip);
+  const plot = event.target.closest?.(".plot[data-x]");
+  if (!plot) return hide();
+  const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(plot.getScreenCTM().inverse());
+  let best = null, least = 400;
+  for (const point of points(plot)) {
+    const far = (point[0] - place.x) ** 2 + (point[1] - place.y) ** 2;
+    if (far < least) [best, least] = [point, far];
+  }
+  if (!best) return hide();
+  const box = plot.querySelector(".axis"), [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(box.getAttribute(name)));
+  show(event, `${back(best[0], plot.dataset.x, x, x + width)}, ${back(best[1], plot.dataset.y, y + height, y)}`);
+});
+document.addEventListener("scroll", hide, { capture: true, passive: true });

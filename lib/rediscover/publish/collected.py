@@ -1,0 +1,299 @@
+"""What the site shows of the studies, from tables/, records/ and the problems."""
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from ..methods import registry
+from ..problems import Problem, facts
+from ..report.papers import catalogue, published
+from ..report.plots import order
+from ..report.summaries import interval
+from ..report.tables import CONTROLS
+from ..runs import records
+from ..runs.schema import IDENTITY, read_csv
+from ..system.paths import root
+from ..system.studies import studies
+from .facts import texts
+
+HERE = Path(__file__).parent / "pages"
+NO_SCORES = {*IDENTITY, "scoring", "solution", "reason", "loss", "complexity", "evaluations", "complexity_own"}
+LABELS: dict[str, str] = yaml.safe_load((HERE / "labels.yaml").read_text(encoding="utf-8"))
+
+
+def table(name: str) -> pd.DataFrame:
+    """A table of text cells from tables/."""
+    return pd.read_csv(root() / "tables" / f"{name}.csv", dtype=str, keep_default_na=False)
+
+
+@functools.cache
+def names() -> dict[str, str]:
+    """Method -> how it is called on the pages: as the papers print it, else its name without underscores."""
+    printed = catalogue()
+    known = dict(zip(printed["ours"], printed["method"], strict=True))
+    return {name: known.get(name) or LABELS.get(name) or name.replace("_", " ") for name in registry()}
+
+
+def label(column: str) -> str:
+    """A score's or column's name on the pages."""
+    if column in LABELS:
+        return LABELS[column]
+    base, _, part = column.rpartition("_")
+    where = {"id": "in distribution", "ood": "out of distribution"}.get(part)
+    if where:
+        return f"{label(base)}, {where}"
+    return column.replace("_", " ")
+
+
+def entry(problem: Problem) -> dict[str, Any]:
+    """The problem's block in the data file of its study; empty where it has none of its own."""
+    name, content = problem.id.partition("/")[2], facts(problem.study)
+    for group in content.values() if isinstance(content, dict) else [content]:
+        if isinstance(group, dict):
+            found = group.get(int(name) if name.isdigit() else name)
+            if isinstance(found, dict):
+                return found
+        elif isinstance(group, list):
+            for item in group:
+                if isinstance(item, dict) and (
+                    item.get("id") in (name, getattr(problem, "paper", name)) or name in item.get("ids", ())
+                ):
+                    return item
+    return {}
+
+
+def title(problem: Problem) -> str:
+    """What the problem is called, beside its id; empty where it has no name."""
+    about = entry(problem)
+    known = (about.get(part) for part in ("name", "title", "reference", "model"))
+    found = getattr(problem, "title", "") or next((text for text in known if text and "_" not in text), "")
+    target = about.get("target")
+    if not found and isinstance(target, dict):
+        found = ", ".join(target.values())
+    found = str(found).replace("_", " ").strip()
+    return found.title() if found.isupper() and len(found) > 3 else found[:1].upper() + found[1:]
+
+
+def variables(problem: Problem) -> pd.DataFrame:
+    """Variables with what they mean, their unit and the range that they are drawn from, as far as these are known.
+
+    Returns
+    -------
+    DataFrame
+        Columns: variable, role, and those of meaning, unit, range that are not empty.
+    """
+    about, rows = entry(problem), []
+    inputs = about.get("inputs", {})
+    stated, sampled = about.get("target"), getattr(problem, "samplers", {})
+    target = stated if isinstance(stated, dict) else {}
+    states = getattr(problem, "nodes", ()) or getattr(problem, "states", ())
+    meant = {variable: state for variable, state in zip(problem.inputs, states, strict=False) if state != variable}
+    domain = dict(zip(problem.inputs, getattr(problem, "domain", None) or (), strict=False))
+    for variable in dict.fromkeys([*problem.inputs, *problem.outputs]):
+        known = inputs.get(variable, {}) if isinstance(inputs, dict) else {}
+        state = meant.get(variable, "")
+        meaning, unit = state if isinstance(state, tuple) else (state, "")
+        drawn = sampled.get(variable) or domain.get(variable)
+        both = variable in problem.inputs and variable in problem.outputs
+        rows.append(
+            {
+                "variable": variable,
+                "role": "state" if both else "given" if variable in problem.inputs else "to be found",
+                "meaning": known.get("means") or target.get(variable) or str(meaning).replace("_", " "),
+                "unit": str(unit).replace("_", " "),
+                "range": _range(drawn) if isinstance(drawn, list | tuple) else "",
+            }
+        )
+    frame = pd.DataFrame(rows, columns=["variable", "role", "meaning", "unit", "range"])
+    return frame[["variable", "role", *(name for name in ("meaning", "unit", "range") if frame[name].any())]]
+
+
+def _range(drawn: list | tuple) -> str:
+    kinds = [LABELS.get(part, part) for part in drawn if isinstance(part, str)]
+    low, high = (f"{part:g}" for part in drawn if not isinstance(part, str))
+    return f"{low} to {high}" + f" ({', '.join(kinds)})" * bool(kinds)
+
+
+def answers(problem: str) -> pd.DataFrame:
+    """The runs on a problem with answer and scores, over all tables that have both; the same answer is one row.
+
+    Returns
+    -------
+    DataFrame
+        Columns: method, settings, noise, seeds, status, reason, solution (a mapping, or None), evaluations, and the
+        scores, as means over the seeds.
+    """
+    parts = [_merged(part) for part in runs().get(problem, ())]
+    empty = pd.DataFrame(columns=["method", "noise", "status", "reason", "solution", "seeds"])
+    return pd.concat(parts, ignore_index=True) if parts else empty
+
+
+@functools.cache
+def runs() -> dict[str, list[pd.DataFrame]]:
+    """Problem -> its runs with answer and scores, a frame for each table."""
+    found: dict[str, list[pd.DataFrame]] = {}
+    for key, study in studies().items():
+        for path in sorted((root() / "tables").glob(f"{key}_*scores.csv")) if study["problems"] else ():
+            frame = read_csv(path)
+            ran_here = path.with_name(path.name.replace("_scores", "_runs"))
+            if "solution" not in frame and ran_here.exists():
+                same = ["problem", "method", "set", "noise", "seed"]
+                scored = frame.assign(set=frame["settings"].map(str))
+                scored = scored.drop(columns=[name for name in IDENTITY if name not in same])
+                ran = read_csv(ran_here)[[*IDENTITY, "reason", "solution", "evaluations"]]
+                frame = ran.assign(set=ran["settings"].map(str)).merge(scored, on=same, how="left", validate="1:1")
+            if "solution" in frame:
+                for problem, part in frame.groupby("problem", sort=False):
+                    found.setdefault(str(problem), []).append(part)
+    return found
+
+
+def _merged(part: pd.DataFrame) -> pd.DataFrame:
+    """One row for each method, setting, noise and answer."""
+    part = part.assign(text=part["solution"].map(str), reason=part.get("reason", ""))
+    part["evaluations"] = part.get("evaluations", np.nan)
+    scores = [name for name in part if name not in NO_SCORES and pd.api.types.is_numeric_dtype(part[name])]
+    first = ["reason", "solution", "evaluations", *scores]
+    part["set"] = part["settings"].map(str)
+    rows = part.groupby(["method", "set", "noise", "status", "text"], sort=False, dropna=False)
+    merged = rows[first].first() if part["seed"].nunique() == 1 else rows[first[:3]].first().join(rows[scores].mean())
+    merged["seeds"] = rows["seed"].agg(lambda seeds: ", ".join(map(str, sorted(set(seeds)))))
+    return merged.reset_index().drop(columns=["text", "set"]).dropna(axis=1, how="all")
+
+
+def scores(frame: pd.DataFrame) -> list[str]:
+    """The columns of `answers` that are scores."""
+    return [name for name in frame if name not in NO_SCORES and name not in ("seeds", "snr_db")]
+
+
+def leaderboard(board: Mapping[str, Any]) -> pd.DataFrame:
+    """Methods here and rows of the paper by one score, best first; a problem without an answer counts 0.
+
+    Parameters
+    ----------
+    board : what study.yaml says of it: scores, where, score, at_least, printed
+
+    Returns
+    -------
+    DataFrame
+        Columns: rank (empty for controls), method (its name here, or empty), name, value, low, high (percent),
+        problems, answered, seeds, evaluations, seconds, printed (bool).
+    """
+    frame = read_csv(root() / "tables" / f"{board['scores']}.csv")
+    for column, value in board.get("where", {}).items():
+        frame = frame[
+            frame[column].map(lambda cell: f"{cell:g}" if isinstance(cell, float) else str(cell)) == str(value)
+        ]
+    values = pd.to_numeric(frame[board["score"]]).fillna(0.0)
+    frame = frame.assign(value=(values >= board["at_least"]).astype(float) if "at_least" in board else values)
+    work, time = _work(board["scores"]), seconds()
+    rows: list[dict[str, Any]] = []
+    for method in order(frame["method"]):
+        part = frame[frame["method"] == method]
+        found = interval(part.groupby("problem")["value"].mean())
+        rows.append(
+            {"method": method, "name": names().get(method, method), "problems": part["problem"].nunique()}
+            | {"answered": part.loc[part["status"] == "ok", "problem"].nunique()}
+            | {bound: 100 * found[bound] for bound in ("value", "low", "high")}
+            | {"seeds": part["seed"].nunique(), "printed": False, "evaluations": work.get(method)}
+            | {"seconds": time.get((part["problem"].iloc[0].partition("/")[0], method))}
+        )
+    rows += [
+        {"method": "", "name": name, "value": value, "printed": True}
+        for name, value in _printed(board.get("printed", {}))
+    ]
+    frame = pd.DataFrame(rows).sort_values("value", ascending=False, kind="stable", ignore_index=True)
+    compete = ~frame["method"].isin(CONTROLS)
+    frame.insert(0, "rank", frame["value"].where(compete).round(6).rank(ascending=False, method="min"))
+    return frame
+
+
+def _printed(about: Mapping[str, Any]) -> list[tuple[str, float]]:
+    if not about:
+        return []
+    rows = pd.concat([published(name) for name in about.get("tables") or [about["table"]]])
+    for column, value in about.get("where", {}).items():
+        rows = rows[rows[column] == value]
+    rows = rows.assign(label=[" ".join(about["label"].format(**row).split()) for row in rows.to_dict("records")])
+    rows = rows[~rows["label"].isin(about.get("without", []))]
+    if "equals" in about:
+        [(column, wanted)] = about["equals"].items()
+        return [
+            (str(name), 100 * share) for name, share in (rows[column] == wanted).groupby(rows["label"]).mean().items()
+        ]
+    values = about["scale"] * pd.to_numeric(rows["value"], errors="coerce")
+    return [(name, value) for name, value in zip(rows["label"], values, strict=True) if not np.isnan(value)]
+
+
+@functools.cache
+def _work(scores: str) -> dict[str, float]:
+    """Method -> median of the evaluations of its runs, where the table of runs states them."""
+    path = root() / "tables" / f"{scores.replace('_scores', '_runs')}.csv"
+    if not path.exists():
+        return {}
+    frame = read_csv(path)
+    return pd.to_numeric(frame["evaluations"]).groupby(frame["method"]).median().dropna().to_dict()
+
+
+@functools.cache
+def seconds() -> dict[tuple[str, str], float]:
+    """(id prefix, method) -> median seconds of its recorded runs, by records/."""
+    lines = [(line["problem"].partition("/")[0], line["method"], line["seconds"]) for line in records.every()]
+    frame = pd.DataFrame(lines, columns=["study", "method", "seconds"])
+    return frame.groupby(["study", "method"])["seconds"].median().to_dict()
+
+
+def finding(study: Mapping[str, Any]) -> str:
+    """The sentence of study.yaml on what came out, with the present facts."""
+    return study.get("finding", "").format(fact=texts())
+
+
+@functools.cache
+def printed_cells() -> dict[str, pd.DataFrame]:
+    """Problem -> the rows of the ledger that are about it, by the name that the published tables give it."""
+    ledger, found = table("ledger"), {}
+    for study in studies().values():
+        mine = ledger[ledger["notebook"].isin(study["notebooks"])]
+        for prefix in study["problems"]:
+            by_name = {printed_name(problem, study): problem.id for problem in _all(prefix)}
+            key = mine["row"].map(by_name).fillna(mine["column"].str.split(" ").str[0].map(by_name))
+            for problem, part in mine[key.notna()].groupby(key):
+                found[str(problem)] = part
+    return found
+
+
+def printed_name(problem: Problem, study: Mapping[str, Any]) -> str:
+    """What the published tables of a study call a problem."""
+    pattern = study.get("printed_names", {}).get(problem.study, "{name}")
+    fields = {"number": getattr(problem, "number", ""), "title": getattr(problem, "title", "")}
+    return pattern.format(name=problem.id.partition("/")[2], subset=problem.subset, **fields)
+
+
+def _all(prefix: str) -> list[Problem]:
+    from ..problems import problem, problems
+
+    return [problem(id) for id in problems(prefix)]
+
+
+def methods() -> pd.DataFrame:
+    """Every method, of this library and of the papers: key, name, papers, status, reason, accepts and reference."""
+    printed = catalogue().set_index("ours")
+    rows = []
+    for name, cls in registry().items():
+        reason, accepts = cls().available(), [str(getattr(kind, "kind", "")) for kind in cls.accepts]
+        rows.append(
+            {"key": name, "name": names()[name], "papers": printed["papers"].get(name, "")}
+            | {"status": "runs with more installed" if reason else "runs here", "reason": reason or ""}
+            | {"accepts": ", ".join(accepts), "reference": cls.reference}
+        )
+    for row in catalogue()[catalogue()["ours"] == ""].to_dict("records"):
+        key = "".join(letter if letter.isalnum() else "-" for letter in row["method"].lower())
+        rows.append(
+            {"key": key, "name": row["method"], "papers": row["papers"], "status": "not here", "reason": row["reason"]}
+        )
+    return pd.DataFrame(rows).fillna("")

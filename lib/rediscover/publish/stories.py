@@ -1,0 +1,86 @@
+"""Notebooks as parts of pages: formulas typeset, pictures described, audits with an anchor each."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from ..report import audits
+from ..system.paths import root
+from .typeset import mathml
+
+_MATH = re.compile(r"(`[^`]*`)|(?<!\\)\$\$(.+?)\$\$|(?<!\\)\$(.+?)(?<!\\)\$", flags=re.S)
+
+
+def executed() -> list[Path]:
+    """The notebooks as the reference profile left them, or as they are committed."""
+    committed = sorted((root() / "notebooks").glob("[0-9]*.ipynb"))
+    made = [root() / "build" / "reference" / path.name for path in committed]
+    return [mine if mine.exists() else path for mine, path in zip(made, committed, strict=True)]
+
+
+def title(notebook: Any) -> str:
+    """The question that a notebook opens with."""
+    return notebook.cells[0].source.splitlines()[0].removeprefix("# ")
+
+
+def story(notebook: Any) -> str:
+    """An executed notebook as an HTML fragment."""
+    from nbconvert import HTMLExporter
+
+    texts = described()
+    for place, (before, _) in enumerate(audits.pairs(notebook), 1):
+        before.source = f'<a id="audit-{place}"></a>\n\n{before.source}'
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = drawn(cell.source)
+        elif any("image/png" in output.get("data", {}) for output in cell.outputs):
+            named = [texts[name] for name in re.findall(r'"(\w+)"', cell.source) if name in texts]
+            pictures = [output for output in cell.outputs if "image/png" in output.get("data", {})]
+            for i, output in enumerate(pictures):
+                text = named[min(i, len(named) - 1)] if named else "A picture made by the code above"
+                output.metadata["image/png"] = {"alt": text}
+    exporter = HTMLExporter(template_name="basic", anchor_link_text="")
+    html = exporter.from_notebook_node(notebook)[0]
+    return re.sub(r"<pre(?=[ >])", '<pre tabindex="0"', html)  # so that the keyboard can scroll them
+
+
+def described() -> dict[str, str]:
+    """Figure name -> its text for those who cannot see it."""
+    return {path.stem: path.read_text().strip() for path in sorted((root() / "figures").glob("*.txt"))}
+
+
+def drawn(text: str) -> str:
+    """Markdown with each formula as MathML; code keeps its dollar signs."""
+
+    def replace(match):
+        code, display, inline = match.groups()
+        return code or mathml(" ".join((display or inline).split()), bool(display))
+
+    return _MATH.sub(replace, text)
+
+
+def prose(text: str) -> str:
+    r"""A passage's text as HTML: formulas typeset, headings and paragraphs.
+
+    >>> prose(r"## Method" "\n" r"Let \(x\) be a value.")
+    '<p><strong>Method</strong></p><p>Let <math><mi>x</mi></math> be a value.</p>'
+    """
+    import html
+
+    lines = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        parts = re.split(r"\\\((.+?)\\\)", line)
+        shown = "".join(mathml(part) if i % 2 else html.escape(part) for i, part in enumerate(parts))
+        heading = shown.startswith("#")
+        lines.append(f"<p>{'<strong>' * heading}{shown.lstrip('# ')}{'</strong>' * heading}</p>")
+    return "".join(lines)
+
+
+def captions(folder: Path) -> dict[str, str]:
+    """Table name -> caption, for the tables that a study shows (they have a LaTeX twin)."""
+    found = {}
+    for path in sorted(folder.glob("*.tex")):
+        match = re.search(r"\\caption\{(.*)\}\\label", path.read_text())
+        if match and path.with_suffix(".csv").exists():
+            found[path.stem] = re.sub(r"\\text\w+\{\}|\\(.)", r"\1", match[1]) or path.stem
+    return found
