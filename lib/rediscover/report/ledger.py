@@ -181,7 +181,16 @@ def _share(cells: list, way: bool) -> tuple[int, float, float]:
 
 
 def above(low: float, high: float, value: float = 0.0) -> bool | None:
-    """Whether an interval lies above a value; None if the value is in it, or an end is NaN.
+    """Whether an interval lies above a value.
+
+    Parameters
+    ----------
+    low, high : ends of the interval
+    value : float
+
+    Returns
+    -------
+    bool, or None if the value is in it or an end is NaN
 
     Examples
     --------
@@ -192,7 +201,15 @@ def above(low: float, high: float, value: float = 0.0) -> bool | None:
 
 
 def more(a: float, b: float) -> bool | None:
-    """Whether a is larger than b; None for a tie, or where one of them is NaN.
+    """Whether a number is larger than another.
+
+    Parameters
+    ----------
+    a, b : float
+
+    Returns
+    -------
+    bool, or None for a tie and where one of them is NaN
 
     Examples
     --------
@@ -203,7 +220,13 @@ def more(a: float, b: float) -> bool | None:
 
 
 class Judged(tuple):
-    """A claim beside its statistic: verdict and finding, as a pair, and the cells behind them (as `claim_verdict`)."""
+    """A claim beside its statistic: verdict and finding, as a pair.
+
+    Attributes
+    ----------
+    cells : what the verdict is made of: True, False or None for each, as for `claim_verdict`
+    finding : the statistic in words
+    """
 
     cells: list[bool | None]
 
@@ -252,7 +275,17 @@ def claims(key: str, results: Mapping[str, Judged]) -> pd.DataFrame:
 
 
 def as_printed(key: str) -> pd.Series:
-    """The verdicts that the printed numbers of a study's paper give on its claims, by ``printed()`` of its claims."""
+    """The verdicts that the printed numbers of a study's paper give on its claims, by ``printed()`` of its claims.
+
+    Parameters
+    ----------
+    key : of the study
+
+    Returns
+    -------
+    Series
+        Claim -> verdict.
+    """
     found = {}
     if (FOLDER / key / "claims.py").exists():
         found = importlib.import_module(f"rediscover.studies.{key}.claims").printed()
