@@ -1,15 +1,16 @@
 r"""What paper/main.tex states, as LaTeX macros (``make paper``).
 
 ``\fact{surfaces.count}`` is a fact of tables/facts.csv, ``\fact{SB-03.verdict}``, ``\fact{SB-03.as_printed}`` and
-``\fact{SB-03.finding}`` are of a claim, and ``\fact{claims.failed}`` and ``\fact{audits.listed}`` are the rows of a
-tabular.
+``\fact{SB-03.finding}`` are of a claim. The rows of a tabular are ``\fact{claims.SRSD.listed}``, all claims of a paper,
+``\fact{audits.listed}``, and ``\fact{rows:ledger_swaps:paper;table;share}``, columns of any table.
 """
 
 import re
 
 import pandas as pd
 
-from ..report.tables import escape
+from ..report.facts import shown
+from ..report.tables import escape, number
 from ..system.paths import root
 from . import facts
 
@@ -45,8 +46,15 @@ def rows(frame: pd.DataFrame) -> str:
     return r"\nextrow ".join(" & ".join(map(latex, row)) for row in frame.itertuples(index=False)) + r" \\"
 
 
-def macros() -> str:
-    r"""A definition for each ``\fact{...}`` that the paper can ask for."""
+def columns(asked: str) -> str:
+    """The rows that ``name:column;column`` asks for, of tables/name.csv."""
+    name, _, wanted = asked.partition(":")
+    frame = pd.read_csv(root() / "tables" / f"{name}.csv")[wanted.split(";")]
+    return rows(frame.map(lambda cell: number(cell) if isinstance(cell, float) else shown(cell)))
+
+
+def macros(text: str = "") -> str:
+    r"""A definition for each ``\fact{...}`` that the paper can ask for, and for the columns that its text asks for."""
     tables = (root() / "tables" / f"{name}.csv" for name in ("claims", "audits"))
     claims, audits = (pd.read_csv(path, dtype=str, keep_default_na=False) for path in tables)
     known = {name: latex(text) for name, text in facts.texts().items()}
@@ -54,12 +62,15 @@ def macros() -> str:
         known |= {
             f"{claim.claim_id}.{name}": latex(getattr(claim, name)) for name in ("verdict", "as_printed", "finding")
         }
-    known["claims.failed"] = rows(claims[claims["verdict"] == "fails"][["claim_id", "claim", "finding"]])
+    said = claims["claim"] + ". Printed: *" + claims["published"].str.replace("*", "") + "*"
+    listed = claims.assign(claim=said)[["claim_id", "claim", "finding", "as_printed", "verdict"]]
+    known |= {f"claims.{paper}.listed": rows(part) for paper, part in listed.groupby(claims["paper"])}
     known["audits.listed"] = rows(audits[["notebook", "number", "title"]])
+    known |= {f"rows:{asked}": columns(asked) for asked in re.findall(r"\\fact\{rows:([^{}]+)\}", text)}
     return "".join(rf"\expandafter\def\csname fact:{name}\endcsname{{{text}}}" + "\n" for name, text in known.items())
 
 
 if __name__ == "__main__":
     target = root() / "build" / "paper" / "facts.tex"
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(macros(), encoding="utf-8")
+    target.write_text(macros((root() / "paper" / "main.tex").read_text(encoding="utf-8")), encoding="utf-8")

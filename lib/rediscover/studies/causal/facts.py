@@ -23,6 +23,7 @@ def facts() -> dict[str, Any]:
     stopped = _stopped()
     return {
         "count": scores["problem"].nunique(),
+        "example": _example(scores),
         "variables": setting("32_symbolbench_causal", "max_variables"),
         "model.f1": (trivial["f1_pairs"][MODEL], ".1f"),
         "model.shd": (trivial["shd"][MODEL], ".1f"),
@@ -54,6 +55,19 @@ def facts() -> dict[str, Any]:
         "cells.reproduced": (verdicts == "reproduced").sum(),
         "lpcmci.reason": lpcmci["reason"],
         "elsewhere": studies()["causal"]["elsewhere"],
+    }
+
+
+def _example(scores):
+    """The first graph: self edges alone are all true, and find a share of the pairs that is their recall."""
+    first = one(scores, problem=scores["problem"].min(), method="self_edges")
+    recall = first["recall_pairs"]
+    return {
+        "name": first["problem"].rpartition("/")[2],
+        "variables": first["edges"],
+        "pairs": round(first["edges"] / recall),
+        "recall": (recall, ".2f"),
+        "f1": (first["f1_pairs"], ".2f"),
     }
 
 

@@ -22,6 +22,7 @@ def facts() -> dict[str, Any]:
         "odes.coupled": odes.query("subset > 1")["problem"].nunique(),
         "odes.out_of_reach": _out_of_reach(odes["problem"].unique()),
         "elsewhere": studies()["mdbench"]["elsewhere"],
+        "example": _example(),
         "pdes": pdes["problem"].nunique(),
         "pdes.word": (pdes["problem"].nunique(), "word"),
         "pdes.coarse": (len(setting("41_mdbench_pdes", "coarse_grid")), "word"),
@@ -45,6 +46,12 @@ def facts() -> dict[str, Any]:
 def _out_of_reach(systems):
     """Systems with products of states, which the published linear libraries lack."""
     return sum(not problem(id).univariate for id in systems)
+
+
+def _example():
+    """A clean cell of SINDy, as printed and as found here."""
+    cell = one(table("mdbench_odes_ledger"), table="Table A5", row="I12-D1", column="SINDy")
+    return {name: cell[name] for name in ("row", "published", "measured", "verdict")}
 
 
 def _matches(method):

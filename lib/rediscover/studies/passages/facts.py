@@ -74,11 +74,20 @@ def _alignment():
         "position.least": (others.min(), ".2f"),
         "position.most": (others.max(), ".2f"),
         "position.deepseek": (one_model, ".2f"),
+        "example": _example(whole),
         "kappa.least": (keys["kappa"].min(), ".2f"),
         "kappa.most": (keys["kappa"].max(), ".2f"),
         "kappa.keys": (whole.loc["keys"]["kappa"].median(), ".2f"),
         "kappa.position": (whole.loc["position"]["kappa"].median(), ".2f"),
     }
+
+
+def _example(whole):
+    """The model whose correlation changes most when rows are joined on keys."""
+    pairs = whole["spearman"].xs("Equivalence", level="rubric").unstack("pairing")
+    name = (pairs["keys"] - pairs["position"]).idxmax()
+    found: dict[str, Any] = {pairing: (pairs.loc[name, pairing], ".2f") for pairing in ("position", "keys")}
+    return found | {"model": name}
 
 
 def _pooled():

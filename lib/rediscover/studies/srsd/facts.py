@@ -2,8 +2,12 @@
 
 from typing import Any
 
+from ...metrics.edit_distance import ned_details
+from ...metrics.trees import size
+from ...problems import problem
 from ...report.facts import one, table
 from ...report.papers import published
+from .analysis import from_skeleton
 
 
 def facts() -> dict[str, Any]:
@@ -19,6 +23,7 @@ def facts() -> dict[str, Any]:
         "claims": (len(table("srsd_claims")), "word"),
         "printed.methods": (published("srsd_table2")["method"].nunique(), "word"),
         "printed.ned": (printed["ned_published"], ".3f"),
+        "example": _example(),
         "constant": _constant(),
         "fsrd.measured": (float(fsrd["measured"]), ".1f"),
         "fsrd.published": (float(fsrd["published"]), ".1f"),
@@ -35,6 +40,16 @@ def _solved(subset):
     found = one(table("srsd_yardstick"), table="Table 3", set=subset)
     rates = {name: (found[name], ".0%") for name in ("rediscover", "low", "high", "printed")}
     return rates | {"method": found["method"]}
+
+
+def _example():
+    """One printed skeleton beside the law: edits, nodes of the law, and the distance that they give."""
+    law = problem("srsd/I.14.3")
+    skeleton = one(published("srsd_table_s14"), equation_id="I.14.3", method="ST")["skeleton"]
+    found = ned_details(from_skeleton(skeleton, law.inputs), *law.truth.values(), law.inputs)
+    if found.distance is None or found.truth is None:
+        raise ValueError(f"I.14.3: the trees cannot be compared: {found.status}")
+    return {"edits": (found.distance, "word"), "nodes": (size(found.truth), "word"), "ned": (found.value, ".3f")}
 
 
 def _constant():
