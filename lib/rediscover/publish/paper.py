@@ -49,8 +49,10 @@ def rows(frame: pd.DataFrame) -> str:
 def columns(asked: str) -> str:
     """The rows that ``name:column;column`` asks for, of tables/name.csv."""
     name, _, wanted = asked.partition(":")
-    frame = pd.read_csv(root() / "tables" / f"{name}.csv")[wanted.split(";")]
-    return rows(frame.map(lambda cell: number(cell) if isinstance(cell, float) else shown(cell)))
+    frame = pd.read_csv(root() / "tables" / f"{name}.csv")[wanted.split(";")].convert_dtypes()  # counts beside gaps
+    return rows(
+        frame.map(lambda cell: number(cell) if isinstance(cell, float) else shown(cell), na_action="ignore").fillna("")
+    )
 
 
 def macros(text: str = "") -> str:
