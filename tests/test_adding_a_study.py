@@ -21,7 +21,7 @@ FILES = re.findall(r"^`([\w/.]+)`.*?```\w+\n(.*?)```", PAGE, flags=re.S | re.M)
 def extended(tmp_path_factory):
     """A copy of the repository with the new files, after `make all` of the new study, the ledger and the README."""
     copy = tmp_path_factory.mktemp("extended")
-    for name in ("lib", "params", "notebooks", "tables", "paper"):
+    for name in ("lib", "params", "notebooks", "tables", "paper", "docs"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for name in ("Makefile", "README.md"):
         shutil.copy(ROOT / name, copy / name)
@@ -62,8 +62,8 @@ def test_its_facts_are_known(extended):
     assert found["toys.laws"] == "one" and found["toys.recovered"] == "100%" and found["surfaces.count"] == "183"
 
 
-def test_it_is_counted_in_the_readme_and_on_the_site(extended):
-    text = (extended / "README.md").read_text()
+def test_it_is_counted_in_the_results_and_on_the_site(extended):
+    text = (extended / "docs" / "results.md").read_text()
     assert "**Toys** (notebook 70):" in text and "| power_law | 1 | 1 |" in text
     assert re.search(r"^\| ToyBench \| 1 \| 0 \|", text, flags=re.M)
     environment = os.environ | {"PYTHONPATH": str(extended / "lib"), "REDISCOVER_ROOT": str(extended)}

@@ -21,9 +21,16 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", TEXT, flags=re.S)
 
 
-def test_generated_parts_are_up_to_date():
-    assert readme.generated(TEXT) == TEXT, "run `make readme`"
-    assert all(TEXT.count(f"<!--{name}-->\n") == 1 for name in readme.SECTIONS)
+@pytest.mark.parametrize("page", readme.PAGES)
+def test_generated_parts_are_up_to_date(page):
+    text = (ROOT / page).read_text()
+    assert readme.generated(text) == text, "run `make readme`"
+
+
+def test_each_section_stands_on_one_page_and_the_readme_is_one():
+    pages = [(ROOT / page).read_text() for page in readme.PAGES]
+    assert all(sum(text.count(f"<!--{name}-->\n") for text in pages) == 1 for name in readme.SECTIONS)
+    assert len(pages[0].splitlines()) <= 120
 
 
 @pytest.mark.parametrize("document", DOCS, ids=str)
@@ -38,15 +45,17 @@ def test_make_targets_exist():
     assert named <= known
 
 
-def test_python_example_runs():
+def test_python_example_gives_what_is_shown():
     (example,) = [block for block in blocks("python") if "import rediscover as rd" in block]
     done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert blocks("text") == [done.stdout]
 
 
 def test_the_method_shown_is_a_whole_method(tmp_path):
     """The example is put where it says, in a copy of the package, and found there."""
-    (example,) = [block for block in blocks("python") if "class Median" in block]
+    page = (ROOT / "docs" / "extend.md").read_text()
+    (example,) = [block for block in re.findall(r"```python\n(.*?)```", page, flags=re.S) if "class Median" in block]
     package = tmp_path / "rediscover"
     subprocess.run(["cp", "-r", str(ROOT / "lib" / "rediscover"), str(package)], check=True)
     (package / "methods" / "median.py").write_text(example)

@@ -1,7 +1,7 @@
-"""The generated parts of README.md, results, methods and profiles, and the facts that it states (``make readme``).
+"""The generated parts of README.md, docs/results.md and docs/methods.md, and the facts that they state (``make readme``).
 
-Of each study the README shows the table that its study.yaml names as ``headline``: a CSV file of ready texts, which the
-notebook writes.
+Of each study docs/results.md shows the table that its study.yaml names as ``headline``: a CSV file of ready texts,
+which the notebook writes.
 """
 
 import pandas as pd
@@ -20,14 +20,18 @@ def results() -> str:
     whole.columns = [f"claims: {name}" if name in claims else name for name in whole]
     verdicts = _markdown(whole.rename_axis("paper").reset_index())
     parts = [f"**Verdicts** on published numbers and claims (notebook 90):\n\n{verdicts}"]
-    kinds = _markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"}))
-    parts.append(f"**What stands behind them** ([docs/ledger.md](docs/ledger.md) says what each kind is):\n\n{kinds}")
+    parts.append(f"**What stands behind them** ([ledger.md](ledger.md) says what each kind is):\n\n{kinds()}")
     for headline in (study["headline"] for study in studies().values() if "headline" in study):
         path = root() / "tables" / f"{headline['table']}.csv"
         if path.exists():
             frame, title = pd.read_csv(path, dtype=str, keep_default_na=False), headline["title"]
             parts.append(f"{title.format(fact=facts.texts())}:\n\n{_markdown(frame)}")
     return "\n\n".join(parts)
+
+
+def kinds() -> str:
+    """Verdicts by the kind of evidence behind them."""
+    return _markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"}))
 
 
 def methods() -> str:
@@ -47,12 +51,14 @@ def profiles() -> str:
     return _markdown(pd.DataFrame(rows, columns=columns))
 
 
-SECTIONS = {"results": results, "methods": methods, "profiles": profiles}
+SECTIONS = {"kinds": kinds, "results": results, "methods": methods, "profiles": profiles}
+PAGES = ("README.md", "docs/results.md", "docs/methods.md")
 
 
 def generated(text: str) -> str:
-    """The README with the present facts and sections between their marks (`rediscover.publish.facts.filled`)."""
-    return facts.filled(text, facts.texts() | {name: f"\n{section()}\n" for name, section in SECTIONS.items()})
+    """A page with the present facts and sections between their marks (`rediscover.publish.facts.filled`)."""
+    sections = {name: f"\n{section()}\n" for name, section in SECTIONS.items() if f"<!--{name}-->" in text}
+    return facts.filled(text, facts.texts() | sections)
 
 
 def _markdown(frame: pd.DataFrame) -> str:
@@ -63,5 +69,5 @@ def _markdown(frame: pd.DataFrame) -> str:
 
 if __name__ == "__main__":
     computed().to_csv(root() / "tables" / "facts.csv", index=False)
-    path = root() / "README.md"
-    path.write_text(generated(path.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in (root() / page for page in PAGES):
+        path.write_text(generated(path.read_text(encoding="utf-8")), encoding="utf-8")
