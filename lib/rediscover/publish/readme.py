@@ -1,4 +1,4 @@
-"""The generated parts of README.md, docs/results.md and docs/methods.md, and the facts that they state (``make readme``).
+"""The generated parts of README.md, docs/results.md and docs/methods.md, with the facts that they state.
 
 Of each study docs/results.md shows the table that its study.yaml names as ``headline``: a CSV file of ready texts,
 which the notebook writes.
