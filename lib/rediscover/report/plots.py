@@ -145,7 +145,7 @@ def intervals(
     import matplotlib.pyplot as plt
     import numpy as np
 
-    names = order(tidy[row])[::-1]
+    names, printed = order(tidy[row])[::-1], None
     with style():
         across = columns or len(label)
         down = -(-len(label) // across)
@@ -165,10 +165,12 @@ def intervals(
                 ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
                 ax.plot(value, y, marker(method), color=colour(method), ms=6)
                 if reference and (method, name) in reference:
-                    ax.plot(reference[method, name], y, "d", mfc="none", mec="black", ms=7)
+                    (printed,) = ax.plot(reference[method, name], y, "d", mfc="none", mec="black", ms=7)
             if log:
                 logarithmic(ax, ax.xaxis)
             ax.set_yticks(range(len(names)), names)
             ax.set_ylim(-0.7, len(names) - 0.3)
             ax.set_title(title)
+        if printed:
+            figure.legend([printed], ["published"], loc="outside lower right")
     return figure
