@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from rediscover.publish import facts, site
+from rediscover.publish import facts, readme, stories
 from rediscover.report import facts as named
 
 import nbformat
@@ -71,7 +71,7 @@ def test_no_line_begins_with_a_mark(path):
 
 @pytest.mark.parametrize("path", ESSAYS, ids=lambda path: path.stem)
 def test_no_reader_sees_a_mark(path):
-    shown = site.story(nbformat.read(path, as_version=4))
+    shown = stories.story(nbformat.read(path, as_version=4))
     assert len(facts.MARKED.findall(shown)) == len(facts.MARKED.findall(prose(path)))  # comments, whole
     assert "&lt;!--" not in shown and "--&gt;" not in shown
 
