@@ -59,9 +59,7 @@ def test_every_interval_is_a_fact(path):
     assert sorted(left) == sorted(NO_RESULTS.get(path.stem, []))
 
 
-@pytest.mark.parametrize(
-    "path", [*ESSAYS, ROOT / "README.md", ROOT / "docs" / "results.md"], ids=lambda path: path.stem
-)
+@pytest.mark.parametrize("path", [*ESSAYS, *(ROOT / page for page in readme.PAGES)], ids=lambda path: path.stem)
 def test_no_line_begins_with_a_mark(path):
     """There, Markdown takes the whole line for HTML."""
     text = path.read_text() if path.suffix == ".md" else prose(path)
