@@ -52,7 +52,11 @@ def label(column: str) -> str:
 
 def entry(problem: Problem) -> dict[str, Any]:
     """The problem's block in the data file of its study; empty where it has none of its own."""
-    name, content = problem.id.partition("/")[2], facts(problem.study)
+    name = problem.id.partition("/")[2]
+    try:
+        content = facts(problem.study)
+    except FileNotFoundError:  # a study may have its problems in code
+        return {}
     for group in content.values() if isinstance(content, dict) else [content]:
         if isinstance(group, dict):
             found = group.get(int(name) if name.isdigit() else name)
