@@ -76,9 +76,7 @@ def test_the_commands_of_the_documentation(folder, capsys):
     middle = np.median(rd.problem(THREE[0]).data(0)["train"].y)
     assert float(answers.set_index("problem").loc[THREE[0], "solution"]["z"]) == middle
     assert "operon" in said["compare"] and "wins" in said["compare"]
-    assert re.search(
-        r"tables/surfaces_scores.csv|build/reference/", said["compare"]
-    )  # or the store of `make all`
+    assert re.search(r"tables/surfaces_scores.csv|build/reference/", said["compare"])  # or the store of `make all`
     page = Path(said["report"].strip()).read_text()
     assert "http" not in page.replace("http-equiv", "") and '<img src="data:image/png' in page
     tables = Path("build/own/report/tables")

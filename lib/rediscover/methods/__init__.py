@@ -245,8 +245,8 @@ def method(name: str, **settings: Any) -> Method:
         If the method has no such setting.
     """
     known = registry()
-    brought = outside.installed()
-    if ":" in name or (name in brought and name not in known):
+    brought = {} if name in known else outside.installed()  # which reads the files of all packages
+    if ":" in name or name in brought:
         plain = give(outside.load(brought.get(name, name)))
     elif name in _given:
         plain = _given[name]

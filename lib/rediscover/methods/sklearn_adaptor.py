@@ -57,7 +57,8 @@ class Estimator(Tabular):
         estimator = copy.deepcopy(self.estimator)
         if hasattr(estimator, "get_params") and "random_state" in estimator.get_params():
             estimator.set_params(random_state=int(rng.integers(2**31)))
-        return estimator.fit(task.X, task.y)
+        estimator.fit(task.X, task.y)  # whose value need not be itself
+        return estimator
 
     def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         import pandas as pd
