@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import importlib.metadata
 import json
 import os
 import socket
@@ -10,6 +9,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from . import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -310,7 +311,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--study", help="prefix of the problems' ids, such as surfaces")
         sub.add_argument("--subset", help="of the study's problems, such as explicit")
 
-    parser.add_argument("--version", action="version", version=f"rediscover {importlib.metadata.version('rediscover')}")
+    parser.add_argument("--version", action="version", version=f"rediscover {__version__}")
     study(command("problems", _problems, "list problem ids"))
     sub = command("methods", _methods, "list methods, and why some are unavailable")
     sub.add_argument("--long", action="store_true", help="with the reference of each")

@@ -123,6 +123,12 @@ class Parameters(Profile):
     def budget(self) -> Budget:
         return Budget(self.evaluations, self.seconds, self.memory_mb)
 
+    @property
+    def work(self) -> dict[str, Any]:
+        """Arguments of `runs.grid` beside problems and methods."""
+        evaluations = self.evaluations_by_method
+        return {"seeds": self.seeds, "budget": self.budget, "evaluations": evaluations, "store": self.store}
+
 
 class AnyProblems(Parameters):
     """What a study has that asks for nothing more.

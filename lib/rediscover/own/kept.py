@@ -12,6 +12,7 @@ from .. import runs
 from ..expressions import ExpressionError, parse
 from ..methods import method, registry
 from ..problems import did_you_mean
+from ..report.tables import answered
 from ..runs import records, schema, scoring, selection
 from ..studies import asked
 from ..system.paths import root
@@ -33,8 +34,8 @@ def answers(name: str, study: str, ids: Sequence[str], *, own: bool = False) -> 
     LookupError
         If there are none.
     """
-    places = [kept] if own and kept(name, study, list(ids)) is not None else [_recorded, _tabulated, kept]
-    found = [place(name, study, list(ids)) for place in places]
+    mine = kept(name, study, list(ids)) if own else None
+    found = [mine] if mine is not None else [look(name, study, list(ids)) for look in (_recorded, _tabulated, kept)]
     most = max(found, key=lambda frame: 0 if frame is None else frame["problem"].nunique())
     if most is not None and len(most):
         return most.assign(method=name)
@@ -126,13 +127,9 @@ def _tabulated(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
     path = root() / "tables" / f"{rule['table']}.csv"
     if not path.exists():
         return None
-    frame = schema.read_csv(path)
+    frame = answered(path)
     frame = frame[(frame["method"] == name) & frame["problem"].isin(ids) & (frame["noise"] == 0)]
-    frame = frame.drop_duplicates(["problem", "seed"])
-    answered = path.with_name(path.name.replace("_scores", "_runs"))
-    if "solution" not in frame and answered.exists():
-        texts = schema.read_csv(answered).query("noise == 0")[["problem", "method", "seed", "solution", "evaluations"]]
-        frame = frame.merge(texts.drop_duplicates(["problem", "method", "seed"]), how="left")
+    frame = frame[frame["status"] != "unavailable"].drop_duplicates(["problem", "seed"])
     if not len(frame):
         return None
     sizes = [_size(row) for row in frame.itertuples()] if "solution" in frame else float("nan")

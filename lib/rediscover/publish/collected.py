@@ -14,7 +14,7 @@ from ..problems import Problem, facts
 from ..report.papers import catalogue, published
 from ..report.plots import order
 from ..report.summaries import interval
-from ..report.tables import CONTROLS
+from ..report.tables import CONTROLS, answered
 from ..runs import records
 from ..runs.schema import IDENTITY, read_csv
 from ..system.paths import root
@@ -84,37 +84,29 @@ def title(problem: Problem) -> str:
 
 
 def variables(problem: Problem) -> pd.DataFrame:
-    """Variables with what they mean, their unit and the range that they are drawn from, as far as these are known.
+    """Variables with what they mean (and their unit) and the range that they are drawn from, as far as is known.
 
     Returns
     -------
     DataFrame
-        Columns: variable, role, and those of meaning, unit, range that are not empty.
+        Columns: variable, role, and those of meaning and range that are not empty.
     """
-    about, rows = entry(problem), []
-    inputs = about.get("inputs", {})
-    stated, sampled = about.get("target"), getattr(problem, "samplers", {})
-    target = stated if isinstance(stated, dict) else {}
-    states = getattr(problem, "nodes", ()) or getattr(problem, "states", ())
-    meant = {variable: state for variable, state in zip(problem.inputs, states, strict=False) if state != variable}
+    rows, sampled = [], getattr(problem, "samplers", {})
     domain = dict(zip(problem.inputs, getattr(problem, "domain", None) or (), strict=False))
     for variable in dict.fromkeys([*problem.inputs, *problem.outputs]):
-        known = inputs.get(variable, {}) if isinstance(inputs, dict) else {}
-        state = meant.get(variable, "")
-        meaning, unit = state if isinstance(state, tuple) else (state, "")
+        meaning = problem.meanings.get(variable, "")
         drawn = sampled.get(variable) or domain.get(variable)
         both = variable in problem.inputs and variable in problem.outputs
         rows.append(
             {
                 "variable": variable,
                 "role": "state" if both else "given" if variable in problem.inputs else "to be found",
-                "meaning": known.get("means") or target.get(variable) or str(meaning).replace("_", " "),
-                "unit": str(unit).replace("_", " "),
+                "meaning": meaning.replace("_", " ") if meaning != variable else "",
                 "range": _range(drawn) if isinstance(drawn, list | tuple) else "",
             }
         )
-    frame = pd.DataFrame(rows, columns=["variable", "role", "meaning", "unit", "range"])
-    return frame[["variable", "role", *(name for name in ("meaning", "unit", "range") if frame[name].any())]]
+    frame = pd.DataFrame(rows, columns=["variable", "role", "meaning", "range"])
+    return frame[["variable", "role", *(name for name in ("meaning", "range") if frame[name].any())]]
 
 
 def _range(drawn: list | tuple) -> str:
@@ -143,14 +135,7 @@ def runs() -> dict[str, list[pd.DataFrame]]:
     found: dict[str, list[pd.DataFrame]] = {}
     for key, study in studies().items():
         for path in sorted((root() / "tables").glob(f"{key}_*scores.csv")) if study["problems"] else ():
-            frame = read_csv(path)
-            ran_here = path.with_name(path.name.replace("_scores", "_runs"))
-            if "solution" not in frame and ran_here.exists():
-                same = ["problem", "method", "set", "noise", "seed"]
-                scored = frame.assign(set=frame["settings"].map(str))
-                scored = scored.drop(columns=[name for name in IDENTITY if name not in same])
-                ran = read_csv(ran_here)[[*IDENTITY, "reason", "solution", "evaluations"]]
-                frame = ran.assign(set=ran["settings"].map(str)).merge(scored, on=same, how="left", validate="1:1")
+            frame = answered(path)
             if "solution" in frame:
                 for problem, part in frame.groupby("problem", sort=False):
                     found.setdefault(str(problem), []).append(part)

@@ -17,7 +17,7 @@ from ..report import verdicts
 from ..report.papers import catalogue
 from ..report.plots import order
 from ..system.paths import root
-from ..system.studies import studies
+from ..system.studies import owner, studies
 from . import collected, pictures, reference, stories, typeset
 
 LEADING = 4  # rows here, and as many of the paper, of a leaderboard on the home page
@@ -26,11 +26,6 @@ HUGE = 60_000  # characters of it, beyond which an answer stays text
 LONG = 2500  # characters of typeset mathematics that are shown without being asked for
 CELL = ("table", "row", "column", "method", "published", "measured", "verdict", "kind", "reason")
 Write = Callable[..., None]
-
-
-def study_of(prefix: str) -> str:
-    """Key of the study whose problems have this prefix."""
-    return next(key for key, study in studies().items() if prefix in study["problems"])
 
 
 def problems(write: Write, ids: Iterable[str]) -> None:
@@ -50,8 +45,8 @@ def problems(write: Write, ids: Iterable[str]) -> None:
             "problem",
             problem=given,
             name=found or name,
-            study=study_of(prefix),
-            study_name=studies()[study_of(prefix)].get("name", prefix),
+            study=owner(prefix),
+            study_name=studies()[owner(prefix)].get("name", prefix),
             truth=[Markup(text) for text in typeset.equations(given, given.truth)],
             variables=_named(collected.variables(given)),
             pictures=[Markup(picture) for picture in pictures.data(given)],
@@ -74,7 +69,7 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _answers(given: Problem, frame: pd.DataFrame) -> dict[str, Any]:
     """Rows of the answers, the scores beside them, and the other scores."""
-    study = studies()[study_of(given.study)]
+    study = studies()[owner(given.study)]
     known = collected.scores(frame)
     leading = [board["score"] for board in study.get("leaderboards", []) if board["score"] in known]
     main = list(dict.fromkeys([*leading, *known]))[:SHOWN]

@@ -21,7 +21,7 @@ from ..report.ledger import CLAIM_VERDICTS, VERDICTS
 from ..report.tables import number
 from ..runs.schema import KINDS
 from ..system.paths import root
-from ..system.studies import studies
+from ..system.studies import owner, studies
 from . import collected, entries, reference, stories, typeset
 
 HERE = collected.HERE
@@ -139,7 +139,7 @@ def _listed(id: str) -> dict[str, Any]:
     given = problem(id)
     equations = typeset.equations(given, given.truth)
     first = equations[0] if len(equations[0]) < entries.LONG else ""
-    key = entries.study_of(given.study)
+    key = owner(given.study)
     about = {"id": id, "title": collected.title(given), "kind": given.kind, "subset": given.subset}
     study = studies()[key].get("name", key)
     return about | {

@@ -186,6 +186,25 @@ def labels(paper: str) -> pd.DataFrame:
     return table.assign(reason=reason)[["ours", "reason"]].rename(columns={"ours": "method"})
 
 
+def names_in(paper: str) -> dict[str, str]:
+    """What a paper prints of methods here: name here -> its label.
+
+    Parameters
+    ----------
+    paper : as for `labels`
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> names_in("mdbench")["sindy"]
+    'SINDy'
+    """
+    return {row.method: label for label, row in labels(paper).iterrows() if row.method}
+
+
 def build_methods(names: Iterable[str], *, max_rows: int | None = None, settings: Mapping | None = None) -> list:
     """Methods by their names, with the settings of a parameter file.
 

@@ -84,7 +84,7 @@ def text(shown: Problem | Candidate) -> str:
     """
     if isinstance(shown, Candidate):
         return "\n".join([f"{name} = {value}" for name, value in shown.solution.items()] + _facts(shown))
-    lines = [f"{shown.id}: {', '.join(filter(None, [getattr(shown, 'title', ''), shown.kind, shown.subset]))}"]
+    lines = [f"{shown.id}: {_what(shown)}"]
     lines += [f"  {name} = {value}" for name, value in shown.truth.items()]
     lines += [f"{name}: {meaning}" for name, meaning in shown.meanings.items() if meaning]
     return "\n".join([*lines, *_facts(shown)])
@@ -107,8 +107,7 @@ def page(shown: Problem | Candidate) -> str:
     else:
         parts = [f"<pre>{html.escape(text(shown))}</pre>"]
     if isinstance(shown, Problem):
-        about = ", ".join(filter(None, [getattr(shown, "title", ""), shown.kind, shown.subset]))
-        parts.insert(0, f"<p><b>{html.escape(shown.id)}</b> {html.escape(about)}</p>")
+        parts.insert(0, f"<p><b>{html.escape(shown.id)}</b> {html.escape(_what(shown))}</p>")
         rows = [
             f"<tr><th>{html.escape(name)}</th><td>{'output' if name in shown.outputs else 'input'}</td>"
             f"<td style='text-align: left'>{html.escape(meaning)}</td></tr>"
@@ -157,6 +156,11 @@ def plot(shown: Problem | Candidate, problem: Problem | str | None = None, *, se
         figure = draw(shown, seed, plt)
     plt.close(figure)  # shown by the one who asked
     return figure
+
+
+def _what(problem: Problem) -> str:
+    """Title, kind and subset."""
+    return ", ".join(filter(None, [getattr(problem, "title", ""), problem.kind, problem.subset]))
 
 
 def _facts(shown: Problem | Candidate) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..runs.schema import to_csv
+from ..runs.schema import IDENTITY, read_csv, to_csv
 
 TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
 CONTROLS = ("oracle", "mean", "zero", "blind_skeleton")  # methods that show what scores are worth and win no bold
@@ -156,6 +156,29 @@ class Output:
         self.emitted[relative] = hashlib.sha256(path.read_bytes()).hexdigest()
         if self.stated:
             self.provenance()
+
+
+def answered(path: Path) -> pd.DataFrame:
+    """A table of scores with the answers, which some studies keep in the table of runs beside it.
+
+    Parameters
+    ----------
+    path : of a file ``<study>_scores.csv``
+
+    Returns
+    -------
+    DataFrame
+        The table as it is, if it has answers or there is no table of runs (``<study>_runs.csv``); else a row for each
+        run, also of those that ended without an answer, with reason, solution, evaluations and the scores.
+    """
+    frame, beside = read_csv(path), path.with_name(path.name.replace("_scores", "_runs"))
+    if "solution" in frame or not beside.exists():
+        return frame
+    same = ["problem", "method", "set", "noise", "seed"]
+    scored = frame.assign(set=frame["settings"].map(str)).drop(columns=set(IDENTITY) - set(same))
+    ran = read_csv(beside)[[*IDENTITY, "reason", "solution", "evaluations"]]
+    whole = ran.assign(set=ran["settings"].map(str)).merge(scored, on=same, how="left", validate="1:1")
+    return whole.drop(columns="set")
 
 
 def _wrapped(shown) -> str:

@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
-from ..params import Parameters, read
+from ..params import read
 from ..problems import problem
 from ..report.comparisons import build_methods
 from ..runs import plan
@@ -26,11 +26,15 @@ def planned(notebook: str, profile: str = "reference") -> list[Run]:
     list of Run
     """
     [key] = [key for key, study in studies().items() if notebook in study["notebooks"]]
-    if not (FOLDER / key / "grids.py").exists():
-        return []
-    parameters = read(root() / "params" / f"{notebook}.yaml", profile)
-    grids = importlib.import_module(f"{__name__}.{key}.grids").grids(parameters)
+    grids = _grids(key, read(root() / "params" / f"{notebook}.yaml", profile))
     return [run for chosen in grids.values() for run in plan(**{k: v for k, v in chosen.items() if k != "store"})]
+
+
+def _grids(key: str, parameters: Any) -> dict[str, dict[str, Any]]:
+    """What the study's module ``grids`` plans; nothing where it has none."""
+    if not (FOLDER / key / "grids.py").exists():
+        return {}
+    return importlib.import_module(f"{__name__}.{key}.grids").grids(parameters)
 
 
 def _ids(value: Any, prefix: str) -> bool:
@@ -67,14 +71,9 @@ def asked(ids: Sequence[str], methods: Sequence[str], profile: str, seeds: Seque
         }  # an empty list means all
         changed = {"methods": [*methods], **chosen} | ({"seeds": [*seeds]} if seeds else {})
         p: Any = read(file, profile, **changed)
-        grids = (
-            importlib.import_module(f"{__name__}.{key}.grids").grids(p) if (FOLDER / key / "grids.py").exists() else {}
-        )
-        for grid in grids.values():
+        for grid in _grids(key, p).values():
             if prefix in {each.study for each in grid["problems"]}:
                 first = {each.id: each for each in reversed(grid["problems"])}
                 return {**grid, "problems": [first[id] for id in ids]}
-    assert isinstance(p, Parameters)
     built = build_methods(p.methods, settings=getattr(p, "settings", None), max_rows=getattr(p, "max_rows", None))
-    work = {"seeds": p.seeds, "budget": p.budget, "evaluations": p.evaluations_by_method, "store": p.store}
-    return {"problems": [problem(id) for id in ids], "methods": built, **work}
+    return {"problems": [problem(id) for id in ids], "methods": built, **p.work}

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from ...report.comparisons import labels
+from ...report.comparisons import names_in
 from ...report.papers import published
 from ...system.studies import studies
 
@@ -60,7 +60,7 @@ def by_label(parts: pd.DataFrame) -> pd.DataFrame:
 
     A method of language models has model, modality and setting among its settings (column ``settings``).
     """
-    names = {row.method: label for label, row in labels("symbolbench").iterrows() if row.method}
+    names = names_in("symbolbench")
     stated = parts["settings"].map(lambda settings: settings if "setting" in settings else {})
     about = {name: stated.map(lambda settings, name=name: settings.get(name, "")) for name in INDEX}
     about["model"] = about["model"].where(about["model"] != "", parts["method"].replace(names))

@@ -10,5 +10,4 @@ from .params import CoupledEquations
 def grids(p: CoupledEquations) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`: ``systems``, every method on every system."""
     systems = [problem(id) for id in p.systems or problems("cde")]
-    work = {"seeds": p.seeds, "budget": p.budget, "evaluations": p.evaluations_by_method, "store": p.store}
-    return {"systems": {"problems": systems, "methods": build_methods(p.methods, settings=p.settings), **work}}
+    return {"systems": {"problems": systems, "methods": build_methods(p.methods, settings=p.settings), **p.work}}

@@ -10,5 +10,4 @@ from .params import CrossScoring
 def grids(p: CrossScoring) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`: ``problems``, a sample of each study."""
     methods = build_methods(p.methods, max_rows=p.max_rows)
-    work = {"seeds": p.seeds, "budget": p.budget, "evaluations": p.evaluations_by_method, "store": p.store}
-    return {"problems": {"problems": tabular_problems(p.problems), "methods": methods, **work}}
+    return {"problems": {"problems": tabular_problems(p.problems), "methods": methods, **p.work}}

@@ -17,7 +17,7 @@ def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
     assert isinstance(p, ODEs)
     systems = [problem(id, snr_db=level) for level in p.snr_db for id in p.systems or problems("odes")]
     methods = [Fittest(method) for method in build_methods(p.methods, settings=p.settings)]
-    return {"odes": {"problems": systems, "methods": methods, **_work(p)}}
+    return {"odes": {"problems": systems, "methods": methods, **p.work}}
 
 
 def of_fields(p: PDEs) -> dict[str, dict[str, Any]]:
@@ -38,9 +38,5 @@ def of_fields(p: PDEs) -> dict[str, dict[str, Any]]:
         for kind, methods, view in (("linear", linear, {}), ("tabular", tabular, space)):
             seen = [problem(id, snr_db=level, **view, **grid) for level in p.snr_db for id in ids]
             if seen:
-                planned[name + kind] = {"problems": seen, "methods": methods, **_work(p)}
+                planned[name + kind] = {"problems": seen, "methods": methods, **p.work}
     return planned
-
-
-def _work(p: Dynamics) -> dict[str, Any]:
-    return {"seeds": p.seeds, "budget": p.budget, "evaluations": p.evaluations_by_method, "store": p.store}

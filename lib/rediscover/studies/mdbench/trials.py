@@ -60,14 +60,14 @@ def _read(path: Path) -> pd.DataFrame:
 
 def reasons(path: Path = RESULTS) -> dict[tuple[str, str], str]:
     """(method, dataset) as printed -> what the trials of a cell gave, in words."""
-    found: dict[tuple[str, str], list[str]] = {}
+    known, found = rules(), dict[tuple[str, str], list[str]]()
     for (trial, name, dataset), part in _read(path).groupby(["trial", "method", "dataset"], sort=False):
         *before, last = texts(part)
         if not part["equal"].any():
             outcome = f"not as printed, {', '.join([*before, last])}"
         else:
             outcome = "as printed" + (f" with seed {len(before)}, before it {', '.join(before)}" if before else "")
-        found.setdefault((name, dataset), []).append(f"with {rules()[trial]['says']}: {outcome}")
+        found.setdefault((name, dataset), []).append(f"with {known[trial]['says']}: {outcome}")
     return {cell: "; ".join(tested) for cell, tested in found.items()}
 
 

@@ -13,10 +13,9 @@ def grids(p: Laws) -> dict[str, dict[str, Any]]:
     laws = [problem(id, ranges=p.ranges) for id in ids]
     methods = build_methods(p.methods, max_rows=p.max_rows)
     ablation = [method for method in methods if method.name in p.ablation_methods]
-    work = {"seeds": p.seeds, "budget": p.budget, "evaluations": p.evaluations_by_method, "store": p.store}
     easy = [law for law in laws if law.subset == "easy"]
     return {
-        "laws": {"problems": laws, "methods": methods, **work},
-        "noise": {"problems": easy, "methods": ablation, "noise": p.relative_noise, **work},
-        "fsrd": {"problems": [problem(id, variant="fsrd") for id in ids], "methods": ablation, **work},
+        "laws": {"problems": laws, "methods": methods, **p.work},
+        "noise": {"problems": easy, "methods": ablation, "noise": p.relative_noise, **p.work},
+        "fsrd": {"problems": [problem(id, variant="fsrd") for id in ids], "methods": ablation, **p.work},
     }

@@ -8,7 +8,7 @@ import pandas as pd
 from ...metrics.failure_modes import failure
 from ...numerics import level_sets
 from ...problems import problem
-from ...report.comparisons import labels
+from ...report.comparisons import names_in
 from ...report.papers import published
 from ...report.plots import order
 
@@ -29,8 +29,7 @@ def as_released(metric: str, representation: str) -> str:
 
 def as_printed(methods) -> pd.MultiIndex:
     """Methods by the labels that the paper prints, with a backbone where they are language models."""
-    known = labels("surfacebench")
-    names = {row.method: label for label, row in known.iterrows() if row.method}
+    names = names_in("surfacebench")
     rows = published("surfacebench_table1")
     language = set(rows.loc[rows["backbone"] != "", "method"])
     pairs = [(name := names.get(method, method), "here" if name in language else "") for method in methods]

@@ -11,11 +11,10 @@ from .params import Surfaces
 def grids(p: Surfaces) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`: ``clean``, every surface without noise, and ``noise``, some at several levels."""
     methods = build_methods(p.methods, max_rows=p.max_rows)
-    work = {"budget": p.budget, "evaluations": p.evaluations_by_method, "store": p.store}
     clean = [problem(id, sampler=p.sampler) for id in p.surfaces or problems("surfaces")]
     noisy = [problem(id, sampler=p.sampler) for id in p.noise_surfaces]
     fitting = [method for method in methods if method.name not in CONTROLS and not method.available()]
     return {
-        "clean": {"problems": clean, "methods": methods, "seeds": p.seeds, **work},
-        "noise": {"problems": noisy, "methods": fitting, "seeds": p.noise_seeds, "noise": p.relative_noise, **work},
+        "clean": {"problems": clean, "methods": methods, **p.work},
+        "noise": {"problems": noisy, "methods": fitting, "noise": p.relative_noise, **p.work, "seeds": p.noise_seeds},
     }
