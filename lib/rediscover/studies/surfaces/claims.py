@@ -185,6 +185,8 @@ def sb_14(ratios: pd.DataFrame) -> Judged:
     leaving the domain is no failure of a method. Index of `ratios`: problem and seed; columns: method; values: scaled
     Hausdorff distance out of the domain over that in it.
     """
+    if "mean" not in ratios:
+        return Judged([], "needs the mean, which this selection of methods leaves out")
     cells, shown = [], []
     for name in ratios.columns.drop([c for c in CONTROLS if c in ratios]):
         pairs = ratios[[name, "mean"]].dropna()
