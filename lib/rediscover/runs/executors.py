@@ -54,8 +54,7 @@ class Local:
             for connection, running in list(busy.items()):
                 outcome = self._received(running) if connection in ready else self._exceeded(running)
                 if outcome:
-                    seconds = time.monotonic() - running.started
-                    yield running.position, {**outcome, "seconds": seconds, "peak_mb": running.peak}
+                    yield running.position, {**outcome, "seconds": running.seconds, "peak_mb": running.peak}
                 elif connection.closed:  # a worker that has served before and died, perhaps of that: again
                     waiting.append((running.position, running.task))
                 if outcome or connection.closed:
@@ -69,8 +68,8 @@ class Local:
             code = self.pool.stop(worker)
             end = f"was killed by {Signals(-code).name}" if code < 0 else f"exited with {code}"
             return ending("error", f"the worker {end}") if worker.calls == 1 else None
-        left = running.look()
-        if left > running.task.memory_mb / 4:
+        running.look()
+        if running.resident > running.task.memory_mb / 4:
             self.pool.stop(worker)  # what one run leaves in memory must not count against the next
         else:
             self.pool.idle.append(worker)
@@ -90,20 +89,24 @@ class Local:
 
 
 class _Running:
-    """A task under way in a worker."""
+    """A task under way in a worker: its processor time in seconds, its resident memory in MiB now and at most."""
+
+    before = 0.0  # processor time that earlier tasks took
 
     def __init__(self, worker: Worker, position: int, task: Task) -> None:
         self.worker, self.position, self.task = worker, position, task
-        self.started, self.peak = time.monotonic(), 0.0
+        self.started = time.monotonic()
+        self.seconds = self.resident = self.peak = 0.0
         self.look()
+        self.before, self.seconds = self.seconds, 0.0
         with suppress(OSError):  # died while idle: its end is met like any other
             worker.begin(f"{__package__}.worker:attempt", (task.payload,))
 
-    def look(self) -> float:
-        """Resident memory of the worker in MiB now, which may be a new peak."""
-        now = resident_mb(self.worker.pid)
-        self.peak = max(self.peak, now)
-        return now
+    def look(self) -> None:
+        """Read them again; they stay as they were if the worker is gone."""
+        with suppress(psutil.Error):
+            seconds, self.resident = used(self.worker.pid)
+            self.seconds, self.peak = seconds - self.before, max(self.peak, self.resident)
 
 
 class Dask:
@@ -157,8 +160,12 @@ def _isolated(task: Task, modules: list[str]) -> dict:
     return outcome
 
 
-def resident_mb(pid: int) -> float:
-    """Resident memory of a process in MiB; 0 if it is gone."""
-    with suppress(psutil.Error):
-        return psutil.Process(pid).memory_info().rss / 2**20
-    return 0.0
+def used(pid: int) -> tuple[float, float]:
+    """Processor time in seconds, of all threads and of children that ended, and resident memory in MiB of a process."""
+    process = psutil.Process(pid)
+    with process.oneshot():
+        times = process.cpu_times()
+        return (
+            times.user + times.system + times.children_user + times.children_system,
+            process.memory_info().rss / 2** 20,
+        )

@@ -33,7 +33,7 @@ RUNS: Schema = IDENTITY | {
     "loss": (float, "of the best candidate, as complexity and evaluations"),
     "complexity": (float, "as the method counts it"),
     "evaluations": (Whole, "expressions that were evaluated"),
-    "seconds": (float, "what may differ from one time to the next, as all that follows"),
+    "seconds": (float, "of processor time; may differ from one time to the next, as all that follows"),
     "peak_mb": (float, "resident memory in MiB, sampled every 20 ms"),
     "reused": (bool, "whether it comes from the store"),
 }
