@@ -1,4 +1,4 @@
-"""The whole artifact from a clone of what is committed: twenty minutes' work, done by `make whole` alone.
+"""The whole artifact from a clone of what is committed: an hour's work, done by `make whole` alone.
 
 `PROFILE` in the environment chooses the profile, smoke unless it is set.
 """
@@ -20,6 +20,7 @@ pytestmark = pytest.mark.whole
 ROOT = Path(__file__).parents[1]
 PROFILE = os.environ.get("PROFILE", "smoke")
 INTERRUPTIONS = 10
+BUSY = 6
 
 
 def clone(folder: Path) -> Path:
@@ -71,6 +72,10 @@ def test_interrupted_ten_times_and_resumed_ends_with_the_same_bytes(whole, tmp_p
     assert [name for name in expected if found[name] != expected[name]] == []
 
 
+def same(expected: dict[str, bytes], found: dict[str, bytes]) -> None:
+    assert [name for name in expected | found if found.get(name) != expected.get(name)] == []
+
+
 def test_without_a_network_and_released_files_every_study_ends_with_the_same_bytes(whole, tmp_path):
     alone = ["unshare", "--map-root-user", "--net"]
     if not (shutil.which("unshare") and shutil.which("ip")) or subprocess.run([*alone, "true"]).returncode:
@@ -78,8 +83,26 @@ def test_without_a_network_and_released_files_every_study_ends_with_the_same_byt
     root = clone(tmp_path)
     kernels = ["sh", "-c", 'ip link set lo up && exec "$@"', "sh"]  # notebooks talk to their kernels over loopback
     finish(make(root, [*alone, *kernels], REDISCOVER_MIRROR=""), seconds=None)
-    expected, found = results(whole[0]), results(root)
-    assert [name for name in expected | found if found.get(name) != expected.get(name)] == []
+    same(results(whole[0]), results(root))
+
+
+@pytest.mark.skipif(not shutil.which("taskset"), reason="this system cannot tie a process to a processor")
+def test_on_one_processor_every_study_ends_with_the_same_bytes(whole, tmp_path):
+    root = clone(tmp_path)
+    finish(make(root, ["taskset", "-c", "0"]), seconds=None)
+    same(results(whole[0]), results(root))
+
+
+def test_beside_busy_processes_every_study_ends_with_the_same_bytes(whole, tmp_path):
+    root = clone(tmp_path)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(BUSY)]
+    try:
+        finish(make(root), seconds=None)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    same(results(whole[0]), results(root))
 
 
 def test_the_kernels_of_an_old_processor_print_the_same(tmp_path):
