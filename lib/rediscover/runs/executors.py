@@ -167,5 +167,5 @@ def used(pid: int) -> tuple[float, float]:
         times = process.cpu_times()
         return (
             times.user + times.system + times.children_user + times.children_system,
-            process.memory_info().rss / 2** 20,
+            process.memory_info().rss / 2**20,
         )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from ..expressions import Expression
 from .formula import Tree, combination, evaluate, leaf, simpler, tidy
@@ -156,17 +157,21 @@ def _first_null(features, on, off) -> Null | None:
     here, there, size, kept = _values(features, on, off)
     n = here.shape[1]
     here, there = np.vstack([np.ones(n), here]), np.vstack([np.ones(n), there])
-    Q = np.empty((0, n))
+    Q, R = np.empty((0, n)), np.empty((0, len(here)))  # here[chosen] = R.T[chosen] @ Q
     chosen: list[int] = []
     for j in range(len(here)):
-        rest = here[j]
+        rest, shares = here[j], np.zeros(len(Q))
         for _ in range(2):  # once more: the first pass leaves rounding of the size of what it removed
-            rest = rest - (rest @ Q.T) @ Q / n
+            part = rest @ Q.T / n
+            rest, shares = rest - part @ Q, shares + part
         left = np.sqrt(np.mean(rest**2))
         if left > ON * np.sqrt(len(Q) + 1):
             Q, chosen = np.vstack([Q, rest / left]), [*chosen, j]
+            R = np.pad(R, ((0, 1), (0, 0)))
+            R[:, j] = [*shares, left]
             continue
-        c, _ = _smallest(here[[*chosen, j]])
+        c = np.append(solve_triangular(R[:, chosen], -shares), 1.0)
+        c /= np.linalg.norm(c)
         if _vanishing(c, there[[*chosen, j]]) > ZEROS:
             continue  # an identity, everywhere or in a part of space
         support = _eliminated(here, np.array([*chosen, j]))
@@ -189,17 +194,21 @@ def _vanishing(c, there) -> float:
 
 
 def _eliminated(here, support) -> np.ndarray:
-    """The support without what is not needed to vanish, the smallest coefficients first."""
-    changed = True
-    while changed and len(support) > 1:
-        changed = False
-        c, _ = _smallest(here[support])
-        for i in np.argsort(np.abs(c), kind="stable"):
-            fewer = np.delete(support, i)
-            if _smallest(here[fewer])[1] < ELIMINATED:
-                support, changed = fewer, True
+    """The support without what is not needed to vanish: the smallest coefficients first, at first many at once."""
+    columns = np.linalg.qr(here[support].T / np.sqrt(here.shape[1]), mode="r")  # few rows, the same singular values
+    kept, at_once = np.arange(len(support)), len(support) // 2
+    while at_once and len(kept) > 1:
+        order = kept[np.argsort(np.abs(np.linalg.svd(columns[:, kept])[2][-1]), kind="stable")]
+        tries = [order[:at_once]] if at_once > 1 else order[:, None]
+        for dropped in tries:
+            fewer = np.setdiff1d(kept, dropped)
+            if np.linalg.svd(columns[:, fewer], compute_uv=False)[-1] < ELIMINATED:
+                kept = fewer
+                at_once = max(1, min(at_once, len(kept) // 2))
                 break
-    return support
+        else:
+            at_once //= 2
+    return support[kept]
 
 
 def _as_null(support, c, features, kept, size, on, off) -> Null:
