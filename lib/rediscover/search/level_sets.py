@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import solve_triangular, svdvals
 
 from ..expressions import Expression
 from .formula import Tree, combination, evaluate, leaf, simpler, tidy
@@ -195,14 +195,14 @@ def _vanishing(c, there) -> float:
 
 def _eliminated(here, support) -> np.ndarray:
     """The support without what is not needed to vanish: the smallest coefficients first, at first many at once."""
-    columns = np.linalg.qr(here[support].T / np.sqrt(here.shape[1]), mode="r")  # few rows, the same singular values
+    _, columns = np.linalg.qr(here[support].T / np.sqrt(here.shape[1]))  # few rows, the same singular values
     kept, at_once = np.arange(len(support)), len(support) // 2
     while at_once and len(kept) > 1:
         order = kept[np.argsort(np.abs(np.linalg.svd(columns[:, kept])[2][-1]), kind="stable")]
-        tries = [order[:at_once]] if at_once > 1 else order[:, None]
+        tries = order[None, :at_once] if at_once > 1 else order[:, None]
         for dropped in tries:
             fewer = np.setdiff1d(kept, dropped)
-            if np.linalg.svd(columns[:, fewer], compute_uv=False)[-1] < ELIMINATED:
+            if svdvals(columns[:, fewer])[-1] < ELIMINATED:
                 kept = fewer
                 at_once = max(1, min(at_once, len(kept) // 2))
                 break
