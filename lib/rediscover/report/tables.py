@@ -58,9 +58,12 @@ class Output:
                 raise PermissionError(f"cannot write to {folder}: make the folder writable")
 
     def runs(self, frame: pd.DataFrame, name: str) -> None:
-        """Write run-level records as CSV; timings go to a file of their own, so that the records are stable."""
+        """Write runs as CSV, with their first candidate; timings go to a file of their own, so that the table is stable.
+
+        All candidates are in ``records/`` and in the store.
+        """
         timings = [column for column in ("seconds", "peak_mb", "reused") if column in frame]
-        self._csv(frame.drop(columns=timings), name)
+        self._csv(frame.drop(columns=[*timings, "candidates"], errors="ignore"), name)
         if timings:
             identity = [c for c in ("problem", "method", "settings", "noise", "seed") if c in frame]
             folder = self.params.store.parent / "timings"

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pandas as pd
+
 from ...report.facts import Interval, one, setting, table
 from ...report.papers import published
 
@@ -16,7 +18,10 @@ def facts() -> dict[str, Any]:
     classical = printed["backbone"] == ""
     best = printed.query("representation == 'implicit' and metric == 'nmse'")["value"].astype(float).min()
     same = _copied()
-    noise = setting("10_surface_benchmark", "relative_noise")
+    noise, work, special = (
+        setting("10_surface_benchmark", name) for name in ("relative_noise", "evaluations", "evaluations_by_method")
+    )
+    kinds = table("surfaces_recovery_by_kind")
     return {
         "count": sizes.sum(),
         **sizes,
@@ -40,6 +45,11 @@ def facts() -> dict[str, Any]:
         "noise.high": (100 * noise[3], ".0f"),
         "noise.surfaces": (table("surfaces_noise_scores")["problem"].nunique(), "word"),
         "noise.seeds": (len(setting("10_surface_benchmark", "noise_seeds")), "word"),
+        "evaluations.all": work,
+        "evaluations.gplearn": special["gplearn"],
+        "evaluations.bidirectional": (special["bidirectional"] / 1e6, ".0f"),
+        **{f"recovered.{kind}": _recovered(part) for kind, part in kinds.groupby("subset")},
+        **{f"printed.{kind}": (100 * share, ".0f") for kind, share in _best_printed().items()},
         "recovered.best": recovery.query("method != 'oracle'")["recovered"].max(),
         "nmse": {name: _explicit_nmse(name) for name in ("polynomial", "operon")},
         "polynomial.effect": pair["rank_biserial"],
@@ -51,6 +61,18 @@ def facts() -> dict[str, Any]:
         "mean.chamfer_mean": (_of_the_mean(1, "released_mean", "chamfer_distance", subset="explicit"), ",.0f"),
         "mean.chamfer_median": _of_the_mean(1, "released_median", "chamfer_distance", subset="explicit"),
     }
+
+
+def _recovered(rows):
+    """Method -> per cent recovered with its interval."""
+    return {row.method: (Interval(100 * row.share, 100 * row.low, 100 * row.high), ".0f") for row in rows.itertuples()}
+
+
+def _best_printed():
+    """Representation -> the highest symbolic accuracy of Tables 1 and 2."""
+    cells = pd.concat([published("surfacebench_table1"), published("surfacebench_table2")])
+    cells = cells[cells["metric"] == "symbolic_accuracy"]
+    return cells["value"].astype(float).groupby(cells["representation"]).max()
 
 
 def _of_the_mean(number, kind, column, **where):
