@@ -1,4 +1,4 @@
-"""One look for all figures: method -> colour, marker and order, fixed in plots.yaml."""
+"""One look for all figures: method -> colour, marker, display name and order, fixed in plots.yaml."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -50,6 +50,26 @@ def marker(method: str) -> str:
         As matplotlib writes it, such as ``o``.
     """
     return METHOD_STYLE.get(method, ("", "."))[1]
+
+
+def display_name(method: str) -> str:
+    """What a figure calls a method: as in plots.yaml, or its name with spaces.
+
+    Parameters
+    ----------
+    method : str
+        Its name.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> display_name("jpcmci_plus"), display_name("power_law")
+    ('j-PCMCI+', 'power law')
+    """
+    return (METHOD_STYLE.get(method, [])[2:] or [method.replace("_", " ")])[0]
 
 
 def order(methods: Iterable[str]) -> list[str]:
@@ -168,7 +188,7 @@ def intervals(
                     (printed,) = ax.plot(reference[method, name], y, "d", mfc="none", mec="black", ms=7)
             if log:
                 logarithmic(ax, ax.xaxis)
-            ax.set_yticks(range(len(names)), names)
+            ax.set_yticks(range(len(names)), [*map(display_name, names)])
             ax.set_ylim(-0.7, len(names) - 0.3)
             ax.set_title(title)
         if printed:

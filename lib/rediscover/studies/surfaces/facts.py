@@ -50,6 +50,7 @@ def facts() -> dict[str, Any]:
         "evaluations.bidirectional": (special["bidirectional"] / 1e6, ".0f"),
         **{f"recovered.{kind}": _recovered(part) for kind, part in kinds.groupby("subset")},
         **{f"printed.{kind}": (100 * share, ".0f") for kind, share in _best_printed().items()},
+        "recovered.noisy": _recovered_noisy(noise[1]),
         "recovered.best": recovery.query("method != 'oracle'")["recovered"].max(),
         "nmse": {name: _explicit_nmse(name) for name in ("polynomial", "operon")},
         "polynomial.effect": pair["rank_biserial"],
@@ -66,6 +67,12 @@ def facts() -> dict[str, Any]:
 def _recovered(rows):
     """Method -> per cent recovered with its interval."""
     return {row.method: (Interval(100 * row.share, 100 * row.low, 100 * row.high), ".0f") for row in rows.itertuples()}
+
+
+def _recovered_noisy(level):
+    """Method -> how many surfaces are recovered from targets with that noise, in words."""
+    scores = table("surfaces_noise_scores").query("noise == @level")
+    return {name: (found, "word") for name, found in scores.groupby("method")["symbolic_accuracy"].sum().items()}
 
 
 def _best_printed():
