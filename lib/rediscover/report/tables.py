@@ -58,7 +58,7 @@ class Output:
                 raise PermissionError(f"cannot write to {folder}: make the folder writable")
 
     def runs(self, frame: pd.DataFrame, name: str) -> None:
-        """Write runs as CSV, with their first candidate; timings go to a file of their own, so that the table is stable.
+        """Write runs as CSV, with their first candidate; timings go to a file of their own: the table is stable.
 
         All candidates are in ``records/`` and in the store.
         """
