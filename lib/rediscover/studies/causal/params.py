@@ -1,8 +1,16 @@
 """Parameters of the study of causal graphs."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Parameters, ProblemIds
+from pydantic import AfterValidator
+
+from ...params import Count, MethodName, Parameters, ProblemIds, of_study, usable
+
+
+def _limited(sizes: dict[str, int]) -> dict[str, int]:
+    """The sizes, if their methods can be limited."""
+    usable({name: {"max_variables": size} for name, size in sizes.items()})
+    return sizes
 
 
 class CausalGraphs(Parameters):
@@ -17,6 +25,6 @@ class CausalGraphs(Parameters):
     """
 
     notebook: ClassVar[str] = "32_symbolbench_causal"
-    graphs: ProblemIds
+    graphs: Annotated[ProblemIds, of_study("causal")]
     series_from: Literal["recorded", "released", "equations"]
-    max_variables: dict[str, Count]
+    max_variables: Annotated[dict[MethodName, Count], AfterValidator(_limited)]

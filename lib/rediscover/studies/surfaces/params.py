@@ -1,8 +1,8 @@
 """Parameters of the surface benchmark."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Levels, Parameters, ProblemIds, Seeds
+from ...params import Count, Levels, Parameters, ProblemIds, Seeds, of_study
 
 
 class Surfaces(Parameters):
@@ -17,9 +17,9 @@ class Surfaces(Parameters):
     """
 
     notebook: ClassVar[str] = "10_surface_benchmark"
-    surfaces: ProblemIds
+    surfaces: Annotated[ProblemIds, of_study("surfaces")]
     sampler: Literal["uniform", "curvature"]
     max_rows: Count
-    noise_surfaces: ProblemIds
+    noise_surfaces: Annotated[ProblemIds, of_study("surfaces")]
     relative_noise: Levels
     noise_seeds: Seeds
