@@ -135,7 +135,7 @@ given-up: $(READY) ## list the computer algebra that took too long for a result,
 cost: $(READY) ## measure time and memory of the smoke and reference profiles, from scratch, into tables/cost.csv
 	$(PY) -m rediscover.publish.cost
 
-whole: $(READY) ## what a clone must stand, twenty minutes: no network, ten interruptions, a second run, an old processor
+whole: $(READY) ## checks of a fresh clone, twenty minutes: no network, ten interruptions, a second run, an old processor
 	$(PY) -m pytest -m whole tests/test_whole.py
 
 readme: $(READY) ## tables/facts.csv and the generated parts of README.md again

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from .methods import Budget, descendants, method
 from .problems import did_you_mean, problem
+from .report.tables import CONTROLS
 from .system.paths import root
 from .system.studies import FOLDER, studies
 
@@ -69,6 +70,13 @@ def with_methods(*names: str) -> AfterValidator:
         return methods
 
     return AfterValidator(check)
+
+
+def competing(methods: list[str]) -> list[str]:
+    """The methods, if one of them is no control."""
+    if not set(methods) - set(CONTROLS):
+        raise ValueError("there are only controls, and nothing to compare with them: add a method that learns")
+    return methods
 
 
 def usable(settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:

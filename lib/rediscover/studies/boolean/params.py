@@ -19,4 +19,4 @@ class BooleanNetworks(Parameters):
     notebook: ClassVar[str] = "31_symbolbench_boolean"
     methods: Annotated[MethodNames, with_methods("identity", "truth_table", "logicgep")]
     networks: Annotated[ProblemIds, of_study("boolean")]
-    cell_collective: Annotated[int, Field(ge=0, le=74)]
+    cell_collective: Annotated[int, Field(ge=1, le=74)]

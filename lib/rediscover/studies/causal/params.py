@@ -1,10 +1,11 @@
 """Parameters of the study of causal graphs."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ValidationInfo, field_validator
 
 from ...params import Count, MethodName, Parameters, ProblemIds, of_study, usable
+from ...problems import problem
 
 
 def _limited(sizes: dict[str, int]) -> dict[str, int]:
@@ -28,3 +29,11 @@ class CausalGraphs(Parameters):
     graphs: Annotated[ProblemIds, of_study("causal")]
     series_from: Literal["recorded", "released", "equations"]
     max_variables: Annotated[dict[MethodName, Count], AfterValidator(_limited)]
+
+    @field_validator("series_from")
+    @classmethod
+    def _possible(cls, series_from: str, info: ValidationInfo) -> str:
+        graphs: list[Any] = [problem(id) for id in info.data.get("graphs", [])]
+        if series_from == "equations" and graphs and not any(graph.equations for graph in graphs):
+            raise ValueError("the equations of these graphs are not known: take 'recorded', or another graph")
+        return series_from

@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, of_study
+from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, of_study, with_methods
 
 
 class Laws(Parameters):
@@ -18,6 +18,7 @@ class Laws(Parameters):
     """
 
     notebook: ClassVar[str] = "20_srsd_edit_distance"
+    methods: Annotated[MethodNames, with_methods("power_law")]
     laws: Annotated[ProblemIds, of_study("srsd")]
     ranges: Literal["paper", "upstream"]
     max_rows: Count

@@ -2,7 +2,17 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Levels, Parameters, ProblemIds, Seeds, of_study
+from pydantic import AfterValidator
+
+from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, Seeds, competing, of_study
+from ...problems import problem
+
+
+def _with_explicit(ids: list[str]) -> list[str]:
+    """The ids, if one is of an explicit surface."""
+    if ids and all(problem(id).subset != "explicit" for id in ids):
+        raise ValueError("none of these is explicit, as the surfaces of most tables here: add one, 'surfaces/TFS4'")
+    return ids
 
 
 class Surfaces(Parameters):
@@ -17,7 +27,8 @@ class Surfaces(Parameters):
     """
 
     notebook: ClassVar[str] = "10_surface_benchmark"
-    surfaces: Annotated[ProblemIds, of_study("surfaces")]
+    methods: Annotated[MethodNames, AfterValidator(competing)]
+    surfaces: Annotated[ProblemIds, of_study("surfaces"), AfterValidator(_with_explicit)]
     sampler: Literal["uniform", "curvature"]
     max_rows: Count
     noise_surfaces: Annotated[ProblemIds, of_study("surfaces")]
