@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from .methods import Budget, descendants, method
 from .problems import did_you_mean, problem
+from .report.tables import CONTROLS
 from .system.paths import root
 from .system.studies import FOLDER, studies
 
@@ -47,7 +48,50 @@ def unique(items: list) -> list:
     return items
 
 
-MethodNames = Annotated[list[Annotated[str, _known(method)]], Field(min_length=1), AfterValidator(unique)]
+def of_study(study: str) -> AfterValidator:
+    """A check that problems are of one study."""
+
+    def check(ids: list[str]) -> list[str]:
+        for id in ids:
+            if not id.startswith(f"{study}/"):
+                raise ValueError(f"{id!r} is of another study: take some of `rediscover problems --study {study}`")
+        return ids
+
+    return AfterValidator(check)
+
+
+def with_methods(*names: str) -> AfterValidator:
+    """A check that methods are there which a notebook compares all others with."""
+
+    def check(methods: list[str]) -> list[str]:
+        for name in names:
+            if name not in methods:
+                raise ValueError(f"{name!r} is missing, which this notebook compares the others with: add it")
+        return methods
+
+    return AfterValidator(check)
+
+
+def competing(methods: list[str]) -> list[str]:
+    """The methods, if one of them is no control."""
+    if not set(methods) - set(CONTROLS):
+        raise ValueError("there are only controls, and nothing to compare with them: add a method that learns")
+    return methods
+
+
+def usable(settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Settings by method, if each method has them and takes their values."""
+    for name, chosen in settings.items():
+        try:
+            method(name, **chosen)
+        except TypeError as error:
+            raise ValueError(error.args[0]) from None
+    return settings
+
+
+MethodName = Annotated[str, _known(method)]
+MethodNames = Annotated[list[MethodName], Field(min_length=1), AfterValidator(unique)]
+Settings = Annotated[dict[MethodName, dict[str, object]], AfterValidator(usable)]
 ProblemIds = Annotated[list[Annotated[str, _known(problem)]], AfterValidator(unique)]
 Seeds = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(unique)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -116,8 +160,8 @@ class Parameters(Profile):
     methods: MethodNames
     evaluations: Count
     seconds: Positive
-    memory_mb: Count
-    evaluations_by_method: dict[str, Count] = {}
+    memory_mb: Annotated[int, Field(ge=256)]  # with less, Python and its packages do not start
+    evaluations_by_method: dict[MethodName, Count] = {}
 
     @property
     def budget(self) -> Budget:
@@ -141,11 +185,24 @@ class AnyProblems(Parameters):
     problems: ProblemIds
 
 
+def _explicit(id: str) -> str:
+    """The id, if it is of a surface z(x, y)."""
+    chosen = problem(id)
+    if (chosen.kind, chosen.inputs, chosen.outputs) != ("regression", ("x", "y"), ("z",)):
+        raise ValueError(f"{id!r} is no surface z(x, y): take another, such as 'surfaces/TFS4'")
+    return id
+
+
 class StartHere(Parameters):
-    """00_start_here: one surface, every control."""
+    """00_start_here: one surface, every control.
+
+    Attributes
+    ----------
+    problem : id of a surface z(x, y).
+    """
 
     notebook: ClassVar[str] = "00_start_here"
-    problem: Annotated[str, _known(problem)]
+    problem: Annotated[str, _known(problem), AfterValidator(_explicit)]
 
 
 def models() -> dict[str, type[Profile]]:

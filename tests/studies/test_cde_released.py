@@ -1,4 +1,4 @@
-"""What is stored of SymbolBench's released runs comes back: scores, fits, and the points of Figure 3."""
+"""What is stored of SymbolBench's released runs is reproduced: scores, fits, and the points of Figure 3."""
 
 import re
 from pathlib import Path

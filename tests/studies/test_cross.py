@@ -1,4 +1,4 @@
-"""Cross-scoring: definitions that can be checked by hand, rankings that turn round, and every study in one table."""
+"""Cross-scoring: definitions that can be checked by hand, rankings that are reversed, and every study in one table."""
 
 import math
 

@@ -90,7 +90,7 @@ def _unseen(method):
 
 
 def _back(cells):
-    """How many printed cells of LogicGep come back, of how many."""
+    """How many printed cells of LogicGep are reproduced, of how many."""
     differ = cells["verdict"] == "differs"
     return {
         "cells": len(cells),

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from ...params import Parameters, ProblemIds
+from ...params import MethodNames, Parameters, ProblemIds, of_study, with_methods
 
 
 class BooleanNetworks(Parameters):
@@ -17,5 +17,6 @@ class BooleanNetworks(Parameters):
     """
 
     notebook: ClassVar[str] = "31_symbolbench_boolean"
-    networks: ProblemIds
-    cell_collective: Annotated[int, Field(ge=0, le=74)]
+    methods: Annotated[MethodNames, with_methods("identity", "truth_table", "logicgep")]
+    networks: Annotated[ProblemIds, of_study("boolean")]
+    cell_collective: Annotated[int, Field(ge=1, le=74)]

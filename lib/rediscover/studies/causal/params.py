@@ -1,8 +1,17 @@
 """Parameters of the study of causal graphs."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from ...params import Count, Parameters, ProblemIds
+from pydantic import AfterValidator, ValidationInfo, field_validator
+
+from ...params import Count, MethodName, Parameters, ProblemIds, of_study, usable
+from ...problems import problem
+
+
+def _limited(sizes: dict[str, int]) -> dict[str, int]:
+    """The sizes, if their methods can be limited."""
+    usable({name: {"max_variables": size} for name, size in sizes.items()})
+    return sizes
 
 
 class CausalGraphs(Parameters):
@@ -17,6 +26,14 @@ class CausalGraphs(Parameters):
     """
 
     notebook: ClassVar[str] = "32_symbolbench_causal"
-    graphs: ProblemIds
+    graphs: Annotated[ProblemIds, of_study("causal")]
     series_from: Literal["recorded", "released", "equations"]
-    max_variables: dict[str, Count]
+    max_variables: Annotated[dict[MethodName, Count], AfterValidator(_limited)]
+
+    @field_validator("series_from")
+    @classmethod
+    def _possible(cls, series_from: str, info: ValidationInfo) -> str:
+        graphs: list[Any] = [problem(id) for id in info.data.get("graphs", [])]
+        if series_from == "equations" and graphs and not any(graph.equations for graph in graphs):
+            raise ValueError("the equations of these graphs are not known: take 'recorded', or another graph")
+        return series_from

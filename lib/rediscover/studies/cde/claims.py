@@ -132,8 +132,8 @@ def sy_10(found: pd.DataFrame) -> Judged:
     weak = (found["r"].abs() < WEAK).groupby("condition").agg(["sum", "size"])
     each = [f"{c.replace('_', ' ')} |r| < {WEAK} in {r['sum']} of {r['size']} dimensions" for c, r in weak.iterrows()]
     finding = (
-        f"recomputed from the printed Table 2, {' and '.join(each)}; the printed values with context come back "
-        f"within {gap['with_context']:.3f}, those without are off by up to {gap['without_context']:.2f}"
+        f"recomputed from the printed Table 2, {' and '.join(each)}; the printed values with context are "
+        f"reproduced within {gap['with_context']:.3f}, those without are off by up to {gap['without_context']:.2f}"
     )
     return Judged(found["r"].abs() < WEAK, finding)
 

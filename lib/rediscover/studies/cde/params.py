@@ -1,8 +1,8 @@
 """Parameters of the study of coupled equations."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from ...params import Parameters, ProblemIds, Seeds
+from ...params import MethodNames, Parameters, ProblemIds, Seeds, Settings, of_study, with_methods
 
 
 class CoupledEquations(Parameters):
@@ -16,6 +16,7 @@ class CoupledEquations(Parameters):
     """
 
     notebook: ClassVar[str] = "30_symbolbench_odes"
-    systems: ProblemIds
-    settings: dict[str, dict[str, object]]
+    methods: Annotated[MethodNames, with_methods("least_squares")]
+    systems: Annotated[ProblemIds, of_study("cde")]
+    settings: Settings
     table6_seeds: Seeds

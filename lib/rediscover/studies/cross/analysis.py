@@ -30,7 +30,7 @@ def tabular_problems(ids) -> list:
     found = [replace(item, **FIELD) if isinstance(item, Field) else item for item in found]
     for item in found:
         if not isinstance(item, Regression | Trajectories | Field):
-            raise ValueError(f"{item.id}: a {item.kind} has no table of right-hand sides to score")
+            raise ValueError(f"{item.id!r} is a {item.kind}, without a table to score: take a law, surface or equation")
     return found
 
 
@@ -66,19 +66,21 @@ def rankings(scored: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     DataFrame
         Index: family and paper (the harmonised left out). tau, low, high: of the rankings by pooled numbers; same,
         same_low, same_high: tau within one problem, averaged over problems; flips: pairs of methods in the other
-        order, with the share of draws in which they are; behind_mean: competitors behind the mean predictor.
+        order, with the share of draws in which they are; behind_mean: competitors behind the mean predictor, NaN
+        without it.
     """
     names = [name for name in order(scored["method"]) if name not in CONTROLS]
-    arrays, studies = _arrays(scored, [*names, "mean"])
+    n, there = len(names), set(scored["method"])
+    arrays, studies = _arrays(scored, [*names, "mean"] if "mean" in there else names)
     draws = _draws(studies, generator(seed, "cross"))
     signs, within, behind = {}, {}, {}
     for key, d in DEFINITIONS.items():
         values = arrays[key] * (1 if d.better == "lower" else -1)
-        drawn = arrays[key][draws].reshape(len(draws), -1, len(names) + 1)
+        drawn = arrays[key][draws].reshape(len(draws), -1, arrays[key].shape[-1])
         pooled = d.pool(drawn) * (1 if d.better == "lower" else -1)
-        signs[key] = _signs(pooled[:, :-1])
-        within[key] = _signs(values[..., :-1])
-        behind[key] = int(np.sum(rounded(pooled[0, :-1]) > rounded(pooled[0, -1:])))
+        signs[key], within[key] = _signs(pooled[:, :n]), _signs(values[..., :n])
+        of_mean = rounded(pooled[0, n:])  # empty without it
+        behind[key] = int(np.sum(rounded(pooled[0, :n]) > of_mean)) if len(of_mean) else np.nan
     pairs = list(itertools.combinations(names, 2))
     rows = {}
     for key, d in DEFINITIONS.items():

@@ -2,9 +2,16 @@
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from ...params import Count, Parameters, ProblemIds
+from .analysis import tabular_problems
+
+
+def _tabular(ids: list[str]) -> list[str]:
+    """The ids, if their problems are regression tables."""
+    tabular_problems(ids)
+    return ids
 
 
 class CrossScoring(Parameters):
@@ -17,5 +24,5 @@ class CrossScoring(Parameters):
     """
 
     notebook: ClassVar[str] = "60_cross_scoring"
-    problems: Annotated[ProblemIds, Field(min_length=1)]
+    problems: Annotated[ProblemIds, Field(min_length=1), AfterValidator(_tabular)]
     max_rows: Count

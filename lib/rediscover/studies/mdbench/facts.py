@@ -55,7 +55,7 @@ def _example():
 
 
 def _matches(method):
-    """Clean cells that are the same, and check marks found again."""
+    """Clean cells that are the same, and check marks reproduced."""
     row = one(table("mdbench_odes_matches"), method=method)
     names = {"equal": "equal", "cells": "cells", "marks": "recovered_marks", "printed_marks": "printed_marks"}
     return {name: row[column] for name, column in names.items()}

@@ -3,9 +3,10 @@
 import math
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field, field_serializer
+from pydantic import AfterValidator, Field, ValidationInfo, field_serializer, field_validator
 
-from ...params import Count, MethodNames, Parameters, ProblemIds, unique
+from ...params import Count, MethodNames, Parameters, ProblemIds, Settings, of_study, unique, usable, with_methods
+from .analysis import LINEAR
 
 Decibels = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1), AfterValidator(unique)]
 
@@ -22,7 +23,7 @@ class Dynamics(Parameters):
 
     systems: ProblemIds
     snr_db: Decibels
-    settings: dict[str, dict[str, object]]
+    settings: Settings
 
     @field_serializer("snr_db")
     def _as_json(self, levels: list[float]) -> list[float | str]:
@@ -33,6 +34,8 @@ class ODEs(Dynamics):
     """40_mdbench_odes."""
 
     notebook: ClassVar[str] = "40_mdbench_odes"
+    methods: Annotated[MethodNames, with_methods("sindy")]
+    systems: Annotated[ProblemIds, of_study("odes")]
 
 
 class PDEs(Dynamics):
@@ -47,7 +50,14 @@ class PDEs(Dynamics):
     """
 
     notebook: ClassVar[str] = "41_mdbench_pdes"
-    coarse_grid: ProblemIds
+    systems: Annotated[ProblemIds, of_study("pdes")]
+    coarse_grid: Annotated[ProblemIds, of_study("pdes")]
     linear_settings: dict[str, object]
     tabular_methods: MethodNames
     max_rows: Count
+
+    @field_validator("linear_settings")
+    @classmethod
+    def _of_linear_methods(cls, chosen: dict[str, object], info: ValidationInfo) -> dict[str, object]:
+        usable({name: chosen for name in info.data.get("methods", []) if name in LINEAR})
+        return chosen

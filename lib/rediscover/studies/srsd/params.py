@@ -1,8 +1,8 @@
 """Parameters of the study of physical laws."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Levels, MethodNames, Parameters, ProblemIds
+from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, of_study, with_methods
 
 
 class Laws(Parameters):
@@ -18,7 +18,8 @@ class Laws(Parameters):
     """
 
     notebook: ClassVar[str] = "20_srsd_edit_distance"
-    laws: ProblemIds
+    methods: Annotated[MethodNames, with_methods("power_law")]
+    laws: Annotated[ProblemIds, of_study("srsd")]
     ranges: Literal["paper", "upstream"]
     max_rows: Count
     ablation_methods: MethodNames

@@ -1,5 +1,6 @@
 """What the study of surfaces computes beside its scores: why answers fail, and what its audits need."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...report.papers import published
 from ...report.plots import order
 
 NODES = 1001  # values of z at which a change of sign is looked for
+REPRESENTATIONS = ("explicit", "implicit", "parametric")
 PRINTED = {  # column of the paper -> what the release computes
     "symbolic_accuracy": "symbolic_accuracy",
     "nmse": "nmse_release",
@@ -37,12 +39,17 @@ def as_printed(methods) -> pd.MultiIndex:
 
 
 def means(scored) -> pd.DataFrame:
-    """Tables 1 and 2 from scores here, of finite values: index `as_printed`, columns representation and metric."""
+    """Tables 1 and 2 from scores here, of finite values: index `as_printed`, columns representation and metric.
+
+    Representations without surfaces here are the last columns, and NaN.
+    """
     parts = {}
     for kind, part in scored.groupby("subset", sort=False):
         for metric in PRINTED:
             score = part[as_released(metric, kind)].replace([np.inf, -np.inf], np.nan)
             parts[kind, metric] = score.groupby(part["method"]).mean()
+    absent = [kind for kind in REPRESENTATIONS if kind not in set(scored["subset"])]
+    parts |= {pair: pd.Series(dtype=float) for pair in itertools.product(absent, PRINTED)}
     wide = pd.concat(parts, axis=1, names=["representation", "metric"])
     return wide.set_axis(as_printed(wide.index))
 

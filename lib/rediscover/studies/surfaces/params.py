@@ -1,8 +1,18 @@
 """Parameters of the surface benchmark."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Levels, Parameters, ProblemIds, Seeds
+from pydantic import AfterValidator
+
+from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, Seeds, competing, of_study
+from ...problems import problem
+
+
+def _with_explicit(ids: list[str]) -> list[str]:
+    """The ids, if one is of an explicit surface."""
+    if ids and all(problem(id).subset != "explicit" for id in ids):
+        raise ValueError("none of these is explicit, as the surfaces of most tables here: add one, 'surfaces/TFS4'")
+    return ids
 
 
 class Surfaces(Parameters):
@@ -17,9 +27,10 @@ class Surfaces(Parameters):
     """
 
     notebook: ClassVar[str] = "10_surface_benchmark"
-    surfaces: ProblemIds
+    methods: Annotated[MethodNames, AfterValidator(competing)]
+    surfaces: Annotated[ProblemIds, of_study("surfaces"), AfterValidator(_with_explicit)]
     sampler: Literal["uniform", "curvature"]
     max_rows: Count
-    noise_surfaces: ProblemIds
+    noise_surfaces: Annotated[ProblemIds, of_study("surfaces")]
     relative_noise: Levels
     noise_seeds: Seeds
