@@ -166,6 +166,7 @@ class Grid:
     Attributes
     ----------
     islands : members of each, in the order in which they came
+    cells : text -> its bins of complexity and diversity when it came last
 
     Parameters
     ----------
@@ -207,10 +208,11 @@ class Grid:
         self.interval, self.migration = interval, migration
         self.ranges = Range(bins), Range(bins)
         self.references: list[str] = []
+        self.cells: dict[str, tuple[int, int]] = {}
         self.generations, self.migrated, self.turn = [0] * islands, 0, 0
 
     def add(self, program: Scored, place: int | None) -> None:
-        cell = self.cell(program.text)
+        cell = self.cells[program.text] = self.cell(program.text)
         for i in range(len(self.islands)) if place is None else [place]:
             self.settle(i, Member(program, cell, False))
         if place is not None:

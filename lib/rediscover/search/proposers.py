@@ -7,6 +7,7 @@ def f(x, params):
     return x*x*x/np.sqrt(params[0] + x)
 """
 
+import functools
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -45,6 +46,16 @@ KINDS = ("operator", "swap", "add", "insert", "delete", "rotate")  # of mutation
 def numbered(tree: tuple, leaves: Callable[[int], str]) -> tuple:
     """A tree with text for its constants ``("#0",)``, ``("#1",)``, ..."""
     return replace_leaves(tree, lambda leaf: (leaves(int(leaf[1:])) if str(leaf).startswith("#") else leaf,))
+
+
+def numbered_sum(inputs: Sequence[str]) -> tuple:
+    """A constant for each input, and one more: where LLM-SR and OpenEvolve begin.
+
+    >>> str(Expression(numbered_sum(["x"])))
+    '#0*x + #1'
+    """
+    terms = [*(("*", (f"#{i}",), (name,)) for i, name in enumerate(inputs)), (f"#{len(inputs)}",)]
+    return functools.reduce(lambda total, term: ("+", total, term), terms)
 
 
 @dataclass(frozen=True)
