@@ -241,7 +241,8 @@ class Genetic:
         return Grammar.tree(inputs, rng)
 
 
-def tokens_of(program: Scored, inputs: Sequence[str]) -> Programs | None:
+@functools.lru_cache(maxsize=1000)
+def tokens_of(program: Scored, inputs: tuple[str, ...]) -> Programs | None:
     """The program alone in a batch with room to grow; None if it holds what no operator stands for."""
     found = postfix(program.reading, inputs)
     if found is None:
