@@ -18,6 +18,7 @@ from rediscover.expressions import parse
 from rediscover.expressions.programs import ProgramError
 from rediscover.llm.client import MissingRecord, Records, Unusable
 from rediscover.methods import Budget, icsr, language_loops, llm_sr, openevolve
+from rediscover.methods.endpoint import PLACES
 from rediscover.problems import Task
 
 import numpy as np
@@ -364,7 +365,7 @@ def test_numbers_of_prompts():
 @pytest.mark.parametrize("name", LOOPS)
 @pytest.mark.parametrize("proposer", ["grammar", "genetic"])
 def test_controls_run_without_endpoint_and_alike(name, proposer, monkeypatch):
-    for variable in language_loops.PLACES:
+    for variable in PLACES:
         monkeypatch.delenv(variable, raising=False)
     method = methods.method(name, proposer=proposer, samples=60, max_rows=150)
     assert method.available() is None
@@ -407,7 +408,7 @@ def test_other_kinds_of_problem(problem):
 
 
 def test_what_is_missing_is_said(tmp_path, monkeypatch):
-    for variable in language_loops.PLACES:
+    for variable in PLACES:
         monkeypatch.delenv(variable, raising=False)
     plain = methods.method("llm_sr")
     assert "set model=" in plain.available() and "endpoint" in plain.available()

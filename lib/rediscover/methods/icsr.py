@@ -11,7 +11,8 @@ from ..search.pools import Top
 from ..search.proposals import Scored
 from ..search.proposers import Skeleton
 from ..search.slot_fits import Fit
-from .language_loops import Described, LanguageLoop, Parts, seed_of, texts
+from .endpoint import texts
+from .language_loops import Described, LanguageLoop, Parts, seed_of
 
 POINTS, DECIMALS = 40, 3  # that a prompt shows
 WEIGHT, SCALE = 0.05, 30.0  # of the length in the score

@@ -1,17 +1,11 @@
 """What the loops around a language model share: their data, their proposers, and how a model is reached."""
 
-import hashlib
-import os
-import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from string import Template
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-import yaml
 
 from ..expressions import Expression
 from ..expressions.programs import Reading
@@ -20,15 +14,12 @@ from ..search.constants import size_of
 from ..search.proposals import Notation, Outcome, Pool, Proposer, Scored, Shown, search
 from ..search.proposers import Genetic, Grammar, Model
 from ..search.slot_fits import Fit, Table, table
-from ..system.paths import root
 from . import Budget, Candidate, join
+from .endpoint import RUN, Endpoint
 from .tables import Tabular
 
 CONTROLS: dict[str, Any] = {"grammar": Grammar, "genetic": Genetic}
-PROPOSERS = ("model", *CONTROLS, "recorded")
 ROUNDING = 1e-24  # mean squared error, relative to the mean square of the target, that is none
-RUN = 1_000_000  # draws set aside for a seed
-PLACES = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,19 +52,14 @@ class Parts:
 
 
 @dataclass(frozen=True)
-class LanguageLoop(Tabular):
+class LanguageLoop(Endpoint, Tabular):
     """Base of the loops around a language model. Subclasses write ``parts``; their texts are in a YAML file.
 
-    A budget's evaluations are samples: programs that are asked for.
+    A budget's evaluations are samples: programs that are asked for. The controls are those of
+    `rediscover.search.proposers`.
 
     Attributes
     ----------
-    proposer : 'model' asks an endpoint, and records every reply, so that a run goes on where it stopped;
-        'recorded' replays such a run without an endpoint; 'grammar' and 'genetic' are the same loop without a
-        model, see `rediscover.search.proposers`.
-    model : name as the endpoint knows it.
-    records : folder of the replies; if relative, in the repository.
-    profile : 'paper' or 'code', whose sampling parameters.
     samples : at most, for each output.
     scale : 'none', as published, or 'unit': columns are divided by their root mean squares, the loop runs there, and
         the answer is written in the old units. From ones, BFGS does not reach constants of other orders.
@@ -81,26 +67,14 @@ class LanguageLoop(Tabular):
     prior : name of a sentence on the domain in the YAML file, for the prompt; none by default.
     """
 
-    proposer: str = "model"
-    model: str = ""
-    records: str = "records"
-    profile: str = "paper"
     samples: int = 1000
     scale: str = "none"
     describe: bool = False
     prior: str = ""
-    searches: ClassVar[bool] = True
-    requires: ClassVar[tuple[str, ...]] = ("numba",)
-    texts: ClassVar[dict] = {}
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        profiles, priors = ("paper", "code"), ("", *self.texts.get("priors", {}))
-        known = {"proposer": PROPOSERS, "profile": profiles, "scale": ("none", "unit"), "prior": priors}
-        for name, values in known.items():
-            if getattr(self, name) not in values:
-                shown = ", ".join(map(repr, values))
-                raise ValueError(f"{self.name}: {name} is one of {shown}, got {getattr(self, name)!r}")
+        self.check(scale=("none", "unit"), prior=("", *self.texts.get("priors", {})))
         if self.samples < 1:
             raise ValueError(f"{self.name}: samples must be at least 1, got {self.samples}")
 
@@ -115,58 +89,9 @@ class LanguageLoop(Tabular):
         meaning = task.meanings.get(name, "") if self.describe else ""
         return f"{name} ({meaning})" if meaning else name
 
-    def text(self, key: str, /, **values: Any) -> str:
-        """A text of the YAML file with its blanks filled in; what is filled in is not read for blanks."""
-        return Template(self.texts[key]).substitute(values).rstrip("\n")
-
     @property
     def sentence(self) -> str:
         return self.texts["priors"][self.prior].strip() if self.prior else ""
-
-    # ---- whether and how a model is reached
-
-    def available(self) -> str | None:
-        """None for the controls; else what is missing: a model's name, an endpoint, or records."""
-        missing = super().available()
-        if missing or self.proposer in CONTROLS:
-            return missing
-        without = "proposer='grammar' and proposer='genetic' need none"
-        if not self.model:
-            needed = "an OpenAI-compatible endpoint" if self.proposer == "model" else "records"
-            return f"needs a language model: set model='...' and provide {needed} ({without})"
-        if self.proposer == "recorded":
-            there = any(self.folder().glob("*.jsonl"))
-            return (
-                None if there else f"no replies of {self.model} are recorded: run it with proposer='model' ({without})"
-            )
-        if not any(map(os.environ.get, PLACES)):
-            return f"no endpoint: set OPENAI_BASE_URL, and OPENAI_API_KEY where it asks for a key ({without})"
-        return None
-
-    @property
-    def version(self) -> str:
-        """With the records that are replayed, so that a run is done again when there are others."""
-        if self.proposer != "recorded":
-            return super().version
-        digest = hashlib.sha256()
-        for file in sorted(self.folder().glob("*.jsonl")):
-            digest.update(file.name.encode() + file.read_bytes())
-        return f"{super().version}-{digest.hexdigest()[:12]}"
-
-    def folder(self) -> Path:
-        """Where the replies of the model are; one file a problem."""
-        given = Path(self.records) / self.name / plain(self.model)
-        try:
-            return root() / given
-        except FileNotFoundError:  # outside of a repository: the working folder
-            return given
-
-    def asking(self, task: Described) -> Callable[[list[dict], int], Any]:
-        from ..llm.client import Chat
-
-        mode = "record" if self.proposer == "model" else "replay"
-        chat = Chat(self.model, self.folder() / f"{plain(task.problem)}.jsonl", mode=mode)
-        return lambda messages, draw: chat.ask(messages, draw=draw, **self.texts["profiles"][self.profile])
 
     # ---- a run
 
@@ -187,7 +112,7 @@ class LanguageLoop(Tabular):
             propose = CONTROLS[self.proposer](parts.notation)
         else:
             prompt, programs = parts.prompt, parts.programs
-            propose = Model(self.asking(told), prompt, programs, parts.joint, first_draw=told.seed * RUN)
+            propose = Model(self.asking(told.problem), prompt, programs, parts.joint, first_draw=told.seed * RUN)
         outcome = search(
             propose,
             parts.pool,
@@ -255,20 +180,6 @@ def unit_of(column: np.ndarray) -> float:
     return float(f"{size_of(column):.6g}")
 
 
-def plain(name: str) -> str:
-    """A name as part of a path.
-
-    >>> plain("srbench/easy-1")
-    'srbench_easy-1'
-    """
-    return re.sub(r"[^A-Za-z0-9.-]+", "_", name)
-
-
 def seed_of(task: Described) -> int:
     """A number from a problem, an output and a run."""
     return zlib.crc32(f"{task.problem}/{task.output}/{task.seed}".encode())
-
-
-def texts(file: str) -> dict:
-    """The YAML file beside a module, from its ``__file__``."""
-    return yaml.safe_load(Path(file).with_suffix(".yaml").read_text(encoding="utf-8"))

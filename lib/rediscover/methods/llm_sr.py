@@ -8,7 +8,8 @@ from ..expressions.edits import read_completion, read_rewrite
 from ..search.pools import Islands
 from ..search.proposers import COUNT, Function, numbered_sum
 from ..search.slot_fits import Fit
-from .language_loops import Described, LanguageLoop, Parts, texts
+from .endpoint import texts
+from .language_loops import Described, LanguageLoop, Parts
 
 TAKEN = {"params", "np", "math", "equation"}
 

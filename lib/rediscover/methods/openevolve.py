@@ -10,7 +10,8 @@ from ..search.pools import Grid
 from ..search.proposals import Scored
 from ..search.proposers import COUNT, Function, numbered_sum
 from ..search.slot_fits import Fit
-from .language_loops import Described, LanguageLoop, Parts, seed_of, texts
+from .endpoint import texts
+from .language_loops import Described, LanguageLoop, Parts, seed_of
 
 LONGEST, LONG = 10_000, 500  # characters of a program; from which on shorter ones are asked for
 START = "import numpy as np\n\n# EVOLVE-BLOCK-START\n"
