@@ -17,8 +17,10 @@ from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.expressions.programs import ProgramError
 from rediscover.llm.client import MissingRecord, Records, Unusable
+from rediscover.llm.tokens import tokens_in
 from rediscover.methods import Budget, icsr, language_loops, llm_sr, openevolve
 from rediscover.methods.endpoint import PLACES
+from rediscover.methods.language_costs import FACTS, cost
 from rediscover.problems import Task
 
 import numpy as np
@@ -371,6 +373,21 @@ def test_controls_run_without_endpoint_and_alike(name, proposer, monkeypatch):
     assert method.available() is None
     assert told(method.solve(PROBLEM)) == told(method.solve(PROBLEM)) != told(method.solve(PROBLEM, seed=1))
     assert "completions" not in method.solve(PROBLEM)[0].notes
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_controls_count_what_a_model_would_have_been_sent(name, author, tmp_path):
+    server = author()
+    notes = methods.method(name, proposer="genetic", samples=8, max_rows=150).solve("surfaces/NCGS1")[0].notes
+    played(name, tmp_path, samples=8).solve("surfaces/NCGS1")
+    assert notes["requests"] == len(server.seen) == (2 if name == "icsr" else 8)
+    # The first prompt is the same for both, whoever answers.
+    one = methods.method(name, proposer="grammar", samples=1, max_rows=150).solve("surfaces/NCGS1")[0].notes
+    assert one == one | {"requests": 1, "request_tokens": tokens_in(server.seen[0][2]["messages"])}
+    spent = cost(name, notes, "gpt-4o-mini")
+    assert spent.usd == pytest.approx((0.15 * spent.prompt_tokens + 0.6 * spent.completion_tokens) / 1e6, abs=1e-6)
+    assert spent.completion_tokens == FACTS[name]["completion"] * spent.requests
+    assert np.isnan(cost(name, notes, "a model of my own").usd)
 
 
 def test_a_budget_is_kept_and_smaller_than_samples():

@@ -11,8 +11,8 @@ from ..expressions import Expression
 from ..expressions.programs import Reading
 from ..problems import Problem, Task, generator
 from ..search.constants import size_of
-from ..search.proposals import Notation, Outcome, Pool, Proposer, Scored, Shown, search
-from ..search.proposers import Genetic, Grammar, Model
+from ..search.proposals import Notation, Outcome, Pool, Scored, Shown, search
+from ..search.proposers import Genetic, Grammar, Metered, Model
 from ..search.slot_fits import Fit, Table, table
 from . import Budget, Candidate, join
 from .endpoint import RUN, Endpoint
@@ -107,12 +107,12 @@ class LanguageLoop(Endpoint, Tabular):
         units = [unit_of(column) if self.scale == "unit" else 1.0 for column in (*told.X.T, told.y)]
         data = table(told.inputs, told.X / units[:-1], told.y / units[-1])
         parts = self.parts(told, data, rng)
-        propose: Proposer
+        prompt, programs, joint = parts.prompt, parts.programs, parts.joint
+        propose: Metered | Model
         if self.proposer in CONTROLS:
-            propose = CONTROLS[self.proposer](parts.notation)
+            propose = Metered(CONTROLS[self.proposer](parts.notation), prompt, joint)
         else:
-            prompt, programs = parts.prompt, parts.programs
-            propose = Model(self.asking(told.problem), prompt, programs, parts.joint, first_draw=told.seed * RUN)
+            propose = Model(self.asking(told.problem), prompt, programs, joint, first_draw=told.seed * RUN)
         outcome = search(
             propose,
             parts.pool,
@@ -128,8 +128,7 @@ class LanguageLoop(Endpoint, Tabular):
         )
         if not outcome.programs:
             raise ValueError(f"{told.output}: no program was defined on all rows")
-        spent = dict(propose.tokens) if isinstance(propose, Model) else {}
-        return candidates(outcome, parts, data, told, units, {"proposer": self.proposer, **spent})
+        return candidates(outcome, parts, data, told, units, {"proposer": self.proposer, **propose.tokens})
 
 
 def candidates(

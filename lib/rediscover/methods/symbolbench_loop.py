@@ -3,12 +3,13 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..llm.tokens import tokens_in
 from ..problems import InitialValueProblem, generator
 from ..search import verification_loop as loop
 from . import Budget, Candidate
@@ -68,7 +69,10 @@ class SymbolbenchLoop(Endpoint):
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         each, spent = self.calls * self.samples, Counter[str]()
         controls: dict[str, loop.Proposer] = {"grammar": loop.Grammar(each), "genetic": loop.Genetic(each)}
-        propose = controls.get(self.proposer) or self.model_proposer(problem, seed, spent)
+        if self.proposer in controls:
+            propose = self.metered(controls[self.proposer], problem.observed(seed), spent)
+        else:
+            propose = self.model_proposer(problem, seed, spent)
         outcome = loop.search(
             problem,
             propose,
@@ -91,6 +95,16 @@ class SymbolbenchLoop(Endpoint):
             )
             for answer in sorted(outcome.pool, key=lambda answer: answer is not picked)
         ]
+
+    def metered(self, control: loop.Proposer, observed: np.ndarray, spent: Counter) -> loop.Proposer:
+        """A control that counts what a model in its place would have been sent."""
+
+        def propose(context: loop.Context) -> Iterable[Any]:
+            tokens = tokens_in(self.prompt(context, observed))
+            spent.update(requests=self.calls, request_tokens=self.calls * tokens)
+            return control(context)
+
+        return propose
 
     def model_proposer(self, problem: Any, seed: int, spent: Counter) -> loop.Proposer:
         """A proposer that asks for so many replies in each round, and counts them."""

@@ -23,12 +23,13 @@ from ..expressions.numerics import UFUNCS
 from ..expressions.programs import ProgramError, Reading, Slot, read_function
 from ..expressions.syntax import write
 from ..expressions.trees import UNARY, fold, replace_leaves
+from ..llm.tokens import tokens_in
 from . import variation
 from .draws import stream
 from .evaluation import structure
 from .grammars import built_in, draw
 from .programs import Programs, empty, to_tree
-from .proposals import Answer, Notation, Scored, Shown
+from .proposals import Answer, Notation, Proposer, Scored, Shown
 from .slot_fits import postfix
 
 COUNT = 10  # constants of a program, as in LLM-SR
@@ -289,6 +290,28 @@ def crossed(a: Programs, b: Programs, state: np.ndarray) -> Programs:
     new = variation.Tree(out.tokens[0], out.constants[0])
     out.sizes[0] = variation.graft(tree, size, first, last, donor, begin, end, new)
     return out
+
+
+@dataclass
+class Metered:
+    """A control that counts what a language model in its place would have been sent.
+
+    Attributes
+    ----------
+    control : who proposes.
+    prompt, joint : as of a `Model`.
+    tokens : ``requests`` and ``request_tokens``, estimated on the prompts, which are built and not sent.
+    """
+
+    control: Proposer
+    prompt: Callable[[Shown], list[dict]]
+    joint: bool = False
+    tokens: Counter = field(default_factory=Counter)
+
+    def __call__(self, shown: Shown, count: int, rng: np.random.Generator) -> Sequence[Answer]:
+        requests = 1 if self.joint else count
+        self.tokens.update(requests=requests, request_tokens=requests * tokens_in(self.prompt(shown)))
+        return self.control(shown, count, rng)
 
 
 # --------------------------------------------------------------------------------------------------- language model
