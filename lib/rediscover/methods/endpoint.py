@@ -1,0 +1,110 @@
+"""How a method reaches a language model: an endpoint whose replies are recorded, or the records alone."""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any, ClassVar
+
+import yaml
+
+from ..system.paths import root
+from . import Method
+
+CONTROLS = ("grammar", "genetic")
+PROPOSERS = ("model", *CONTROLS, "recorded")
+RUN = 1_000_000  # draws set aside for a seed
+PLACES = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
+
+
+@dataclass(frozen=True)
+class Endpoint(Method):
+    """Base of the methods in which a language model proposes, and can be exchanged.
+
+    Attributes
+    ----------
+    proposer : 'model' asks an endpoint, and records every reply, so that a run goes on where it stopped;
+        'recorded' replays such a run without an endpoint; 'grammar' and 'genetic' are the same loop without a
+        model.
+    model : name as the endpoint knows it.
+    records : folder of the replies; if relative, in the repository.
+    profile : 'paper' or 'code', whose sampling parameters.
+    """
+
+    proposer: str = "model"
+    model: str = ""
+    records: str = "records"
+    profile: str = "paper"
+    searches: ClassVar[bool] = True
+    requires: ClassVar[tuple[str, ...]] = ("numba",)
+    texts: ClassVar[dict] = {}
+
+    def check(self, **known: tuple) -> None:
+        """Raise ValueError where a setting is none of its values."""
+        for name, values in {"proposer": PROPOSERS, "profile": ("paper", "code"), **known}.items():
+            if getattr(self, name) not in values:
+                shown = ", ".join(map(repr, values))
+                raise ValueError(f"{self.name}: {name} is one of {shown}, got {getattr(self, name)!r}")
+
+    def text(self, key: str, /, **values: Any) -> str:
+        """A text of the YAML file with its blanks filled in; what is filled in is not read for blanks."""
+        return Template(self.texts[key]).substitute(values).rstrip("\n")
+
+    def available(self) -> str | None:
+        """None for the controls; else what is missing: a model's name, an endpoint, or records."""
+        missing = super().available()
+        if missing or self.proposer in CONTROLS:
+            return missing
+        without = "proposer='grammar' and proposer='genetic' need none"
+        if not self.model:
+            needed = "an OpenAI-compatible endpoint" if self.proposer == "model" else "records"
+            return f"needs a language model: set model='...' and provide {needed} ({without})"
+        if self.proposer == "recorded":
+            missing = f"no replies of {self.model} are recorded: run it with proposer='model' ({without})"
+            return None if any(self.folder().glob("*.jsonl")) else missing
+        if not any(map(os.environ.get, PLACES)):
+            return f"no endpoint: set OPENAI_BASE_URL, and OPENAI_API_KEY where it asks for a key ({without})"
+        return None
+
+    @property
+    def version(self) -> str:
+        """With the records that are replayed, so that a run is done again when there are others."""
+        if self.proposer != "recorded":
+            return super().version
+        digest = hashlib.sha256()
+        for file in sorted(self.folder().glob("*.jsonl")):
+            digest.update(file.name.encode() + file.read_bytes())
+        return f"{super().version}-{digest.hexdigest()[:12]}"
+
+    def folder(self) -> Path:
+        """Where the replies of the model are; one file a problem."""
+        given = Path(self.records) / self.name / plain(self.model)
+        try:
+            return root() / given
+        except FileNotFoundError:  # outside of a repository: the working folder
+            return given
+
+    def asking(self, problem: str) -> Callable[[list[dict], int], Any]:
+        """A function of messages and the number of a draw that gives the reply for a problem."""
+        from ..llm.client import Chat
+
+        mode = "record" if self.proposer == "model" else "replay"
+        chat = Chat(self.model, self.folder() / f"{plain(problem)}.jsonl", mode=mode)
+        return lambda messages, draw: chat.ask(messages, draw=draw, **self.texts["profiles"][self.profile])
+
+
+def plain(name: str) -> str:
+    """A name as part of a path.
+
+    >>> plain("srbench/easy-1")
+    'srbench_easy-1'
+    """
+    return re.sub(r"[^A-Za-z0-9.-]+", "_", name)
+
+
+def texts(file: str) -> dict:
+    """The YAML file beside a module, from its ``__file__``."""
+    return yaml.safe_load(Path(file).with_suffix(".yaml").read_text(encoding="utf-8"))

@@ -1,0 +1,103 @@
+"""SymbolBench's loop, played by a real server on loopback, and its controls."""
+
+import json
+
+import rediscover as rd
+import test_llm
+from rediscover import methods
+from rediscover.llm.client import Records
+from rediscover.methods.symbolbench_loop import STRATEGIES, systems
+
+import pytest
+
+serve = test_llm.serve
+PROBLEM = "cde/S002"  # one state
+REPLIES = [
+    '{"eq": "c*x0 + c", "dim": 1} and {"eq": "c*x_0*x_0 + c*x0", "dim": 1}, also {"eq": "c | c", "dim": 2}',
+    "Nothing comes to mind.",
+    "```json\n[{'eq': 'dx0/dt = c*sin(x0)', 'dim': 1}, {\"eq\": \"__import__('os')\", \"dim\": 1}]\n```",
+    '<think>maybe {"eq": "c*cos(x0)", "dim": 1}</think>{"eq": "c*x0**3 + c", "dim": 1}',
+]
+
+
+def played(server, folder, monkeypatch, proposer="model", **settings):
+    monkeypatch.setenv("OPENAI_BASE_URL", server.url if server else "")
+    settings = {"epochs": 2, "calls": 2, **settings}
+    return methods.method("symbolbench_loop", proposer=proposer, model="m", records=str(folder), **settings)
+
+
+def told(front):
+    return json.dumps([[dict(c.solution), c.loss, c.evaluations, c.notes["skeletons"]] for c in front])
+
+
+@pytest.fixture
+def played_once(serve, tmp_path, monkeypatch):
+    server = serve(*map(test_llm.good, REPLIES))
+    method = played(server, tmp_path, monkeypatch, tolerance=2.0)
+    return server, method, method.solve(PROBLEM)
+
+
+def test_a_whole_run_and_its_replay(played_once, tmp_path, monkeypatch):
+    server, method, front = played_once
+    assert len(server.seen) == front[0].notes["completions"] == 4
+    assert front[0].evaluations == 5 and front[0].notes["failed"] == 1
+    assert {c.notes["skeletons"]["x0"] for c in front} == {"c*x0 + c", "c*x0*x0 + c*x0", "c*sin(x0)", "c*x0**3 + c"}
+    assert front[0].loss == min(c.loss for c in front)
+    draws = [r["request"]["draw"] for r in Records(next(tmp_path.rglob("*.jsonl"))).values()]
+    assert draws == [0, 1, 0, 1]  # two of the first prompt, two of the one with the pool
+    assert told(method.solve(PROBLEM)) == told(front) and len(server.seen) == 4
+    replay = played(None, tmp_path, monkeypatch, proposer="recorded", tolerance=2.0)
+    assert told(replay.solve(PROBLEM)) == told(front) and len(server.seen) == 4
+
+
+def test_equations_in_thinking_count_where_they_are_asked_for(played_once, tmp_path, monkeypatch):
+    read = played(None, tmp_path, monkeypatch, proposer="recorded", tolerance=2.0, thoughts=True).solve(PROBLEM)
+    assert "c*cos(x0)" in {c.notes["skeletons"]["x0"] for c in read} and read[0].evaluations == 6
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_prompts_of_the_strategies(strategy, serve, tmp_path, monkeypatch):
+    server = serve(test_llm.good('{"eq": "c*x0 | c*x1 + c", "dim": 2}'))
+    problem = next(
+        rd.problem(id)
+        for id in rd.problems("cde", "2")
+        if len(list(filter(None, rd.problem(id).meanings.values()))) == 2
+    )
+    played(server, tmp_path, monkeypatch, strategy=strategy, tolerance=2.0).solve(problem)
+    first, last = (seen[2]["messages"][0]["content"] for seen in (server.seen[0], server.seen[-1]))
+    assert '"dim": 2' in first and "$" not in last and "R2" not in first
+    knows = strategy in ("context", "cot")
+    assert (problem.meanings["x0"] in first) == knows
+    assert (f"x0: {problem.observed()[0, 0]:.3f}, " in first) == knows
+    assert ("c*x0 | c*x1 + c" in last) == (strategy != "naive")
+    assert ('"reasoning"' in first) == (strategy == "cot")
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ('{"eq": "x0 = c*x0 | x1 = c", "dim": 2}', [{"x0": "c*x0", "x1": "c"}]),
+        ('{"eq": "c*x0", "dim": 1}', []),
+        ('{"reasoning": "a", "eq": "c|c"}{"dim": 2}', [{"x0": "c", "x1": "c"}]),
+        ('{"a": {"eq": "c | x_1"}}', [{"x0": "c", "x1": "x1"}]),
+        ('{"eq": "c | c"', []),
+        ("", []),
+    ],
+)
+def test_systems_of_a_reply(reply, found):
+    assert systems(reply, ("x0", "x1")) == found
+
+
+@pytest.mark.parametrize("proposer", ["grammar", "genetic"])
+def test_controls(proposer, tmp_path, monkeypatch):
+    method = played(None, tmp_path, monkeypatch, proposer=proposer, calls=1)
+    assert method.available() is None and method.solve(PROBLEM)[0].notes["requests"] in (1, 2)
+    front = method.solve(PROBLEM)
+    assert told(front) == told(method.solve(PROBLEM)) != told(method.solve(PROBLEM, seed=1))
+    assert front[0].evaluations <= 10 and method.solve(PROBLEM, budget={"evaluations": 3})[0].evaluations == 3
+
+
+@pytest.mark.parametrize("settings", [{"strategy": "long"}, {"fitted": "none"}, {"epochs": 0}, {"proposer": "me"}])
+def test_settings_that_cannot_be(settings):
+    with pytest.raises(ValueError, match="symbolbench_loop: "):
+        methods.method("symbolbench_loop", **settings)
