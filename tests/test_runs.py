@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from grid_methods import Absent, Bad, Logged, Slope, Threads, line, network
+from processes import running
 from rediscover import runs
 from rediscover.methods import Budget
 from rediscover.runs import executors
@@ -39,14 +40,6 @@ def wait_for(condition, seconds=20):
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.02)
-
-
-def running(pid):
-    """Whether a process exists and is not merely waiting to be collected."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def environment(*folders):

@@ -1,14 +1,13 @@
 """The processes below runs and limited calls: they end when they shall, and no answer meets another question."""
 
-import contextlib
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
+from processes import ends
 from rediscover.system import workers
 
 import pytest
@@ -69,13 +68,7 @@ def test_a_fork_of_a_worker_does_not_hold_its_line(pool):
     os.kill(worker.pid, signal.SIGKILL)
     assert worker.connection.poll(5)  # the line is closed, while the fork sleeps
     assert pool.stop(worker) == -signal.SIGKILL
-    for _ in range(100):
-        with contextlib.suppress(FileNotFoundError):
-            if Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z":
-                time.sleep(0.05)
-                continue
-        return
-    pytest.fail(f"process {child} outlived its worker")
+    assert ends(child), f"process {child} outlived its worker"
 
 
 def test_a_dead_server_is_said_and_replaced(pool):
