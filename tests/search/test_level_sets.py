@@ -64,6 +64,7 @@ CLASSICAL = {  # named in any book on surfaces, none of them from a benchmark of
     "lemniscate of revolution": "(x**2 + y**2 + z**2)**2 - 4*(x**2 - y**2 - z**2)",
     "Catalan's helicoid": "y*cos(z) - x*sin(z)",
     "Scherk's surface": "exp(z)*cos(y) - cos(x)",
+    "a quintic threefold's section": "x**5 + y**5 + z**5 - 5*x*y*z + 1",
 }
 
 
@@ -80,13 +81,27 @@ def test_finds_classical_surfaces(name):
     assert distance(best.expression, np.random.default_rng(1).uniform(-3, 3, (200, 3))) > 1e-3
 
 
-@pytest.mark.xfail(
-    strict=True, reason="functions, which come before degree six, are within 1e-7 of it and pass as exact"
-)
-def test_finds_a_quintic():
-    text = "x**5 + y**5 + z**5 - 5*x*y*z + 1"
-    (best, *_) = null_combination(cloud(text), NAMES, 100_000)
-    assert distance(best.expression, cloud(text, seed=1)) < 1e-12
+def drawn(seed):
+    """A monomial of each coordinate or two, of degree four to eight, another, a function and a constant."""
+    rng = np.random.default_rng(seed)
+    first, second = (
+        "*".join(f"{name}**{power}" for name, power in zip(NAMES, powers, strict=True) if power)
+        for powers in (rng.multinomial(rng.integers(4, 9), [0.4, 0.3, 0.3]), rng.multinomial(3, [0.3, 0.3, 0.4]))
+    )
+    inner = rng.choice(["x", "y", "z", "x*y", "x*z", "y*z"])
+    return f"{first} - {second} + {rng.choice(['sin', 'cos', 'exp'])}({inner}) - {rng.integers(1, 4)}"
+
+
+def test_finds_most_surfaces_drawn_at_random():
+    # the library of such terms was chosen after a benchmark's surfaces were read; these are not among them
+    found = 0
+    for seed in range(20):
+        text = drawn(seed)
+        (best, *_) = null_combination(cloud(text), NAMES, 100_000)
+        right = distance(best.expression, cloud(text, seed=1)) < 1e-12
+        assert right or not best.exact, text  # what is called exact is
+        found += right
+    assert found >= 18
 
 
 def test_an_identity_is_not_taken_for_a_surface():

