@@ -5,7 +5,7 @@ from typing import Any
 from ...metrics.edit_distance import ned_details
 from ...metrics.trees import size
 from ...problems import problem
-from ...report.facts import one, table
+from ...report.facts import Interval, one, setting, table
 from ...report.papers import published
 from .analysis import from_skeleton
 
@@ -30,7 +30,10 @@ def facts() -> dict[str, Any]:
         "fsrd.published": (float(fsrd["published"]), ".1f"),
         "yardstick.gains": (gain > 0).sum(),
         "yardstick.comparisons": len(gain),
-        "solved": {subset: _solved(subset) for subset in ("easy", "medium")},
+        "solved": {subset: _solved(subset) for subset in ("easy", "medium", "hard")},
+        "solved_by": {subset: _solved_by(subset) for subset in ("easy", "medium", "hard")},
+        "evaluations.all": setting("20_srsd_edit_distance", "evaluations"),
+        "evaluations.gplearn": setting("20_srsd_edit_distance", "evaluations_by_method")["gplearn"],
         "power_law.ned": noise["noise 0"],
         "power_law.ned_noisy": noise["noise 0.1"],
     }
@@ -41,6 +44,12 @@ def _solved(subset):
     found = one(table("srsd_yardstick"), table="Table 3", set=subset)
     rates = {name: (found[name], ".0%") for name in ("rediscover", "low", "high", "printed")}
     return rates | {"method": found["method"]}
+
+
+def _solved_by(subset):
+    """Method -> per cent of the laws of a set that are solved, with its interval."""
+    rates = table("srsd_table3_intervals").query("subset == @subset and metric == 'solution_rate'")
+    return {row.method: (Interval(100 * row.value, 100 * row.low, 100 * row.high), ".0f") for row in rates.itertuples()}
 
 
 def _example():

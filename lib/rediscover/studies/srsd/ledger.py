@@ -84,9 +84,9 @@ def _rates(paired, wrong):
         for dataset, column in (("FSRD", "original"), ("SRSD", "new")):
             solved = round(paired.loc[name, column] * n)
             entry = {bound: 100 * value for bound, value in next_share([solved / n], n).items()}
-            entry["reason"] = f"{solved} of {n} laws; one seed"
+            entry["reason"] = f"{solved} of {n} runs, one of each law and seed"
             if (label, dataset) in wrong:
-                reason = f"Table 3 of the same paper gives {wrong[label, dataset]:.2f}; {solved} of {n} laws here"
+                reason = f"Table 3 of the same paper gives {wrong[label, dataset]:.2f}; {solved} of {n} runs here"
                 entry |= {"verdict": "not comparable", "reason": reason}
             measured[label, dataset] = entry
     return measured
