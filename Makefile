@@ -86,7 +86,7 @@ paper: $(READY) ## the paper, paper/main.pdf, from the tables and figures there 
 	@cp build/paper/main.pdf paper/main.pdf && echo "paper/main.pdf is ready"
 
 test: lint ## the linters and the whole test suite, the notebooks among it
-	$(PY) -m pytest
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-fast: $(READY) ## the quick tests, less than a minute
 	$(PY) -m pytest -m "not whole and not minutes and not slow" -o addopts="--doctest-modules" tests lib

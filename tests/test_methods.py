@@ -564,5 +564,6 @@ class TestCatalogue:
     def test_status_follows_the_registry(self):
         table = report.catalogue().set_index("method")
         assert table.loc["Operon", ["status", "ours", "reason"]].tolist() == ["runs here", "operon", ""]
-        assert table.loc["LLM-SR", "status"] == "not yet"
+        assert table.loc["LLM-SR", "status"] == "runs with more installed"
+        assert table.loc["LaSR", "status"] == "not yet"
         assert (table["reason"][table["status"] != "runs here"].str.len() > 10).all()

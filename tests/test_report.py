@@ -180,5 +180,5 @@ def test_a_verdict_outside_the_list_is_refused():
 
 def test_methods_have_one_order_and_colours_of_their_own():
     assert figures.order(["operon", "zzz", "mean", "oracle"]) == ["oracle", "mean", "operon", "zzz"]
-    assert len({colour for colour, _ in figures.METHOD_STYLE.values()}) == len(figures.METHOD_STYLE)
+    assert len({colour for colour, *_ in figures.METHOD_STYLE.values()}) == len(figures.METHOD_STYLE)
     assert figures.colour("zzz") == figures.colour("zzz")

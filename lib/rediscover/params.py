@@ -60,25 +60,6 @@ def of_study(study: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def with_methods(*names: str) -> AfterValidator:
-    """A check that methods are there which a notebook compares all others with."""
-
-    def check(methods: list[str]) -> list[str]:
-        for name in names:
-            if name not in methods:
-                raise ValueError(f"{name!r} is missing, which this notebook compares the others with: add it")
-        return methods
-
-    return AfterValidator(check)
-
-
-def competing(methods: list[str]) -> list[str]:
-    """The methods, if one of them is no control."""
-    if not set(methods) - set(CONTROLS):
-        raise ValueError("there are only controls, and nothing to compare with them: add a method that learns")
-    return methods
-
-
 def usable(settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Settings by method, if each method has them and takes their values."""
     for name, chosen in settings.items():
@@ -155,6 +136,9 @@ class Parameters(Profile):
     evaluations, seconds, memory_mb : the budget of one run (`methods.Budget`).
     evaluations_by_method : method name -> evaluations in place of that, for methods that count otherwise.
     """
+
+    # Methods that the notebook compares all others with; none: any that is no control; None: it compares nothing.
+    compared: ClassVar[tuple[str, ...] | None] = None
 
     seeds: Seeds
     methods: MethodNames
@@ -284,7 +268,23 @@ def load(notebook: str, cells: Mapping[str, Any]) -> Profile:
         known = [name for name in models()[notebook].model_fields if name not in ("profile", "explored")]
         hint = did_you_mean(unknown[0], known) or f" (parameters: {', '.join(known)})"
         raise ParameterError(f"{notebook} has no parameter {unknown[0]!r}{hint}")
-    return read(root() / "params" / f"{notebook}.yaml", profile, **given)
+    parameters = read(root() / "params" / f"{notebook}.yaml", profile, **given)
+    if isinstance(parameters, Parameters):
+        _check_compared(parameters)
+    return parameters
+
+
+def _check_compared(parameters: Parameters) -> None:
+    """Only a notebook needs them: a study also plans single methods of others."""
+    if parameters.compared is None:
+        return
+    if missing := [name for name in parameters.compared if name not in parameters.methods]:
+        problem = f"{missing[0]!r} is missing, which this notebook compares the others with: add it"
+    elif not set(parameters.methods) - set(CONTROLS):
+        problem = "there are only controls, and nothing to compare with them: add a method that learns"
+    else:
+        return
+    raise ParameterError(f"methods: {problem}")
 
 
 def _listed(value: Any) -> Any:

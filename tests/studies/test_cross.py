@@ -110,7 +110,7 @@ def test_pooling_alone_can_turn_a_ranking_round():
 
 
 def test_implicit_surfaces_are_refused():
-    with pytest.raises(ValueError, match="surfaces/AMHD1: a level set has no table"):
+    with pytest.raises(ValueError, match="'surfaces/AMHD1' is a level set, without a table to score"):
         analysis.tabular_problems(["surfaces/AMHD1"])
 
 

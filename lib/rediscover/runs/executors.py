@@ -23,6 +23,7 @@ from ..system.workers import Pool, Worker
 from .worker import ending
 
 PRELOAD = ("scipy.optimize", "scipy.spatial", "rediscover.expressions")
+TICK = 0.01  # seconds of the processor's clock: no run takes less
 POLL = 0.02  # seconds between two looks at the limits
 PATIENCE = 10.0  # seconds to wait for a scheduler
 
@@ -54,7 +55,7 @@ class Local:
             for connection, running in list(busy.items()):
                 outcome = self._received(running) if connection in ready else self._exceeded(running)
                 if outcome:
-                    yield running.position, {**outcome, "seconds": running.seconds, "peak_mb": running.peak}
+                    yield running.position, {**outcome, "seconds": max(running.seconds, TICK), "peak_mb": running.peak}
                 elif connection.closed:  # a worker that has served before and died, perhaps of that: again
                     waiting.append((running.position, running.task))
                 if outcome or connection.closed:

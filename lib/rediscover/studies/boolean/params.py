@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from ...params import MethodNames, Parameters, ProblemIds, of_study, with_methods
+from ...params import Parameters, ProblemIds, of_study
 
 
 class BooleanNetworks(Parameters):
@@ -17,6 +17,6 @@ class BooleanNetworks(Parameters):
     """
 
     notebook: ClassVar[str] = "31_symbolbench_boolean"
-    methods: Annotated[MethodNames, with_methods("identity", "truth_table", "logicgep")]
+    compared: ClassVar[tuple[str, ...] | None] = ("identity", "truth_table", "logicgep")
     networks: Annotated[ProblemIds, of_study("boolean")]
     cell_collective: Annotated[int, Field(ge=1, le=74)]

@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar
 
-from ...params import MethodNames, Parameters, ProblemIds, Seeds, Settings, of_study, with_methods
+from ...params import Parameters, ProblemIds, Seeds, Settings, of_study
 
 
 class CoupledEquations(Parameters):
@@ -16,7 +16,7 @@ class CoupledEquations(Parameters):
     """
 
     notebook: ClassVar[str] = "30_symbolbench_odes"
-    methods: Annotated[MethodNames, with_methods("least_squares")]
+    compared: ClassVar[tuple[str, ...] | None] = ("least_squares",)
     systems: Annotated[ProblemIds, of_study("cde")]
     settings: Settings
     table6_seeds: Seeds

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_serializer, field_validator
 
-from ...params import Count, MethodNames, Parameters, ProblemIds, Settings, of_study, unique, usable, with_methods
+from ...params import Count, MethodNames, Parameters, ProblemIds, Settings, of_study, unique, usable
 from .analysis import LINEAR
 
 Decibels = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1), AfterValidator(unique)]
@@ -34,7 +34,7 @@ class ODEs(Dynamics):
     """40_mdbench_odes."""
 
     notebook: ClassVar[str] = "40_mdbench_odes"
-    methods: Annotated[MethodNames, with_methods("sindy")]
+    compared: ClassVar[tuple[str, ...] | None] = ("sindy",)
     systems: Annotated[ProblemIds, of_study("odes")]
 
 

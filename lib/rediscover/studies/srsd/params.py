@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, of_study, with_methods
+from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, of_study
 
 
 class Laws(Parameters):
@@ -18,7 +18,7 @@ class Laws(Parameters):
     """
 
     notebook: ClassVar[str] = "20_srsd_edit_distance"
-    methods: Annotated[MethodNames, with_methods("power_law")]
+    compared: ClassVar[tuple[str, ...] | None] = ("power_law",)
     laws: Annotated[ProblemIds, of_study("srsd")]
     ranges: Literal["paper", "upstream"]
     max_rows: Count

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator
 
-from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, Seeds, competing, of_study
+from ...params import Count, Levels, Parameters, ProblemIds, Seeds, of_study
 from ...problems import problem
 
 
@@ -27,7 +27,7 @@ class Surfaces(Parameters):
     """
 
     notebook: ClassVar[str] = "10_surface_benchmark"
-    methods: Annotated[MethodNames, AfterValidator(competing)]
+    compared: ClassVar[tuple[str, ...] | None] = ()
     surfaces: Annotated[ProblemIds, of_study("surfaces"), AfterValidator(_with_explicit)]
     sampler: Literal["uniform", "curvature"]
     max_rows: Count
