@@ -85,8 +85,10 @@ paper: $(READY) ## the paper, paper/main.pdf, from the tables and figures there 
 	    >../build/paper/latexmk.txt 2>&1 || { grep -hsA3 '^!' ../build/paper/{latexmk.txt,main.log} >&2; exit 1; }
 	@cp build/paper/main.pdf paper/main.pdf && echo "paper/main.pdf is ready"
 
+# Notebooks are last and one after the other, since some read what others wrote.
 test: lint ## the linters and the whole test suite, the notebooks among it
-	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile tests lib
+	$(PY) -m pytest notebooks
 
 test-fast: $(READY) ## the quick tests, less than a minute
 	$(PY) -m pytest -m "not whole and not minutes and not slow" -o addopts="--doctest-modules" tests lib

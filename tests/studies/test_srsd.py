@@ -299,8 +299,8 @@ def test_every_cell_gets_a_verdict():
     assert rows.loc[("Table S15", "gplearn", "noise 1e-2"), "reason"] == "no runs in this profile"
     wrong = rows.loc[("Table S16", "gplearn", "SRSD")]
     assert wrong["verdict"] == "not comparable"
-    assert wrong["reason"] == "Table 3 of the same paper gives 2.50; 4 of 10 laws here"
-    assert rows.loc[("Table S16", "gplearn", "FSRD"), "reason"] == "5 of 10 laws; one seed"
+    assert wrong["reason"] == "Table 3 of the same paper gives 2.50; 4 of 10 runs here"
+    assert rows.loc[("Table S16", "gplearn", "FSRD"), "reason"] == "5 of 10 runs, one of each law and seed"
     assert rows.loc[("Table 2", "DSR", "easy"), "verdict"] == "not run"
     assert rows.loc[("Table S17", "r2_score", "pearson_r"), "verdict"] == "not comparable"
     assert rows.loc[("Table S17", "normalized_edit_distance", "p_value"), "verdict"] == "reproduced"
