@@ -8,6 +8,7 @@ from rediscover import methods, report
 from rediscover.expressions import parse
 from rediscover.methods import Budget, Unsupported
 from rediscover.methods.eql import LISTS, Search, _text
+from rediscover.methods.sparse_dynamics import Scored
 from rediscover.problems import Regression, Trajectories
 from rediscover.runs.worker import checked
 from rediscover.search.gated_training import LINE_SEARCH
@@ -49,9 +50,9 @@ class TestAnswers:
         (found,) = solve(problem, steps=1500, as_released=as_released)
         outcome = checked(problem, [found])
         assert outcome["status"] == "ok", outcome["reason"]
-        scored = found.notes.get("network", found.solution)
-        assert rd.score(problem, scored)["nmse_power"] < 0.3
-        assert found.loss < 0.1 and set(found.notes["setting"]) == {"layers", "functions", "reg"}
+        scored = rd.score(problem, found.notes.get("network", found.solution))
+        assert scored["nmse_power"] < (np.inf if as_released else 0.3)
+        assert found.loss < 1 and set(found.notes["setting"]) == {"layers", "functions", "reg"}
         json.dumps(dict(found.notes), allow_nan=False)
 
     def test_same_seed_same_answer(self):
@@ -133,6 +134,29 @@ class TestFailures:
         assert set(causes) == {"layers 1, functions A, reg 0.001", "layers 1, functions A, reg 0.01"}
         for cause in causes.values():
             assert cause.startswith("step ") and cause.endswith("overflowed in single precision") and "exp of" in cause
+
+    def test_as_released_the_setting_that_overflows_is_chosen(self):
+        reason = "eql: layers 1, functions A, reg 0.001, fitted again: step .* overflowed in single precision"
+        with pytest.raises(FloatingPointError, match=reason):
+            solve(decay(unit=1000.0), functions=("A", "B"), steps=50, as_released=True)
+
+    def test_as_released_what_is_undefined_comes_first_or_not_at_all(self):
+        """By hand: of two with the least nodes the first in the grid's order (penalty, layers, list) stands."""
+        method = methods.method("eql", reg=(0.1, 0.2), layers=(1,), functions=("A", "B"))
+
+        def chosen(*scores):
+            settings = [(functions, reg) for functions in ("A", "B") for reg in (0.1, 0.2)]
+            tried = [
+                Scored(*score, {"layers": 1, "functions": functions, "reg": reg})
+                for score, (functions, reg) in zip(scores, settings, strict=True)
+            ]
+            found = method.as_in_the_release(tried).setting
+            return found["functions"], found["reg"]
+
+        good, bad, least = (9, 0.0), (1, np.nan), (1, 5.0)
+        assert chosen(good, bad, good, good) == ("A", 0.2)
+        assert chosen(good, bad, least, good) == ("A", 0.1), "B with 0.1 comes before A with 0.2, and is worse than 9"
+        assert chosen(good, (20, np.nan), good, least) == ("A", 0.1)
 
     def test_where_nothing_is_left_it_is_the_reason_of_the_run(self):
         reason = (

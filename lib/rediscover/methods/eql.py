@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..expressions import ExpressionError, from_sympy
+from ..metrics.dynamics import fitness
 from ..metrics.regression import nmse_power
 from ..problems import Evolving, Trajectories, generator
 from ..search.function_networks import Network, expected_mask
@@ -67,10 +68,13 @@ class EQL(Method):
     reg : penalties for an open gate
     steps : of Adam, fewer where the budget allows no more
     polish : gradients for L-BFGS; its last line search may need 20 more
-    as_released : L-BFGS keeps the gates of Adam's last step, which are random. The network then predicts with gates
-        without noise, which it was not fitted with. What is printed is another one again: the gates of its last layer
-        are left out, so is what keeps roots, logarithms and quotients finite, and numbers have three decimals. The
-        network that MDBench scores is in ``notes["network"]``. Text that is no real expression cannot be read.
+    as_released : a setting that overflows is chosen before all others (`as_in_the_release`), and fails when it is
+        fitted again unless that is finite. L-BFGS keeps the gates of Adam's last step, which are random; the network
+        then predicts with gates without noise, which it was not fitted with. What is printed is another one again:
+        the gates of its last layer are left out, so is what keeps roots, logarithms and quotients finite, and numbers
+        are rounded to three decimals. The network that MDBench scores is in ``notes["network"]``. What is printed may
+        hold complex numbers (the logarithm of a negative constant), zoo or nan, and then cannot be read here; MDBench
+        counts its nodes.
         Otherwise, L-BFGS fits in double precision what is left with gates without noise, with closed ones closed, and
         that is printed with all digits.
 
@@ -120,16 +124,17 @@ class EQL(Method):
             If the budget has no step for each network.
         """
         search = Search(self, problem, seed, self.allowed(budget))
-        tried, failed = [], {}
+        tried, undefined, failed = [], [], {}
         for setting, fit in search.fits("train", itertools.product(self.layers, self.functions), self.reg):
             try:
                 tried.append(Scored(*search.score(fit), setting))
             except FloatingPointError as error:
                 failed[_words(setting)] = str(error)
+                undefined.append(Scored(search.nodes(fit), np.nan, setting))
         if not tried:
             first, cause = next(iter(failed.items()))
             raise FloatingPointError(f"eql: none of {len(failed)} settings is finite, such as {first}: {cause}")
-        chosen = Selection.best(tried)
+        chosen = self.as_in_the_release([*tried, *undefined]) if self.as_released else Selection.best(tried)
         shape = chosen.setting["layers"], chosen.setting["functions"]
         ((_, fit),) = search.fits("refit", [shape], (chosen.setting["reg"],))
         try:
@@ -143,6 +148,19 @@ class EQL(Method):
             notes["network"] = dict(zip(problem.outputs, map(_text, network), strict=True))
         solution = dict(zip(problem.outputs, map(_text, printed), strict=True))
         return [Candidate(solution, float(chosen.nmse), size(printed), search.evaluations, notes)]
+
+    def as_in_the_release(self, tried: list[Scored]) -> Scored:
+        """The setting of highest fitness, as comparisons with an undefined error go: they are false.
+
+        For each complexity the lowest error, then the highest fitness, are looked for from the first to the last. An
+        overflowed network is printed as nan, one node a state: it comes first, and nothing is better.
+        """
+        grid = itertools.product(self.reg, self.layers, self.functions)  # in the order of the released code
+        order = {(layers, functions, reg): i for i, (reg, layers, functions) in enumerate(grid)}
+        tried = sorted(tried, key=lambda one: (one.complexity, order[tuple(one.setting.values())]))
+        groups = itertools.groupby(tried, key=lambda one: one.complexity)
+        front = [min(group, key=lambda one: one.nmse) for _, group in groups]
+        return max(front, key=lambda one: fitness(one.nmse, one.complexity))
 
     def allowed(self, budget: Budget) -> int:
         """Steps of Adam for each network."""
@@ -207,7 +225,11 @@ class Search:
         """
         fit = self.finite(fit, "validation")
         cut = self.cuts["validation"]
-        return size(self.printed(fit)), nmse_power(fit.predict(self.X[:, cut]).T, self.Y[:, cut].T)
+        return self.nodes(fit), nmse_power(fit.predict(self.X[:, cut]).T, self.Y[:, cut].T)
+
+    def nodes(self, fit: Fit | str) -> int:
+        """Complexity of what is printed: a network that was given up is nan."""
+        return len(self.Y) if isinstance(fit, str) else size(self.printed(fit))
 
     def finite(self, fit: Fit | str, block: str) -> Fit:
         """The network itself, if its predictions on a block are finite; raises as `score`."""

@@ -92,15 +92,26 @@ class Network:
         precision = {4: "single", 8: "double"}[X.itemsize] + " precision"
         if not (np.isfinite(weights).all() and np.isfinite(biases).all()):
             return f"a derivative overflowed in {precision}"
-        sums, values, output = forward(self.units, self.shapes, weights, biases, X)
+        sums, values, outputs = forward(self.units, self.shapes, weights, biases, X)
+        if np.isfinite(outputs).all():
+            return None
         for z, h in zip(sums, values, strict=True):
             if not np.isfinite(z).all():
                 break
-            for name, (_, first, last), row in zip(self.functions, self.units, h, strict=True):
-                if (bad := ~np.isfinite(row)).any():
-                    largest = abs(z[[first, last]][:, bad]).max()
-                    return f"{name} of {largest:.3g} overflowed in {precision}"
-        return None if np.isfinite(output).all() else f"a weighted sum overflowed in {precision}"
+            if not np.isfinite(h).all():
+                return f"{self._largest(z, h)} overflowed in {precision}"
+        return f"a weighted sum overflowed in {precision}"
+
+    def largest(self, weights: np.ndarray, biases: np.ndarray, X: np.ndarray) -> str:
+        """The unit of the last hidden layer that has the largest value, and its argument."""
+        sums, values, _ = forward(self.units, self.shapes, weights, biases, X)
+        return self._largest(sums[-1], values[-1])
+
+    def _largest(self, sums: np.ndarray, values: np.ndarray) -> str:
+        sizes = np.where(np.isfinite(values), abs(values), np.inf)
+        unit, row = np.unravel_index(np.argmax(sizes), sizes.shape)
+        _, first, last = self.units[unit]
+        return f"{self.functions[unit]} of {' and '.join(f'{z:.3g}' for z in dict.fromkeys(sums[[first, last], row]))}"
 
     def equations(self, weights: np.ndarray, biases: np.ndarray, names: Sequence[str], plain: bool = False) -> list:
         """The outputs as SymPy expressions of the inputs.

@@ -97,7 +97,8 @@ def _cause(network: Network, own: np.ndarray, noise: np.ndarray, X: np.ndarray) 
     weights, a, biases = network.parts(own)
     mask = np.empty_like(a)
     gated(a, noise, mask, np.empty_like(a))
-    return network.fault(weights * mask, biases, X) or "the squared error overflowed"
+    found = network.fault(weights * mask, biases, X)
+    return found or f"the squared error overflowed, of {network.largest(weights * mask, biases, X)}"
 
 
 def polish(
