@@ -102,8 +102,9 @@ def test_labels_are_the_published_names():
 
 
 def test_missing_methods_say_why():
-    text = analysis.missing(scored([{}, {"method": "operon"}]), ["SINDy", "ESINDy", "EQL"])
-    assert text == "ESINDy: no runs in this profile; EQL: needs PyTorch (extra neural)"
+    text = analysis.missing(scored([{}, {"method": "operon"}]), ["SINDy", "ESINDy", "End2end"])
+    reason = "needs PyTorch (extra neural) and weights that the user downloads"
+    assert text == f"ESINDy: no runs in this profile; End2end: {reason}"
     assert analysis.missing(scored([{}]), ["SINDy"]) == ""
 
 
