@@ -28,6 +28,7 @@ SECOND = 4  # of them to which a second function is joined
 NODE_BITS = 4.0  # of the description of a node, beside those of constants
 FLOOR = 1e-5  # residual, over the spread, below which nothing is learnt: no record is trusted beyond five digits
 FEWEST_ROWS = 10.0  # that a record counts for at least, however much its residuals resemble their neighbours
+EXACT = 10  # terms, up to which each is left out to see what that costs; of more it is computed from all together
 CONDITION = 1e-10  # of singular values, below which columns count as dependent
 CANCELLING = 1e3  # size of a term over that of the rate, above which a model only cancels
 
@@ -87,11 +88,11 @@ def _functions(names: Sequence[str], sizes: Sequence[float], plain: bool = False
     """Of one state, and of sums, differences and products of two; `plain`: without inner constants."""
     arguments = [(name, size, 1) for name, size in zip(names, sizes, strict=True)]
     if not plain:
-        for (a, s, _), (b, u, _) in itertools.combinations(list(arguments), 2):
-            arguments += [(f"({a} - {b})", s + u, 3), (f"({a} + {b})", s + u, 3), (f"({a}*{b})", s * u, 3)]
+        for (a, s, _), (b, r, _) in itertools.combinations(list(arguments), 2):
+            arguments += [(f"({a} - {b})", s + r, 3), (f"({a} + {b})", s + r, 3), (f"({a}*{b})", s * r, 3)]
     for u, _, nodes in arguments:
-        for f in ("sin", "cos", "exp", "log", "sqrt", "abs", "tanh"):
-            yield Term(f"{f}({u})", nodes=nodes + 1)
+        for name in ("sin", "cos", "exp", "log", "sqrt", "abs", "tanh"):
+            yield Term(f"{name}({u})", nodes=nodes + 1)
         yield Term(f"exp(-{u})", nodes=nodes + 2)
     if plain:
         return
@@ -101,9 +102,11 @@ def _functions(names: Sequence[str], sizes: Sequence[float], plain: bool = False
             k = scale * size
             yield Term(f"(1/({{0}} + {u}))", (k,), nodes + 3)
             yield Term(f"(1/({{0}} + {u}**2))", (k**2,), nodes + 5)
+            yield Term(f"({u}/({{0}} + {u}))", (k,), 2 * nodes + 3)
             yield Term(f"({u}/({{0}} + {u}**2))", (k**2,), 2 * nodes + 5)
-            for f in ("sin", "cos", "exp", "tanh"):
-                yield Term(f"{f}({{0}}*{u})", (1 / k,), nodes + 2)
+            yield Term(f"({u}**2/({{0}} + {u}**2))", (k**2,), 2 * nodes + 7)
+            for name in ("sin", "cos", "exp", "tanh"):
+                yield Term(f"{name}({{0}}*{u})", (1 / k,), nodes + 2)
             yield Term(f"exp(-{{0}}*{u})", (1 / k,), nodes + 3)
 
 
@@ -173,7 +176,9 @@ class Search:
             joined = [self.joined(base, [], k) for k in self.promising(base, [])]
             joined.sort(key=lambda pair: pair[1])
             for found, _ in joined:
-                models += self.eliminated([*base, *(term for term, _ in found)], [()] * len(base) + [k for _, k in found])
+                models += self.eliminated(
+                    [*base, *(term for term, _ in found)], [()] * len(base) + [k for _, k in found]
+                )
             for found, _ in joined[:SECOND]:
                 for second in self.promising(base, found)[: REFINED // 2]:
                     both, _ = self.joined(base, found, second)
@@ -240,18 +245,25 @@ class Search:
         while terms:
             c, off = self._solved(columns)
             models.append(Model(tuple(terms), tuple(inner), tuple(c.tolist()), float(np.mean(off**2))))
-            norms = np.linalg.norm(columns, axis=0)
-            scaled = columns / np.where(norms > 0, norms, 1.0)
-            _, sizes, vt = np.linalg.svd(scaled, full_matrices=False)
-            kept = sizes > CONDITION * sizes[0]
-            inverse = ((vt[kept] / sizes[kept, None]) ** 2).sum(axis=0)  # diagonal of the inverse of the Gram matrix
-            loss = (c * norms) ** 2 / np.where(inverse > 0, inverse, np.inf)
             self.evaluations += len(terms)
+            loss = self._missed(columns, c)
             k = int(np.argmin(loss))
             del terms[k], inner[k]
             columns = np.delete(columns, k, axis=1)
         models.append(Model((), (), (), float(np.mean(self.y**2))))
         return models
+
+    def _missed(self, columns: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """What the squared residual gains by leaving out each column."""
+        if columns.shape[1] <= EXACT:
+            rests = (self._solved(np.delete(columns, k, axis=1))[1] for k in range(columns.shape[1]))
+            return np.array([rest @ rest for rest in rests])
+        norms = np.linalg.norm(columns, axis=0)
+        norms[norms == 0] = 1.0
+        _, sizes, vt = np.linalg.svd(columns / norms, full_matrices=False)
+        kept = sizes > CONDITION * sizes[0]
+        inverse = ((vt[kept] / sizes[kept, None]) ** 2).sum(axis=0)  # the diagonal of the inverse of the Gram matrix
+        return (c * norms) ** 2 / np.where(inverse > 0, inverse, np.inf)
 
     @staticmethod
     def _split(terms: Sequence[Term], constants: np.ndarray) -> list[tuple[float, ...]]:
