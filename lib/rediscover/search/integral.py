@@ -30,7 +30,7 @@ FLOOR = 1e-5  # residual, over the spread, below which nothing is learnt: no rec
 FEWEST_ROWS = 10.0  # that a record counts for at least, however much its residuals resemble their neighbours
 EXACT = 10  # terms, up to which each is left out to see what that costs; of more it is computed from all together
 CONDITION = 1e-10  # of singular values, below which columns count as dependent
-CANCELLING = 1e3  # size of a term over that of the rate, above which a model only cancels
+CANCELLING = 50.0  # size of a term over that of the rate, above which a model only cancels
 
 
 class Term(NamedTuple):
