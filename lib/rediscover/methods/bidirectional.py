@@ -1,22 +1,23 @@
 """Bidirectional enumeration: small expressions from below, the target undone from above."""
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from ..expressions import Expression
-from ..problems import LevelSet, Problem, Split, Task
+from ..expressions import Expression, parse
+from ..problems import InitialValueProblem, LevelSet, Problem, Split, Task, Trajectories
 from ..search.formula import Found, is_exact
+from ..search.integral import right_hand_sides
 from ..search.level_sets import null_combination
 from ..search.regression import CONFIRMED, regress
-from . import Budget, Candidate
+from . import Budget, Candidate, join
 from .tables import Tabular, complete_rows
 
 HELD_OUT = 0.2  # share of the training rows on which candidates are compared where the study has no such rows
 MOST_HELD_OUT = 500
+FRONT = 10  # models of each state that are kept
 NODE_BITS = 4.0  # of the description of a node: one of about 16 symbols
 ROUNDING = 1e-20  # mean squared error, relative to the target's variance, below which there is none
 
@@ -29,7 +30,8 @@ class Bidirectional(Tabular):
     enumerated feature beside a polynomial; pursuit over a small library; sums of monomials and monomials times
     functions of monomials; quotients of polynomials; lookup of ``T(y) o g = a*h + b`` among all pairs of
     features; pursuit over a large library, on the target, its inverse, exponential and logarithm; pieces. For a
-    level set, combinations of features that vanish on the cloud and not off it.
+    level set, combinations of features that vanish on the cloud and not off it. For a trajectory, sparse right-hand
+    sides in integral form (`rediscover.search.integral`), without a derivative of the data.
 
     An evaluation is one comparison with the target: of a feature, of a combination that is looked up, or of a
     model with other inner constants. At 150 million of them no stage is cut off and the pool holds a million
@@ -74,10 +76,15 @@ class Bidirectional(Tabular):
             for find in front
         ]
 
-    def solve(self, problem: Problem, *, budget=None, seed: int = 0) -> list[Candidate]:
-        if not isinstance(problem, LevelSet):
-            return super().solve(problem, budget=budget, seed=seed)
-        budget = Budget(**budget) if isinstance(budget, Mapping) else budget or Budget()
+    def answer(self, problem: Problem, budget: Budget, seed: int) -> list[Candidate]:
+        if isinstance(problem, LevelSet):
+            return self.level_sets(problem, budget, seed)
+        if isinstance(problem, Trajectories):
+            return self.equations(problem, seed)
+        return super().answer(problem, budget, seed)
+
+    def level_sets(self, problem: LevelSet, budget: Budget, seed: int) -> list[Candidate]:
+        """Combinations of features that vanish on the cloud."""
         points = np.asarray(problem.split("train", seed).X, float)
         points = points[np.isfinite(points).all(axis=1)]
         nulls = null_combination(points, problem.inputs, int(budget.evaluations))
@@ -91,6 +98,27 @@ class Bidirectional(Tabular):
             )
             for null in nulls
         ]
+
+    def equations(self, problem: Trajectories, seed: int) -> list[Candidate]:
+        """Right-hand sides in integral form; the i-th best of each state go together."""
+        t, states, _ = problem.trajectory(seed)
+        whole = isinstance(problem, InitialValueProblem)
+        rows = slice(None) if whole else problem.time_blocks(len(t))[problem.fitted]
+        fronts = right_hand_sides(t[rows], states[rows], problem.inputs)
+        parts = [
+            [
+                Candidate(
+                    {name: model.text},
+                    loss=model.loss,
+                    complexity=parse(model.text).size,
+                    evaluations=evaluations,
+                    notes={"stage": "integral"},
+                )
+                for model in models[:FRONT]
+            ]
+            for name, (models, evaluations) in zip(problem.outputs, fronts, strict=True)
+        ]
+        return join(parts)
 
 
 @dataclass(frozen=True, eq=False)

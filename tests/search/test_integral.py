@@ -1,0 +1,71 @@
+"""Right-hand sides from trajectories, of systems drawn here."""
+
+import rediscover as rd
+from rediscover.expressions import parse
+from rediscover.methods.bidirectional import Bidirectional
+from rediscover.metrics.dynamics import fidelity
+from rediscover.search.integral import Record, Term, monomials, right_hand_sides
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+SYSTEMS = {
+    "predator and prey": ({"x0": "1.1*x0 - 0.6*x0*x1", "x1": "-0.8*x1 + 0.3*x0*x1"}, [2.0, 1.5]),
+    "damped pendulum": ({"x0": "x1", "x1": "-0.3*x1 - 2.2*sin(x0)"}, [1.9, 0.0]),
+    "saturation": ({"x0": "-0.9*x0/(1.4 + x0)"}, [5.0]),
+    "chaos": ({"x0": "-x1 - x2", "x1": "x0 + 0.25*x1", "x2": "0.3 + x2*x0 - 4.5*x2"}, [1.0, 1.0, 0.0]),
+}
+
+
+def record(equations, start, noise=0.0):
+    right = [parse(text) for text in equations.values()]
+    t = np.linspace(0, 8, 120)
+
+    def rates(_, x):
+        return [float(side(dict(zip(equations, x, strict=True)))) for side in right]
+
+    states = solve_ivp(rates, (0, 8), start, t_eval=t, rtol=1e-6, atol=1e-8, method="LSODA").y.T
+    return t, states * (1 + noise * np.random.default_rng(1).standard_normal(states.shape))
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_systems_are_identified_without_noise(name):
+    equations, start = SYSTEMS[name]
+    found = right_hand_sides(*record(equations, start), list(equations))
+    answer = {state: models[0].text for state, (models, _) in zip(equations, found, strict=True)}
+    assert fidelity(answer, equations) == "identified", answer
+
+
+def test_noise_in_the_states_is_not_multiplied():
+    """With 1 % noise differences of neighbours have a noise of 20 % of the rates and more."""
+    equations, start = SYSTEMS["predator and prey"]
+    found = right_hand_sides(*record(equations, start, noise=0.01), list(equations))
+    answer = {state: models[0].text for state, (models, _) in zip(equations, found, strict=True)}
+    assert fidelity(answer, equations) == "identified", answer
+
+
+def test_integrals_are_those_of_calculus():
+    t = np.linspace(0, 2, 41)
+    whole = Record(t, np.exp(t)[:, None], ["x"])
+    assert np.allclose(whole.integral(whole.values(Term("x"), ())), np.exp(t) - 1, atol=1e-8)
+    scaled = Term("exp(-{0}*x)", (0.5,), 5)
+    assert np.allclose(whole.values(scaled, (2.0,)), np.exp(-2 * np.exp(whole.fine)), atol=1e-8)
+
+
+def test_monomials_are_all_up_to_a_degree():
+    assert [term.text for term in monomials(["x", "y"], 2)] == ["1", "x", "y", "x**2", "x*y", "y**2"]
+    assert len(monomials(["a", "b", "c", "d"], 3)) == 35
+
+
+def test_a_constant_state_and_a_short_record_have_an_answer():
+    t = np.linspace(0, 1, 12)
+    ((models, _),) = right_hand_sides(t, np.full((12, 1), 3.0), ["x0"])
+    assert models[0].text == "0"
+
+
+def test_the_method_solves_a_problem_as_a_whole_the_same_way_each_time():
+    problem = rd.problem("odes/24")
+    first, again = (Bidirectional().solve(problem, seed=0) for _ in range(2))
+    assert first == again and first[0].notes["stage"] == "integral"
+    assert set(first[0].solution) == set(problem.outputs) and len(first) <= 10
