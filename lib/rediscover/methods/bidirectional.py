@@ -9,9 +9,9 @@ import numpy as np
 from ..expressions import Expression, parse
 from ..problems import InitialValueProblem, LevelSet, Problem, Split, Task, Trajectories
 from ..search.formula import Found, is_exact
-from ..search.integral import right_hand_sides
 from ..search.level_sets import null_combination
 from ..search.regression import CONFIRMED, regress
+from ..search.right_hand_sides import right_hand_sides
 from . import Budget, Candidate, join
 from .tables import Tabular, complete_rows
 
@@ -31,7 +31,8 @@ class Bidirectional(Tabular):
     functions of monomials; quotients of polynomials; lookup of ``T(y) o g = a*h + b`` among all pairs of
     features; pursuit over a large library, on the target, its inverse, exponential and logarithm; pieces. For a
     level set, combinations of features that vanish on the cloud and not off it. For a trajectory, sparse right-hand
-    sides in integral form (`rediscover.search.integral`), without a derivative of the data.
+    sides in integral form (`rediscover.search.right_hand_sides`), without a derivative of the data; an evaluation is
+    then a fit of a right-hand side.
 
     An evaluation is one comparison with the target: of a feature, of a combination that is looked up, or of a
     model with other inner constants. At 150 million of them no stage is cut off and the pool holds a million
@@ -80,7 +81,7 @@ class Bidirectional(Tabular):
         if isinstance(problem, LevelSet):
             return self.level_sets(problem, budget, seed)
         if isinstance(problem, Trajectories):
-            return self.equations(problem, seed)
+            return self.equations(problem, budget, seed)
         return super().answer(problem, budget, seed)
 
     def level_sets(self, problem: LevelSet, budget: Budget, seed: int) -> list[Candidate]:
@@ -99,12 +100,14 @@ class Bidirectional(Tabular):
             for null in nulls
         ]
 
-    def equations(self, problem: Trajectories, seed: int) -> list[Candidate]:
+    def equations(self, problem: Trajectories, budget: Budget, seed: int) -> list[Candidate]:
         """Right-hand sides in integral form; the i-th best of each state go together."""
         t, states, _ = problem.trajectory(seed)
         whole = isinstance(problem, InitialValueProblem)
         rows = slice(None) if whole else problem.time_blocks(len(t))[problem.fitted]
-        fronts = right_hand_sides(t[rows], states[rows], problem.inputs)
+        fronts = right_hand_sides(
+            t[rows], states[rows], problem.inputs, int(budget.evaluations) // len(problem.outputs)
+        )
         parts = [
             [
                 Candidate(

@@ -1,25 +1,27 @@
 """Sparse right-hand sides of ordinary differential equations, from a trajectory in integral form.
 
-x(t) = x(t_0) + sum_k c_k int phi_k(x(s)) ds is linear in c and needs no derivative of the data: noise stays what it is
-in the states, where differences would divide it by the time step. Terms phi_k come from a library that knows no
-problem; constants within them are fitted once a few terms are chosen.
+Terms come from a library that knows no problem: monomials, and functions of one or two states. They are taken away one
+by one; constants within functions are fitted once a few terms are chosen; then the system that was found replaces the
+curve between the times (`rediscover.search.trajectories`), and its constants are fitted again.
 """
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from scipy.integrate import cumulative_simpson
-from scipy.interpolate import make_interp_spline, make_smoothing_spline
 from scipy.optimize import least_squares
 
-from ..expressions import parse
+from .trajectories import Model, Record, Term
 
-SUBSTEPS = 4  # of the quadrature in one interval of the record
-INTERPOLATED = 1e-4  # residual of the smoothing spline, over the spread, below which the record counts as without noise
+ROUNDS = 12  # of following a model and fitting it again
+SETTLED = 0.01  # relative change of the residual below which that ends
+EXPLAINED = 1e-4  # residual, over the spread, below which a record has neither noise nor functions to be looked for
+AGAIN = 12  # models of each state that are fitted again with the best system between the times
+NEGLIGIBLE = 1e-4  # size of a term over that of the rate, below which, or below noise over range, it is left out
+FEW_STATES = 2  # up to which functions are looked for whatever polynomials explain
+INTERPOLATED = 1e-4  # noise, over the range, below which a record is interpolated, above it smoothed
 DEGREES = (1, 2, 3)  # of the polynomials that are tried, one after the other
 UNIVARIATE = (1, 2, 3, 5)  # of one state
 SCALES = (0.25, 0.5, 1.0, 2.0, 4.0)  # of inner constants, over the typical size of what they stand beside
@@ -33,31 +35,9 @@ CONDITION = 1e-10  # of singular values, below which columns count as dependent
 CANCELLING = 50.0  # size of a term over that of the rate, above which a model only cancels
 
 
-class Term(NamedTuple):
-    """A function of the states with inner constants, written ``{0}``, ``{1}``, ... in its text."""
-
-    text: str
-    start: tuple[float, ...] = ()
-    nodes: int = 1
-
-
-@dataclass(frozen=True)
-class Model:
-    """Terms of one right-hand side with their constants; `loss` is the mean squared distance to the states."""
-
-    terms: tuple[Term, ...]
-    inner: tuple[tuple[float, ...], ...]
-    coefficients: tuple[float, ...]
-    loss: float
-    bits: float = np.inf
-
-    @property
-    def text(self) -> str:
-        parts = []
-        for term, inner, c in zip(self.terms, self.inner, self.coefficients, strict=True):
-            body = term.text.format(*(f"({k:.12g})" for k in inner))
-            parts.append(f"({c:.12g})" if body == "1" else f"({c:.12g})*{body}")
-        return " + ".join(parts) or "0"
+def degrees(names: Sequence[str]) -> tuple[int, ...]:
+    """Of the polynomials that are tried."""
+    return UNIVARIATE if len(names) == 1 else DEGREES
 
 
 def monomials(names: Sequence[str], degree: int) -> list[Term]:
@@ -81,7 +61,8 @@ def functions(names: Sequence[str], sizes: Sequence[float]) -> list[Term]:
     single = [*_functions(names, sizes)]
     products = [Term(f"{name}*{f.text}", f.start, f.nodes + 2) for f in single for name in names]
     pairs = itertools.combinations(_functions(names, sizes, plain=True), 2)
-    return single + products + [Term(f"{f.text}*{g.text}", nodes=f.nodes + g.nodes + 1) for f, g in pairs]
+    every = single + products + [Term(f"{f.text}*{g.text}", nodes=f.nodes + g.nodes + 1) for f, g in pairs]
+    return [term._replace(choice=math.log2(len(every))) for term in every]
 
 
 def _functions(names: Sequence[str], sizes: Sequence[float], plain: bool = False) -> Iterator[Term]:
@@ -110,41 +91,6 @@ def _functions(names: Sequence[str], sizes: Sequence[float], plain: bool = False
             yield Term(f"exp(-{{0}}*{u})", (1 / k,), nodes + 3)
 
 
-class Record:
-    """A trajectory with its smooth interpolation, on which terms are integrated.
-
-    Parameters
-    ----------
-    t : ndarray, shape (n,)
-        Increasing.
-    states : ndarray, shape (n, n_states)
-    names : of the states
-    """
-
-    def __init__(self, t: np.ndarray, states: np.ndarray, names: Sequence[str]):
-        self.t, self.states, self.names = np.asarray(t, float), np.asarray(states, float), list(names)
-        self.fine = np.interp(np.arange((len(t) - 1) * SUBSTEPS + 1) / SUBSTEPS, np.arange(len(t)), self.t)
-        self.smooth = np.column_stack([self._interpolate(column) for column in self.states.T])
-        self.columns = dict(zip(self.names, self.smooth.T, strict=True))
-
-    def _interpolate(self, column: np.ndarray) -> np.ndarray:
-        spread = np.ptp(column) or 1.0
-        smoothed = make_smoothing_spline(self.t, column / spread)
-        if np.sqrt(np.mean((smoothed(self.t) - column / spread) ** 2)) < INTERPOLATED:
-            smoothed = make_interp_spline(self.t, column / spread, k=min(5, len(self.t) - 1))
-        return spread * smoothed(self.fine)
-
-    def values(self, term: Term, inner: Sequence[float]) -> np.ndarray:
-        """Values of a term on the fine times, shape (n_fine,)."""
-        expression = parse(term.text.format(*(f"({k!r})" for k in inner)), names=self.names)
-        with np.errstate(all="ignore"):
-            return np.broadcast_to(np.asarray(expression(self.columns), float), self.fine.shape)
-
-    def integral(self, values: np.ndarray) -> np.ndarray:
-        """Integrals from the first time to each, shape (n,)."""
-        return cumulative_simpson(values, x=self.fine, initial=0.0)[::SUBSTEPS]
-
-
 class Search:
     """The right-hand side of one state: polynomials, with no, one or two functions beside them, and terms taken away.
 
@@ -160,29 +106,57 @@ class Search:
     """
 
     def __init__(self, record: "Record", state: int, terms: list[Term], integrals: np.ndarray):
-        self.record, self.terms, self.integrals = record, terms, integrals
-        y = record.states[:, state]
-        self.y, self.spread = y - y.mean(), float(y.std()) or 1.0
-        self.rate = float(np.abs(np.gradient(record.smooth[:, state], record.fine)).max()) or 1.0
+        self.record, self.state, self.terms, self.integrals = record, state, terms, integrals
+        self.weights = 1 / record.profile[:, state]
+        self.y = self.centred(record.states[:, state])
+        self.spread = float(np.sqrt(np.mean(self.y**2))) or 1.0
         self.evaluations = 0
 
-    def front(self) -> list[Model]:
-        """Models, the one of shortest description first."""
+    def centred(self, columns: np.ndarray) -> np.ndarray:
+        """Columns without what a constant beside them explains, in units of the noise."""
+        mean = self.weights**2 @ columns / (self.weights**2).sum()
+        return ((columns - mean).T * self.weights).T
+
+    def fit(self, terms: Sequence[Term]) -> Model:
+        """All terms without inner constants, by least squares."""
+        c, off = self._solved(self._columns(terms, [()] * len(terms)))
+        return Model(tuple(terms), ((),) * len(terms), tuple(c.tolist()), float(np.mean(off**2)))
+
+    def polynomials(self, degree: int) -> list[Model]:
+        """That of a degree, and what is left when terms are taken away."""
+        base = monomials(self.record.names, degree)
+        return self.eliminated(base, [()] * len(base))
+
+    def again(self, model: Model) -> Model:
+        """A model with its constants fitted to this record."""
+        moving = [(term, inner) for term, inner in zip(model.terms, model.inner, strict=True) if inner]
+        fixed = [term for term, inner in zip(model.terms, model.inner, strict=True) if not inner]
+        found = self.refined(fixed, [t for t, _ in moving], [c for _, inner in moving for c in inner])[0]
+        terms, inner = [*fixed, *(t for t, _ in found)], [()] * len(fixed) + [k for _, k in found]
+        c, off = self._solved(self._columns(terms, inner))
+        return Model(tuple(terms), tuple(inner), tuple(c.tolist()), float(np.mean(off**2)))
+
+    def with_functions(self, limit: int) -> list[Model]:
+        """Polynomials with one or two functions beside them, and what is left when terms are taken away.
+
+        No further one is tried after `limit` evaluations.
+        """
         models: list[Model] = []
-        degrees = UNIVARIATE if len(self.record.names) == 1 else DEGREES
-        for degree in degrees:
+        for degree in degrees(self.record.names):
             base = monomials(self.record.names, degree)
-            models += self.eliminated(base, [()] * len(base))
-            joined = [self.joined(base, [], k) for k in self.promising(base, [])]
+            joined = [self.joined(base, [], k) for k in self.promising(base, []) if self.evaluations < limit]
             joined.sort(key=lambda pair: pair[1])
-            for found, _ in joined:
-                models += self.eliminated(
-                    [*base, *(term for term, _ in found)], [()] * len(base) + [k for _, k in found]
-                )
+            tried = [found for found, _ in joined]
             for found, _ in joined[:SECOND]:
-                for second in self.promising(base, found)[: REFINED // 2]:
-                    both, _ = self.joined(base, found, second)
-                    models += self.eliminated([*base, *(t for t, _ in both)], [()] * len(base) + [k for _, k in both])
+                seconds = self.promising(base, found)[: REFINED // 2]
+                tried += [self.joined(base, found, k)[0] for k in seconds if self.evaluations < limit]
+            for found in tried:
+                inner = [k for _, k in found]
+                models += self.eliminated([*base, *(term for term, _ in found)], [()] * len(base) + inner)
+        return models
+
+    def described(self, models: list[Model]) -> list[Model]:
+        """The sound ones with their bits, shortest first; of several with the same terms the best."""
         sound = [model for model in models if self.is_sound(model)] or models[:1]
         rows = self.rows(min(sound, key=lambda model: model.loss))
         best: dict[tuple, Model] = {}
@@ -199,7 +173,7 @@ class Search:
         columns = self._columns(terms, inner)
         u, sizes, _ = np.linalg.svd(columns, full_matrices=False)
         Q = u[:, sizes > CONDITION * sizes[0]]
-        centred = self.integrals - self.integrals.mean(axis=0)
+        centred = self.centred(self.integrals)
         before = np.linalg.norm(centred, axis=0)
         left = centred - Q @ (Q.T @ centred)
         left -= Q @ (Q.T @ left)  # twice is enough
@@ -222,7 +196,11 @@ class Search:
     def joined(self, base: list[Term], found: list[tuple[Term, tuple]], k: int) -> tuple[list, float]:
         """The functions with one more, inner constants fitted beside the whole base, and the residual."""
         terms = [*(term for term, _ in found), self.terms[k]]
-        start = np.array([c for _, inner in found for c in inner] + list(self.terms[k].start))
+        return self.refined(base, terms, [c for _, inner in found for c in inner] + list(self.terms[k].start))
+
+    def refined(self, base: list[Term], terms: list[Term], constants: Sequence[float]) -> tuple[list, float]:
+        """Terms with their inner constants fitted from those given, beside a base, and the residual."""
+        start = np.array(constants, float)
         fixed = self._columns(base, [()] * len(base))
 
         def residuals(scaled: np.ndarray) -> np.ndarray:
@@ -271,10 +249,10 @@ class Search:
         return [tuple(itertools.islice(left, len(term.start))) for term in terms]
 
     def _columns(self, terms, inner) -> np.ndarray:
-        """Integrals of terms, without their means."""
+        """Integrals of terms."""
         values = [self.record.integral(self.record.values(*pair)) for pair in zip(terms, inner, strict=True)]
         columns = np.column_stack(values) if values else np.zeros((len(self.y), 0))
-        return columns - columns.mean(axis=0)
+        return self.centred(columns)
 
     def _solved(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coefficients and residuals."""
@@ -297,20 +275,70 @@ class Search:
     def bits(self, model: Model, rows: float) -> float:
         """Length of the description of residuals, terms and constants."""
         constants = sum(1 + len(inner) for inner in model.inner)
-        structure = NODE_BITS * sum(term.nodes for term in model.terms) + constants * np.log2(len(self.y)) / 2
+        structure = (
+            sum(NODE_BITS * term.nodes + term.choice for term in model.terms) + constants * np.log2(len(self.y)) / 2
+        )
         return float(rows / 2 * np.log2(model.loss / self.spread**2 + FLOOR**2) + structure)
 
     def is_sound(self, model: Model) -> bool:
-        """Whether its terms do not only cancel each other."""
+        """Whether its terms neither only cancel each other nor do nothing."""
+        values = [self.record.values(term, inner) for term, inner in zip(model.terms, model.inner, strict=True)]
+        rate, noisy = self.record.rates[self.state], self.record.noise[self.state]
         sizes = [
-            abs(c) * np.ptp(self.record.values(term, inner))
-            for term, inner, c in zip(model.terms, model.inner, model.coefficients, strict=True)
+            (abs(c) * np.abs(v).max(), abs(c) * np.ptp(v)) for c, v in zip(model.coefficients, values, strict=True)
         ]
-        return np.isfinite(model.loss) and all(size < CANCELLING * self.rate for size in sizes)
+        return np.isfinite(model.loss) and all(
+            high > max(NEGLIGIBLE, noisy) * rate and range < CANCELLING * rate for high, range in sizes
+        )
 
 
-def right_hand_sides(t, states, names: Sequence[str]) -> list[tuple[list[Model], int]]:
+def followed(record: Record, degree: int) -> Record:
+    """The record with a polynomial system between its times, fitted to it until both agree."""
+    terms, last = monomials(record.names, degree), np.inf
+    for _ in range(ROUNDS):
+        searches = _searches(record)
+        system = [search.fit(terms) for search in searches]
+        worst = max(np.sqrt(model.loss) / search.spread for model, search in zip(system, searches, strict=True))
+        new = record.follow(system) if worst < (1 - SETTLED) * last else None
+        if new is None:
+            break
+        record, last = new, worst
+    return record
+
+
+def _searches(record: Record, terms: Sequence[Term] = (), integrals: np.ndarray | None = None) -> list[Search]:
+    table = np.zeros((len(record.t), 0)) if integrals is None else integrals
+    return [Search(record, i, list(terms), table) for i in range(len(record.names))]
+
+
+def polynomials(record: Record) -> tuple[Record, list[list[Model]], list[int]]:
+    """Sparse polynomials of each state, the chosen one first.
+
+    Also the record with the best system between its times, and the evaluations that each state cost.
+    """
+    pools: list[list[Model]] = [[] for _ in record.names]
+    spent, found = [0] * len(pools), []
+    for degree in degrees(record.names):
+        curve, bits = followed(record, degree), 0.0
+        for i, search in enumerate(_searches(curve)):
+            models = search.polynomials(degree)
+            bits += search.described(models)[0].bits
+            pools[i] += models
+            spent[i] += search.evaluations
+        found.append((bits, degree, curve))
+    best = min(found)[2]
+    return best, [search.described(pool) for search, pool in zip(_searches(best), pools, strict=True)], spent
+
+
+def explained(record: Record, models: Sequence[Model]) -> list[bool]:
+    """Whether each model leaves no more of its state than `EXPLAINED`."""
+    return [bool(m.loss <= (EXPLAINED * s.spread) ** 2) for m, s in zip(models, _searches(record), strict=True)]
+
+
+def right_hand_sides(t, states, names: Sequence[str], evaluations: int = 10**9) -> list[tuple[list[Model], int]]:
     """For each state its models, the chosen one first, and the evaluations that they cost.
+
+    A record that polynomials do not explain through every state is smoothed.
 
     Parameters
     ----------
@@ -318,15 +346,41 @@ def right_hand_sides(t, states, names: Sequence[str]) -> list[tuple[list[Model],
         Increasing.
     states : array_like, shape (n, n_states)
     names : of the states
+    evaluations : int
+        Fits of a right-hand side, of each state, after which no further function is tried.
     """
-    record = Record(t, states, names)
+    with np.errstate(all="ignore"):
+        return _right_hand_sides(t, states, names, evaluations)
+
+
+def _right_hand_sides(t, states, names, evaluations):
+    record, pools, spent = polynomials(Record(t, states, names))
+    done = explained(record, [pool[0] for pool in pools])
+    if not all(done) and record.noise.max() > INTERPOLATED:
+        record, pools, more = polynomials(Record(t, states, names, smoothed=True))
+        done, spent = [False] * len(names), [a + b for a, b in zip(spent, more, strict=True)]
+    searches = _searches(record, *tabulated(record))
+    for i, search in enumerate(searches):
+        if not done[i] or len(names) <= FEW_STATES:
+            pools[i] = search.described(pools[i] + search.with_functions(evaluations - spent[i]))
+    searches += _searches(curve := record.follow([pool[0] for pool in pools]) or record)
+    if curve is not record:
+        for i, search in enumerate(searches[len(names) :]):
+            pools[i] = search.described([search.again(model) for model in pools[i][:AGAIN]])
+    for i, search in enumerate(searches):
+        spent[i % len(names)] += search.evaluations
+    return list(zip(pools, spent, strict=True))
+
+
+def tabulated(record: Record) -> tuple[list[Term], np.ndarray]:
+    """The functions that are finite on a record, and their integrals, shape (n, n_terms)."""
     kept, integrals = [], []
-    for term in functions(names, np.maximum(np.abs(record.states).mean(axis=0), 1e-12).tolist()):
+    for term in functions(record.names, np.maximum(np.abs(record.states).mean(axis=0), 1e-12).tolist()):
         values = record.values(term, term.start)
-        column = record.integral(values) if np.isfinite(values).all() else None
+        plain = record.values(term._replace(text=term.text.replace("abs", "")), term.start)
+        bends = "abs" not in term.text or not (np.ptp(np.sign(plain * values)) == 0)
+        column = record.integral(values) if bends and np.isfinite(values).all() else None
         if column is not None and np.abs(column).max() < 1e12:
             kept.append(term)
             integrals.append(column)
-    table = np.column_stack(integrals)
-    searches = [Search(record, i, kept, table) for i in range(len(names))]
-    return [(search.front(), search.evaluations) for search in searches]
+    return kept, np.column_stack(integrals)
