@@ -8,6 +8,7 @@ from ...problems import problem
 from ...report.facts import one, setting, shared, shown, table
 from ...report.papers import published
 from ...system.studies import studies
+from .analysis import printed_cells
 
 
 def facts() -> dict[str, Any]:
@@ -35,12 +36,28 @@ def facts() -> dict[str, Any]:
         "tests": (len(tests), "word"),
         "tests.one_sided": (tests["one_sided_min"].notna().sum(), "word"),
         "tests.not_two_sided": (tests["two_sided_min"].isna().sum(), "word"),
+        "found": _found(),
+        "found.printed": _marks().max(),
+        "found.printed.method": _marks().idxmax(),
         "sindy": _matches("SINDy"),
         "operon": _matches("Operon"),
         "weak.marks": shared(*(shown(weak[name], "word") for name in ("WSINDy", "EWSINDy"))),
         "flow.nodes": shared(*(f"{flow[f'complexity_{source}']:.0f}" for source in ("printed", "rediscover"))),
         "noisy": {name: (noisy[name], 2) for name in ("sindy", "operon", "zero")},
     }
+
+
+def _found():
+    """Systems found by some methods, on clean data and at 40 dB."""
+    found = table("mdbench_odes_found").set_index("method")
+    shown = ("sindy_cross", "operon", "bidirectional")
+    return {name: {"clean": found.loc[name, "clean"], "40": found.loc[name, "40 dB"]} for name in shown}
+
+
+def _marks():
+    """Check marks printed for each method."""
+    cells = pd.concat([printed_cells(name) for name in ("mdbench_table_a5", "mdbench_table_a6")])
+    return (cells["status"] == "found").groupby(cells["method"]).sum()
 
 
 def _out_of_reach(systems):
