@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -157,8 +157,7 @@ def finished(program: Scored, parts: Parts, data: Table) -> tuple[Expression, fl
     if parts.final is not None:
         fits.append(parts.final(program.reading, data))
     constants, mse = min(fits, key=lambda fit: fit[1])
-    names = [slot.name for slot in program.reading.slots]
-    return program.reading.expression.substitute(dict(zip(names, constants, strict=True))), mse
+    return replace(program, constants=constants).expression, mse
 
 
 def in_units(expression: Expression, task: Task, units: Sequence[float]) -> str:

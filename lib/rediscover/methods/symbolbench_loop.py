@@ -14,6 +14,7 @@ from ..problems import InitialValueProblem, generator
 from ..search import verification_loop as loop
 from . import Budget, Candidate
 from .endpoint import RUN, Endpoint, texts
+from .verification_loop import candidates
 
 STRATEGIES = {
     "naive": ("task", "form"),
@@ -82,19 +83,10 @@ class SymbolbenchLoop(Endpoint):
             tolerance=self.tolerance,
             proposals=budget.evaluations,
         )
-        picked, last = loop.select(outcome.pool), outcome.progress[-1]
+        picked = loop.select(outcome.pool)
         curve = [[step.epoch, step.score] for step in outcome.progress if np.isfinite(step.score)]
-        notes = {"proposer": self.proposer, "failed": last.failed, **spent}
-        return [
-            Candidate(
-                answer.solution,
-                loss=1.0 - answer.score,
-                complexity=answer.complexity,
-                evaluations=last.proposed,
-                notes=notes | {"skeletons": answer.proposal, "curve": curve if answer is picked else []},
-            )
-            for answer in sorted(outcome.pool, key=lambda answer: answer is not picked)
-        ]
+        ranked = sorted(outcome.pool, key=lambda answer: answer is not picked)
+        return candidates(ranked, outcome, curve, proposer=self.proposer, **spent)
 
     def metered(self, control: loop.Proposer, observed: np.ndarray, spent: Counter) -> loop.Proposer:
         """A control that counts what a model in its place would have been sent."""

@@ -1,5 +1,6 @@
 """SymbolBench's verification loop with proposers that need no language model."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -55,18 +56,22 @@ class LoopGrammar(Method):
             better = verify.scored(picked.proposal, fitted)
             chosen = better if better.score >= picked.score else picked
         curve = [[step.epoch, step.score, step.complexity] for step in outcome.progress]
-        last = outcome.progress[-1]
-        ranked = [chosen, *(answer for answer in outcome.pool if answer is not picked)]
-        return [
-            Candidate(
-                answer.solution,
-                loss=1.0 - answer.score,
-                complexity=answer.complexity,
-                evaluations=last.proposed,
-                notes={"skeletons": answer.proposal, "failed": last.failed, "curve": curve if answer is chosen else []},
-            )
-            for answer in ranked
-        ]
+        return candidates([chosen, *(answer for answer in outcome.pool if answer is not picked)], outcome, curve)
+
+
+def candidates(ranked: Iterable[loop.Verified], outcome: loop.Outcome, curve: list, **notes: Any) -> list[Candidate]:
+    """Answers of a loop, the chosen one first; its notes have the curve of the search."""
+    last = outcome.progress[-1]
+    return [
+        Candidate(
+            answer.solution,
+            loss=1.0 - answer.score,
+            complexity=answer.complexity,
+            evaluations=last.proposed,
+            notes={"skeletons": answer.proposal, "failed": last.failed, "curve": [] if i else curve, **notes},
+        )
+        for i, answer in enumerate(ranked)
+    ]
 
 
 @dataclass(frozen=True)

@@ -171,7 +171,7 @@ class Grammar:
                 continue
             words = ["1" if word == "C" else word for word in sentence.words]
             tree = merged(parse(" ".join(words), inputs).tree)
-            if usable(tree):
+            if within_limits(tree):
                 return with_numbers(tree)
         return (inputs[int(rng.integers(len(inputs)))],)
 
@@ -187,7 +187,7 @@ def merged(tree: tuple) -> tuple:
     return fold(tree, merge)
 
 
-def usable(tree: tuple) -> bool:
+def within_limits(tree: tuple) -> bool:
     """Whether a tree has a variable and keeps the limits."""
     expression = Expression(tree)
     return expression.names not in ((), ("#",)) and expression.size <= TOKENS and slots_in(tree) <= COUNT
@@ -227,8 +227,8 @@ class Genetic:
         for _ in range(ATTEMPTS if programs or shown.parent else 0):
             parent = shown.parent or programs[int(rng.integers(len(programs)))]
             others = [program for program in programs if program is not parent]
-            a = tokens_of(parent, inputs)
-            b = tokens_of(others[int(rng.integers(len(others)))], inputs) if others else None
+            a = batch_of(parent, inputs)
+            b = batch_of(others[int(rng.integers(len(others)))], inputs) if others else None
             if a is None:
                 continue
             if b is not None and rng.random() < CROSSOVER:
@@ -237,13 +237,13 @@ class Genetic:
                 child = mutated(a, KINDS[int(rng.integers(len(KINDS)))], palette, state)
             tree = merged(to_tree(child, 0, inputs))
             same = np.array_equal(child.tokens[0, : child.sizes[0]], a.tokens[0, : a.sizes[0]])
-            if not same and usable(tree):
+            if not same and within_limits(tree):
                 return with_numbers(tree)
         return Grammar.tree(inputs, rng)
 
 
 @functools.lru_cache(maxsize=1000)
-def tokens_of(program: Scored, inputs: tuple[str, ...]) -> Programs | None:
+def batch_of(program: Scored, inputs: tuple[str, ...]) -> Programs | None:
     """The program alone in a batch with room to grow; None if it holds what no operator stands for."""
     found = postfix(program.reading, inputs)
     if found is None:
