@@ -5,7 +5,7 @@ from rediscover.expressions import parse
 from rediscover.methods.bidirectional import Bidirectional
 from rediscover.metrics.dynamics import fidelity
 from rediscover.search.right_hand_sides import monomials, right_hand_sides
-from rediscover.search.trajectories import Record, Term
+from rediscover.search.trajectories import NODES_AT, Model, Record, Term, noise
 
 import numpy as np
 import pytest
@@ -15,11 +15,13 @@ SYSTEMS = {
     "predator and prey": ({"x0": "1.1*x0 - 0.6*x0*x1", "x1": "-0.8*x1 + 0.3*x0*x1"}, [2.0, 1.5]),
     "damped pendulum": ({"x0": "x1", "x1": "-0.3*x1 - 2.2*sin(x0)"}, [1.9, 0.0]),
     "saturation": ({"x0": "-0.9*x0/(1.4 + x0)"}, [5.0]),
+    "fast chaos": ({"x": "9*(y - x)", "y": "24*x - y - x*z", "z": "x*y - 2.4*z"}, [2.0, 1.0, 20.0]),
+    "decay in a few steps": ({"x": "-0.7*x**3"}, [6.0]),
     "chaos": ({"x0": "-x1 - x2", "x1": "x0 + 0.25*x1", "x2": "0.3 + x2*x0 - 4.5*x2"}, [1.0, 1.0, 0.0]),
 }
 
 
-def record(equations, start, noise=0.0):
+def record(equations, start, level=0.0):
     right = [parse(text) for text in equations.values()]
     t = np.linspace(0, 8, 120)
 
@@ -27,7 +29,7 @@ def record(equations, start, noise=0.0):
         return [float(side(dict(zip(equations, x, strict=True)))) for side in right]
 
     states = solve_ivp(rates, (0, 8), start, t_eval=t, rtol=1e-6, atol=1e-8, method="LSODA").y.T
-    return t, states * (1 + noise * np.random.default_rng(1).standard_normal(states.shape))
+    return t, states * (1 + level * np.random.default_rng(1).standard_normal(states.shape))
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
@@ -41,9 +43,39 @@ def test_systems_are_identified_without_noise(name):
 def test_noise_in_the_states_is_not_multiplied():
     """With 1 % noise differences of neighbours have a noise of 20 % of the rates and more."""
     equations, start = SYSTEMS["predator and prey"]
-    found = right_hand_sides(*record(equations, start, noise=0.01), list(equations))
+    found = right_hand_sides(*record(equations, start, level=0.01), list(equations))
     answer = {state: models[0].text for state, (models, _) in zip(equations, found, strict=True)}
     assert fidelity(answer, equations) == "identified", answer
+
+
+def test_noise_in_proportion_to_the_states_is_weighted():
+    """A state over three decades: weighted alike, the noise of its peaks hides what moves it where it is small."""
+    equations, start = {"x0": "-0.9*x0*x1", "x1": "0.9*x0*x1 - 0.5*x1"}, [6.0, 0.01]
+    t, states = record(equations, start, level=0.01)
+    size, profile = noise(states[:, 1])
+    assert size > 0 and profile.max() > 20 * profile.min()
+    found = right_hand_sides(t, states, list(equations))
+    answer = {state: models[0].text for state, (models, _) in zip(equations, found, strict=True)}
+    assert fidelity(answer, equations) == "identified", answer
+
+
+def test_what_follows_a_record_takes_the_place_of_the_curve():
+    """Between times that are far apart, the solution of the right system is nearer to the truth than a spline."""
+    t = np.linspace(0, 2, 9)
+    states = 5 / np.sqrt(1 + 50 * t)[:, None]  # x' = -x**3
+    curve = Record(t, states, ["x"])
+    model = Model((Term("x**3"),), ((),), (-1.0,), 0.0)
+    fine = (t[:-1, None] + np.diff(t)[:, None] * NODES_AT).ravel()
+    errors = [np.abs(at.columns["x"] - 5 / np.sqrt(1 + 50 * fine)).max() for at in (curve, curve.follow([model]))]
+    assert errors[1] < 0.05 * errors[0]
+    assert curve.follow([Model((Term("x"),), ((),), (3.0,), 0.0)]) is None  # it runs away from the record
+
+
+def test_a_budget_ends_the_search_of_functions():
+    t, states = record(*SYSTEMS["damped pendulum"])
+    found = [right_hand_sides(t, states, ["x0", "x1"], limit) for limit in (100, 10**6)]
+    short, whole = (sum(spent for _, spent in each) for each in found)
+    assert short < whole / 2
 
 
 def test_integrals_are_those_of_calculus():
