@@ -331,7 +331,7 @@ def test_strips_have_two_panels_per_method_and_a_point_per_finite_score():
         for name in ("sindy", "operon", "oracle")
     ]
     axes = figures.strips(scored(rows)).axes
-    assert [ax.get_ylabel() for ax in axes[::2]] == ["operon", "sindy"]
+    assert [ax.get_ylabel() for ax in axes[::2]] == ["Operon", "SINDy"]
     assert axes[0].lines[0].get_xdata().tolist() == [1, 3] and len(axes[1].lines[0].get_xdata()) == 3
 
 
@@ -345,7 +345,7 @@ def test_boxes_have_one_box_per_method_and_level_of_noise():
     rows = [{"method": m, "snr_db": s} for m in ("sindy", "operon", "zero") for s in (math.inf, 20.0)]
     axes = figures.boxes(scored(rows)).axes
     assert [len(ax.patches) for ax in axes] == [4, 4]
-    assert [text.get_text() for text in axes[0].get_yticklabels()] == ["operon", "sindy"]
+    assert [text.get_text() for text in axes[0].get_yticklabels()] == ["Operon", "SINDy"]
 
 
 # Parameters, and what 41 takes from 40

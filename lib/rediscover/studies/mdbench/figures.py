@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from ...report.plots import colour, order, style
+from ...report.plots import colour, display_name, order, style
 from ...report.tables import CONTROLS
 from .analysis import label
 
@@ -36,7 +36,7 @@ def boxes(scored: pd.DataFrame):
                 if len(values):
                     ax.boxplot(values, positions=[i * height + j], orientation="horizontal", **look)
             ax.set(xscale="log", xlabel=title)
-        axes[0].set_yticks([i * height + (len(levels) - 1) / 2 for i in range(len(names))], names)
+        axes[0].set_yticks([i * height + (len(levels) - 1) / 2 for i in range(len(names))], [*map(display_name, names)])
         axes[0].invert_yaxis()
         keys = [plt.Rectangle((0, 0), 1, 1, facecolor="black", alpha=shade) for shade in shades]
         figure.legend(keys, map(decibels, levels), loc="outside lower center", ncols=len(levels))
@@ -54,7 +54,7 @@ def strips(scored: pd.DataFrame):
     with style():
         figure, axes = plt.subplots(len(names), 2, figsize=size, sharex=True, sharey="col", squeeze=False)
         for row, name in zip(axes, names, strict=True):
-            row[0].set_ylabel(name)
+            row[0].set_ylabel(display_name(name))
             for ax, measure in zip(row, PANELS, strict=True):
                 for level, shade in zip(levels, shades, strict=True):
                     part = scored[(scored["method"] == name) & (scored["snr_db"] == level)]
