@@ -1,6 +1,7 @@
 """Multiple shooting: the constants of differential equations from integrated, not differentiated, data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -96,20 +97,10 @@ class _Shooting:
         x = np.repeat(self.start[None], len(sets), axis=0)
         h, path = self.step / SUBSTEPS, []
 
-        def rates(x):
-            states = {name: x[..., i] for i, name in enumerate(self.names)}
-            slopes = np.empty_like(x)
-            for i, part in enumerate(self.program(constants | states)):
-                slopes[..., i] = part
-            return slopes
-
         with np.errstate(all="ignore"):
             for _ in range(self.window):
                 for _ in range(SUBSTEPS):
-                    a = rates(x)
-                    b = rates(x + h / 2 * a)
-                    c = rates(x + h / 2 * b)
-                    x = x + h / 6 * (a + 2 * b + 2 * c + rates(x + h * c))
+                    x = runge_kutta(self.program, self.names, x, h, constants)
                 path.append(x)
         return np.stack(path, axis=2)
 
@@ -117,3 +108,44 @@ class _Shooting:
         """Derivatives of the residuals with respect to the scaled constants, by differences."""
         both = self(np.concatenate([c[None], c + STEP * np.eye(len(c))]) * unit)
         return (both[1:] - both[0]).T / STEP
+
+
+def runge_kutta(
+    right: Program,
+    names: Sequence[str],
+    x: np.ndarray,
+    h: float | np.ndarray,
+    constants: Mapping = MappingProxyType({}),
+) -> np.ndarray:
+    """States after one step of Runge and Kutta's method of fourth order, of many systems or states side by side.
+
+    Parameters
+    ----------
+    right : Program
+        Of all right-hand sides, in the order of `names`.
+    names : of the states
+    x : ndarray, shape (..., n_states)
+    h : step, of a shape that broadcasts against x
+    constants : values of what else is named in the right-hand sides
+
+    Returns
+    -------
+    ndarray of the shape of x; plain arithmetic, so that what overflows is not finite.
+
+    Examples
+    --------
+    >>> runge_kutta(Program([parse("-x").tree]), ["x"], np.array([[1.0], [2.0]]), 0.1).round(6).tolist()
+    [[0.904838], [1.809675]]
+    """
+
+    def rates(x: np.ndarray) -> np.ndarray:
+        states = {name: x[..., i] for i, name in enumerate(names)}
+        slopes = np.empty_like(x)
+        for i, part in enumerate(right({**constants, **states})):
+            slopes[..., i] = part
+        return slopes
+
+    a = rates(x)
+    b = rates(x + h / 2 * a)
+    c = rates(x + h / 2 * b)
+    return x + h / 6 * (a + 2 * b + 2 * c + rates(x + h * c))

@@ -117,10 +117,10 @@ class Search:
         mean = self.weights**2 @ columns / (self.weights**2).sum()
         return ((columns - mean).T * self.weights).T
 
-    def fit(self, terms: Sequence[Term]) -> Model:
-        """All terms without inner constants, by least squares."""
-        c, off = self._solved(self._columns(terms, [()] * len(terms)))
-        return Model(tuple(terms), ((),) * len(terms), tuple(c.tolist()), float(np.mean(off**2)))
+    def fit(self, terms: Sequence[Term], inner: Sequence[tuple], columns: np.ndarray | None = None) -> Model:
+        """Coefficients of terms by least squares; `columns` are the terms' integrals, where they are known."""
+        c, off = self._solved(self._columns(terms, inner) if columns is None else columns)
+        return Model(tuple(terms), tuple(inner), tuple(c.tolist()), float(np.mean(off**2)))
 
     def polynomials(self, degree: int) -> list[Model]:
         """That of a degree, and what is left when terms are taken away."""
@@ -132,9 +132,7 @@ class Search:
         moving = [(term, inner) for term, inner in zip(model.terms, model.inner, strict=True) if inner]
         fixed = [term for term, inner in zip(model.terms, model.inner, strict=True) if not inner]
         found = self.refined(fixed, [t for t, _ in moving], [c for _, inner in moving for c in inner])[0]
-        terms, inner = [*fixed, *(t for t, _ in found)], [()] * len(fixed) + [k for _, k in found]
-        c, off = self._solved(self._columns(terms, inner))
-        return Model(tuple(terms), tuple(inner), tuple(c.tolist()), float(np.mean(off**2)))
+        return self.fit([*fixed, *(t for t, _ in found)], [()] * len(fixed) + [k for _, k in found])
 
     def with_functions(self, limit: int) -> list[Model]:
         """Polynomials with one or two functions beside them, and what is left when terms are taken away.
@@ -182,16 +180,11 @@ class Search:
         self.evaluations += len(self.terms)
         with np.errstate(all="ignore"):
             gains = np.where(norms > 1e-7 * before, (rest @ left / norms) ** 2, -1.0)
-        chosen: list[int] = []
-        families: dict[str, int] = {}
+        chosen: dict[str, int] = {}  # starts of one form lead to the same constants
         for k in np.argsort(-gains, kind="stable"):
-            text = self.terms[k].text
-            if gains[k] > 0 and families.get(text, 0) < 1:  # starts of one form lead to the same constants
-                families[text] = families.get(text, 0) + 1
-                chosen.append(int(k))
-            if len(chosen) == REFINED:
-                break
-        return chosen
+            if gains[k] > 0 and len(chosen) < REFINED:
+                chosen.setdefault(self.terms[k].text, int(k))
+        return list(chosen.values())
 
     def joined(self, base: list[Term], found: list[tuple[Term, tuple]], k: int) -> tuple[list, float]:
         """The functions with one more, inner constants fitted beside the whole base, and the residual."""
@@ -221,11 +214,9 @@ class Search:
         columns = self._columns(terms, inner)
         models = []
         while terms:
-            c, off = self._solved(columns)
-            models.append(Model(tuple(terms), tuple(inner), tuple(c.tolist()), float(np.mean(off**2))))
+            models.append(self.fit(terms, inner, columns))
             self.evaluations += len(terms)
-            loss = self._missed(columns, c)
-            k = int(np.argmin(loss))
+            k = int(np.argmin(self._missed(columns, np.array(models[-1].coefficients))))
             del terms[k], inner[k]
             columns = np.delete(columns, k, axis=1)
         models.append(Model((), (), (), float(np.mean(self.y**2))))
@@ -297,7 +288,7 @@ def followed(record: Record, degree: int) -> Record:
     terms, last = monomials(record.names, degree), np.inf
     for _ in range(ROUNDS):
         searches = _searches(record)
-        system = [search.fit(terms) for search in searches]
+        system = [search.fit(terms, [()] * len(terms)) for search in searches]
         worst = max(np.sqrt(model.loss) / search.spread for model, search in zip(system, searches, strict=True))
         new = record.follow(system) if worst < (1 - SETTLED) * last else None
         if new is None:
@@ -377,10 +368,12 @@ def tabulated(record: Record) -> tuple[list[Term], np.ndarray]:
     kept, integrals = [], []
     for term in functions(record.names, np.maximum(np.abs(record.states).mean(axis=0), 1e-12).tolist()):
         values = record.values(term, term.start)
-        plain = record.values(term._replace(text=term.text.replace("abs", "")), term.start)
-        bends = "abs" not in term.text or not (np.ptp(np.sign(plain * values)) == 0)
-        column = record.integral(values) if bends and np.isfinite(values).all() else None
-        if column is not None and np.abs(column).max() < 1e12:
+        if "abs" in term.text:  # of one sign, it is its argument
+            plain = record.values(term._replace(text=term.text.replace("abs", "")), term.start)
+            if np.ptp(np.sign(plain * values)) == 0:
+                continue
+        column = record.integral(values) if np.isfinite(values).all() else np.full(len(record.t), np.inf)
+        if np.abs(column).max() < 1e12:
             kept.append(term)
             integrals.append(column)
     return kept, np.column_stack(integrals)

@@ -17,6 +17,7 @@ from scipy.interpolate import BSpline, make_interp_spline, make_smoothing_spline
 
 from ..expressions import parse
 from ..expressions.numerics import Program
+from .multiple_shooting import runge_kutta
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(6)  # of the quadrature in an interval from -1 to 1
 NODES_AT, WEIGHTS = (NODES + 1) / 2, WEIGHTS / 2  # from 0 to 1
@@ -63,8 +64,8 @@ class Model:
 
 
 @functools.lru_cache(maxsize=2**14)
-def _program(term: Term) -> Program:
-    return Program([parse(term.text.format(*INNER)).tree])
+def _program(text: str) -> Program:
+    return Program([parse(text.format(*INNER)).tree])
 
 
 def noise(column: np.ndarray) -> tuple[float, np.ndarray]:
@@ -93,11 +94,9 @@ def noise(column: np.ndarray) -> tuple[float, np.ndarray]:
     fifth, sixth = np.diff(column, 5) ** 2, np.diff(column, 6) ** 2 / math.comb(12, 6)
     if sixth.mean() <= 2 * fifth.mean() / math.comb(12, 6):
         return 0.0, flat
-    near = np.sqrt(np.convolve(column**2, np.ones(7) / 7, "valid"))
-    profile = np.maximum(
-        np.sqrt(np.convolve(np.pad(column**2, 3, "edge"), np.ones(7) / 7, "valid")), SMALL * near.max()
-    )
-    scaled = np.maximum(near, SMALL * near.max())
+    profile = np.sqrt(np.convolve(np.pad(column**2, 3, "edge"), np.ones(7) / 7, "valid"))
+    profile = np.maximum(profile, SMALL * profile[3:-3].max())
+    scaled = profile[3:-3]
     proportional = np.log(scaled).mean() + np.log((sixth / scaled**2).mean()) / 2 < np.log(sixth.mean()) / 2
     if not proportional:
         return math.sqrt(sixth.mean()), flat
@@ -150,7 +149,7 @@ class Record:
         if term.text in self.known:
             return self.known[term.text]
         with np.errstate(all="ignore"):
-            (values,) = _program(term)(self.columns | dict(zip(INNER, inner, strict=False)))
+            (values,) = _program(term.text)(self.columns | dict(zip(INNER, inner, strict=False)))
         values = np.broadcast_to(np.asarray(values, float), len(self.step) * len(NODES_AT))
         if not term.start:
             self.known[term.text] = values
@@ -174,7 +173,7 @@ class Record:
             for at in (*NODES_AT, 1.0):
                 h = (self.step * (at - last) / SUBSTEPS)[:, None]
                 for _ in range(SUBSTEPS):
-                    x = _stepped(right, self.names, x, h)
+                    x = runge_kutta(right, self.names, x, h)
                 path.append(x)
                 last = at
             off = self.curve[1:] - path.pop()
@@ -193,18 +192,3 @@ def _spline(t: np.ndarray, column: np.ndarray, weights: np.ndarray | None) -> BS
     y = column / (spread := np.ptp(column) or 1.0)
     found = make_interp_spline(t, y, min(5, len(t) - 1)) if weights is None else make_smoothing_spline(t, y, weights)
     return BSpline(found.t, spread * found.c, found.k)
-
-
-def _stepped(right: Program, names: Sequence[str], x: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """States after a step of Runge and Kutta's method of fourth order."""
-
-    def rates(x: np.ndarray) -> np.ndarray:
-        slopes = np.empty_like(x)
-        for i, part in enumerate(right(dict(zip(names, x.T, strict=True)))):
-            slopes[:, i] = part
-        return slopes
-
-    a = rates(x)
-    b = rates(x + h / 2 * a)
-    c = rates(x + h / 2 * b)
-    return x + h / 6 * (a + 2 * b + 2 * c + rates(x + h * c))

@@ -1,5 +1,6 @@
 """What both notebooks on differential equations need, or a verdict rests on: scores, cells, paired tests."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,12 @@ def printed_cells(table: str) -> pd.DataFrame:
     cells = published(table).rename(columns={"nmse_exponent": "exponent"})
     cells["status"] = cells["status"].map({"identified": "found", "failed": "failed"}).fillna("value")
     return cells.assign(**{name: pd.to_numeric(cells[name]).astype("Int64") for name in CELL[1:]})
+
+
+def printed_marks(tables: Iterable[str]) -> pd.Series:
+    """Check marks that published tables print for each method, fewest first."""
+    cells = pd.concat([printed_cells(table) for table in tables])
+    return (cells["status"] == "found").groupby(cells["method"]).sum().sort_values()
 
 
 def texts(cells: pd.DataFrame, suffix: str = "") -> list[str]:
