@@ -1,14 +1,21 @@
 """Right-hand sides from trajectories, of systems drawn here."""
 
+from pathlib import Path
+
 import rediscover as rd
 from rediscover.expressions import parse
+from rediscover.expressions.integration import simulate
 from rediscover.methods.bidirectional import Bidirectional
 from rediscover.metrics.dynamics import fidelity
-from rediscover.search.right_hand_sides import monomials, right_hand_sides
+from rediscover.metrics.trajectories import r2_trajectories
+from rediscover.problems import generator
+from rediscover.search.right_hand_sides import right_hand_sides
+from rediscover.search.terms import monomials
 from rediscover.search.trajectories import NODES_AT, Model, Record, Term, noise
 
 import numpy as np
 import pytest
+import yaml
 from scipy.integrate import solve_ivp
 
 SYSTEMS = {
@@ -102,3 +109,27 @@ def test_the_method_solves_a_problem_as_a_whole_the_same_way_each_time():
     first, again = (Bidirectional().solve(problem, seed=0) for _ in range(2))
     assert first == again and first[0].notes["stage"] == "integral"
     assert set(first[0].solution) == set(problem.outputs) and len(first) <= 10
+
+
+TEXTBOOK = yaml.safe_load((Path(__file__).parents[1] / "data/textbook_systems.yaml").read_text())
+
+
+def out_of_distribution(name):
+    """R2 of the answer from another first state."""
+    equations, start = TEXTBOOK[name]["equations"], np.array(TEXTBOOK[name]["start"])
+    t, truth = np.linspace(0, 10, 150), {state: parse(text) for state, text in equations.items()}
+    found = right_hand_sides(t, simulate(truth, start, t), list(equations))
+    answer = {state: parse(models[0].text) for state, (models, _) in zip(equations, found, strict=True)}
+    moved = np.abs(start + generator(0, name, "ood").normal(0, 0.1, len(start)))
+    return r2_trajectories(simulate(answer, moved, t), simulate(truth, moved, t))
+
+
+@pytest.mark.parametrize("name", ["sir", "chemostat", "food chain"])
+def test_what_leaves_one_state_is_found_in_the_other(name):
+    assert out_of_distribution(name) > 0.999
+
+
+@pytest.mark.whole
+def test_most_systems_of_textbooks_are_foretold_from_another_first_state():
+    found = {name: out_of_distribution(name) for name in TEXTBOOK}
+    assert sum(r2 > 0.999 for r2 in found.values()) >= 19, found

@@ -31,8 +31,7 @@ class Bidirectional(Tabular):
     functions of monomials; quotients of polynomials; lookup of ``T(y) o g = a*h + b`` among all pairs of
     features; pursuit over a large library, on the target, its inverse, exponential and logarithm; pieces. For a
     level set, combinations of features that vanish on the cloud and not off it. For a trajectory, sparse right-hand
-    sides in integral form (`rediscover.search.right_hand_sides`), without a derivative of the data; an evaluation is
-    then a fit of a right-hand side.
+    sides in integral form (`rediscover.search.right_hand_sides`), without a derivative of the data.
 
     An evaluation is one comparison with the target: of a feature, of a combination that is looked up, or of a
     model with other inner constants. At 150 million of them no stage is cut off and the pool holds a million

@@ -1,18 +1,25 @@
 """Sparse right-hand sides of ordinary differential equations, from a trajectory in integral form.
 
-Terms come from a library that knows no problem: monomials, and functions of one or two states. They are taken away one
-by one; constants within functions are fitted once a few terms are chosen; then the system that was found replaces the
-curve between the times (`rediscover.search.trajectories`), and its constants are fitted again.
+Terms come from a library that knows no problem: monomials, and functions of one or two states. Along one trajectory
+many of them nearly depend on each other, so all combinations of a few are compared, and of many the terms are taken
+away one by one. Functions that one state has are offered to the others: what leaves one state often arrives in another.
+Then the system that was found replaces the curve between the times (`rediscover.search.trajectories`), and its
+constants are fitted again. Of the systems that describe the record shortest the first is chosen whose solution stays
+near it.
 """
 
 import dataclasses
+import heapq
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.optimize import least_squares
 
+from ..expressions import parse
+from ..expressions.integration import simulate
+from .terms import DEPENDENT, SCANNED, Library, monomials, tabulated
 from .trajectories import Model, Record, Term
 
 ROUNDS = 12  # of following a model and fitting it again
@@ -20,13 +27,19 @@ SETTLED = 0.01  # relative change of the residual below which that ends
 EXPLAINED = 1e-4  # residual, over the spread, below which a record has neither noise nor functions to be looked for
 AGAIN = 12  # models of each state that are fitted again with the best system between the times
 NEGLIGIBLE = 1e-4  # size of a term over that of the rate, below which, or below noise over range, it is left out
-FEW_STATES = 2  # up to which functions are looked for whatever polynomials explain
 INTERPOLATED = 1e-4  # noise, over the range, below which a record is interpolated, above it smoothed
 DEGREES = (1, 2, 3)  # of the polynomials that are tried, one after the other
 UNIVARIATE = (1, 2, 3, 5)  # of one state
-SCALES = (0.25, 0.5, 1.0, 2.0, 4.0)  # of inner constants, over the typical size of what they stand beside
-REFINED = 16  # functions beside a polynomial whose inner constants are fitted
-SECOND = 4  # of them to which a second function is joined
+SUBSETS = 20_000  # combinations of so many terms are all tried, where there are no more of them than this
+BEST = 8  # combinations of each size that are kept
+FEW = 3  # terms beside which every function is compared
+BESIDE = {1: 3, 2: 3}  # number of states -> degree of those terms; 2 for more states
+ELEMENTARY = 3  # nodes up to which functions without constants are combined like monomials
+REFINED = 16  # functions beside so many terms whose inner constants are fitted
+STEADIED = 30  # systems whose solutions are computed, at most, until one stays near the record
+NEARER = 0.1  # of the way from the first state to the mean: where a second solution starts
+GROWN = 10.0  # distance from the first state, over the range of the record, within which a solution is near
+OFFERED = 3  # models of each state whose functions are offered to the others
 NODE_BITS = 4.0  # of the description of a node, beside those of constants
 FLOOR = 1e-5  # residual, over the spread, below which nothing is learnt: no record is trusted beyond five digits
 FEWEST_ROWS = 10.0  # that a record counts for at least, however much its residuals resemble their neighbours
@@ -34,79 +47,26 @@ EXACT = 10  # terms, up to which each is left out to see what that costs; of mor
 CONDITION = 1e-10  # of singular values, below which columns count as dependent
 CANCELLING = 50.0  # size of a term over that of the rate, above which a model only cancels
 
+Chosen = tuple[float, tuple[int, ...], tuple[int, ...]]  # what is left by which monomials and which functions
+
 
 def degrees(names: Sequence[str]) -> tuple[int, ...]:
     """Of the polynomials that are tried."""
     return UNIVARIATE if len(names) == 1 else DEGREES
 
 
-def monomials(names: Sequence[str], degree: int) -> list[Term]:
-    """All monomials up to a degree, the constant first."""
-    terms = [Term("1")]
-    for total in range(1, degree + 1):
-        for chosen in itertools.combinations_with_replacement(range(len(names)), total):
-            powers = [(names[i], chosen.count(i)) for i in dict.fromkeys(chosen)]
-            terms.append(Term("*".join(n if p == 1 else f"{n}**{p}" for n, p in powers), nodes=2 * total - 1))
-    return terms
-
-
-def functions(names: Sequence[str], sizes: Sequence[float]) -> list[Term]:
-    """Functions of one state or of two, their products with a state, and products of two functions.
-
-    Parameters
-    ----------
-    names : of the states
-    sizes : typical magnitude of each, from which inner constants start
-    """
-    single = [*_functions(names, sizes)]
-    products = [Term(f"{name}*{f.text}", f.start, f.nodes + 2) for f in single for name in names]
-    pairs = itertools.combinations(_functions(names, sizes, plain=True), 2)
-    every = single + products + [Term(f"{f.text}*{g.text}", nodes=f.nodes + g.nodes + 1) for f, g in pairs]
-    return [term._replace(choice=math.log2(len(every))) for term in every]
-
-
-def _functions(names: Sequence[str], sizes: Sequence[float], plain: bool = False) -> Iterator[Term]:
-    """Of one state, and of sums, differences and products of two; `plain`: without inner constants."""
-    arguments = [(name, size, 1) for name, size in zip(names, sizes, strict=True)]
-    if not plain:
-        for (a, s, _), (b, r, _) in itertools.combinations(list(arguments), 2):
-            arguments += [(f"({a} - {b})", s + r, 3), (f"({a} + {b})", s + r, 3), (f"({a}*{b})", s * r, 3)]
-    for u, _, nodes in arguments:
-        for name in ("sin", "cos", "exp", "log", "sqrt", "abs", "tanh"):
-            yield Term(f"{name}({u})", nodes=nodes + 1)
-        yield Term(f"exp(-{u})", nodes=nodes + 2)
-    if plain:
-        return
-    for u, size, nodes in arguments:
-        yield Term(f"(1/{u})", nodes=nodes + 2)
-        for scale in SCALES:
-            k = scale * size
-            yield Term(f"(1/({{0}} + {u}))", (k,), nodes + 3)
-            yield Term(f"(1/({{0}} + {u}**2))", (k**2,), nodes + 5)
-            yield Term(f"({u}/({{0}} + {u}))", (k,), 2 * nodes + 3)
-            yield Term(f"({u}/({{0}} + {u}**2))", (k**2,), 2 * nodes + 5)
-            yield Term(f"({u}**2/({{0}} + {u}**2))", (k**2,), 2 * nodes + 7)
-            for name in ("sin", "cos", "exp", "tanh"):
-                yield Term(f"{name}({{0}}*{u})", (1 / k,), nodes + 2)
-            yield Term(f"exp(-{{0}}*{u})", (1 / k,), nodes + 3)
-
-
 class Search:
-    """The right-hand side of one state: polynomials, with no, one or two functions beside them, and terms taken away.
+    """The right-hand side of one state: combinations of monomials and functions.
 
     Parameters
     ----------
     record : Record
     state : int
         Its column.
-    terms : list of Term
-        The functions.
-    integrals : ndarray, shape (n, n_terms)
-        Of the functions as they start.
     """
 
-    def __init__(self, record: "Record", state: int, terms: list[Term], integrals: np.ndarray):
-        self.record, self.state, self.terms, self.integrals = record, state, terms, integrals
+    def __init__(self, record: "Record", state: int):
+        self.record, self.state = record, state
         self.weights = 1 / record.profile[:, state]
         self.y = self.centred(record.states[:, state])
         self.spread = float(np.sqrt(np.mean(self.y**2))) or 1.0
@@ -125,7 +85,27 @@ class Search:
     def polynomials(self, degree: int) -> list[Model]:
         """That of a degree, and what is left when terms are taken away."""
         base = monomials(self.record.names, degree)
-        return self.eliminated(base, [()] * len(base))
+        inner: list[tuple] = [()] * len(base)
+        return self.eliminated(base, inner) + self.combined(base, inner)
+
+    def combined(self, terms: Sequence[Term], inner: Sequence[tuple]) -> list[Model]:
+        """The best combinations of one, two, ... of the terms, as long as there are at most `SUBSETS` of a size."""
+        columns = self._columns(terms, inner)
+        norms = np.linalg.norm(columns, axis=0)
+        usable = np.flatnonzero(norms > 0)
+        R = np.asarray(np.linalg.qr(np.column_stack([columns[:, usable] / norms[usable], self.y]), mode="r"))
+        models = []
+        for size in range(1, len(usable) + 1):
+            if math.comb(len(usable), size) > SUBSETS:
+                break
+            chosen = np.array(list(itertools.combinations(range(len(usable)), size)))
+            q, r = np.linalg.qr(R[:, chosen].transpose(1, 0, 2))
+            fitted = ((R[:, -1] @ q) ** 2).sum(axis=1)
+            fitted[np.abs(np.diagonal(r, axis1=1, axis2=2)).min(axis=1) < DEPENDENT] = -1.0
+            self.evaluations += len(chosen)
+            for subset in usable[chosen[np.argsort(-fitted, kind="stable")[:BEST]]]:
+                models.append(self.fit([terms[i] for i in subset], [inner[i] for i in subset], columns[:, subset]))
+        return models
 
     def again(self, model: Model) -> Model:
         """A model with its constants fitted to this record."""
@@ -134,24 +114,46 @@ class Search:
         found = self.refined(fixed, [t for t, _ in moving], [c for _, inner in moving for c in inner])[0]
         return self.fit([*fixed, *(t for t, _ in found)], [()] * len(fixed) + [k for _, k in found])
 
-    def with_functions(self, limit: int) -> list[Model]:
-        """Polynomials with one or two functions beside them, and what is left when terms are taken away.
+    def with_functions(self, library: Library, limit: int) -> list[Model]:
+        """Elementary functions among linear terms, and one or two functions beside a few monomials.
 
-        No further one is tried after `limit` evaluations.
+        None is tried after `limit` evaluations.
         """
-        models: list[Model] = []
-        for degree in degrees(self.record.names):
-            base = monomials(self.record.names, degree)
-            joined = [self.joined(base, [], k) for k in self.promising(base, []) if self.evaluations < limit]
-            joined.sort(key=lambda pair: pair[1])
-            tried = [found for found, _ in joined]
-            for found, _ in joined[:SECOND]:
-                seconds = self.promising(base, found)[: REFINED // 2]
-                tried += [self.joined(base, found, k)[0] for k in seconds if self.evaluations < limit]
-            for found in tried:
-                inner = [k for _, k in found]
-                models += self.eliminated([*base, *(term for term, _ in found)], [()] * len(base) + inner)
+        names = self.record.names
+        plain = [term for term in library.terms if not term.start and term.nodes <= ELEMENTARY]
+        terms = [*monomials(names, 1), *plain]
+        models = self.combined(terms, [()] * len(terms))
+        terms = monomials(names, BESIDE.get(len(names), 2))
+        columns = self._columns(terms, [()] * len(terms))
+        library = Library(library.terms, self.centred(library.integrals), self.centred(library.slopes))
+        singles, doubles = [], []
+        for size in range(FEW + 1):
+            tried: list[Chosen] = []
+            for chosen in itertools.combinations(range(len(terms)), size):
+                if self.evaluations < limit:
+                    tried += self._beside(library, chosen, (), columns[:, chosen])
+            singles.append(distinct(tried, library, SCANNED))
+        for _, chosen, (k,) in itertools.chain(*singles):
+            if self.evaluations < limit:
+                moving = [library.integrals[:, k]] + [library.slopes[:, k]] * bool(library.terms[k].start)
+                doubles += self._beside(library, chosen, (k,), np.column_stack([columns[:, chosen], *moving]))
+        kept = [*itertools.chain(*(found[:REFINED] for found in singles)), *distinct(doubles, library, 2 * REFINED)]
+        for _, chosen, functions in kept:
+            base = [terms[i] for i in chosen]
+            joined = [library.terms[k] for k in functions]
+            found, _ = self.refined(base, joined, [c for term in joined for c in term.start])
+            models.append(self.fit([*base, *joined], [()] * len(base) + [inner for _, inner in found]))
         return models
+
+    def _beside(self, library: Library, chosen: tuple, functions: tuple, columns: np.ndarray) -> list[Chosen]:
+        self.evaluations += len(library.terms)
+        return [(left, chosen, (*functions, k)) for left, k in library.compared(self.y, columns)]
+
+    def offered(self, functions: Sequence[tuple[Term, tuple]]) -> list[Model]:
+        """Combinations of monomials with functions of other states' models, constants and all."""
+        base = monomials(self.record.names, 2)
+        inner = [()] * len(base) + [k for _, k in functions]
+        return self.combined([*base, *(term for term, _ in functions)], inner) if functions else []
 
     def described(self, models: list[Model]) -> list[Model]:
         """The sound ones with their bits, shortest first; of several with the same terms the best."""
@@ -164,32 +166,6 @@ class Search:
             if key not in best or described.bits < best[key].bits:
                 best[key] = described
         return sorted(best.values(), key=lambda model: model.bits)
-
-    def promising(self, base: list[Term], found: list[tuple[Term, tuple]]) -> list[int]:
-        """The functions that explain most of what the base and those found leave."""
-        terms, inner = [*base, *(t for t, _ in found)], [()] * len(base) + [k for _, k in found]
-        columns = self._columns(terms, inner)
-        u, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-        Q = u[:, sizes > CONDITION * sizes[0]]
-        centred = self.centred(self.integrals)
-        before = np.linalg.norm(centred, axis=0)
-        left = centred - Q @ (Q.T @ centred)
-        left -= Q @ (Q.T @ left)  # twice is enough
-        norms = np.linalg.norm(left, axis=0)
-        rest = self.y - Q @ (Q.T @ self.y)
-        self.evaluations += len(self.terms)
-        with np.errstate(all="ignore"):
-            gains = np.where(norms > 1e-7 * before, (rest @ left / norms) ** 2, -1.0)
-        chosen: dict[str, int] = {}  # starts of one form lead to the same constants
-        for k in np.argsort(-gains, kind="stable"):
-            if gains[k] > 0 and len(chosen) < REFINED:
-                chosen.setdefault(self.terms[k].text, int(k))
-        return list(chosen.values())
-
-    def joined(self, base: list[Term], found: list[tuple[Term, tuple]], k: int) -> tuple[list, float]:
-        """The functions with one more, inner constants fitted beside the whole base, and the residual."""
-        terms = [*(term for term, _ in found), self.terms[k]]
-        return self.refined(base, terms, [c for _, inner in found for c in inner] + list(self.terms[k].start))
 
     def refined(self, base: list[Term], terms: list[Term], constants: Sequence[float]) -> tuple[list, float]:
         """Terms with their inner constants fitted from those given, beside a base, and the residual."""
@@ -283,6 +259,16 @@ class Search:
         )
 
 
+def distinct(tried: list[Chosen], library: Library, count: int) -> list[Chosen]:
+    """The best of different form: starts of one form lead to the same constants."""
+    seen: dict[tuple, Chosen] = {}
+    for item in sorted(tried):
+        if len(seen) == count:
+            break
+        seen.setdefault((item[1], *sorted(library.terms[k].text for k in item[2])), item)
+    return list(seen.values())
+
+
 def followed(record: Record, degree: int) -> Record:
     """The record with a polynomial system between its times, fitted to it until both agree."""
     terms, last = monomials(record.names, degree), np.inf
@@ -297,9 +283,8 @@ def followed(record: Record, degree: int) -> Record:
     return record
 
 
-def _searches(record: Record, terms: Sequence[Term] = (), integrals: np.ndarray | None = None) -> list[Search]:
-    table = np.zeros((len(record.t), 0)) if integrals is None else integrals
-    return [Search(record, i, list(terms), table) for i in range(len(record.names))]
+def _searches(record: Record) -> list[Search]:
+    return [Search(record, i) for i in range(len(record.names))]
 
 
 def polynomials(record: Record) -> tuple[Record, list[list[Model]], list[int]]:
@@ -338,7 +323,7 @@ def right_hand_sides(t, states, names: Sequence[str], evaluations: int = 10**9) 
     states : array_like, shape (n, n_states)
     names : of the states
     evaluations : int
-        Fits of a right-hand side, of each state, after which no further function is tried.
+        Comparisons of a model with the record, of each state, after which no further function is tried.
     """
     with np.errstate(all="ignore"):
         return _right_hand_sides(t, states, names, evaluations)
@@ -350,30 +335,44 @@ def _right_hand_sides(t, states, names, evaluations):
     if not all(done) and record.noise.max() > INTERPOLATED:
         record, pools, more = polynomials(Record(t, states, names, smoothed=True))
         done, spent = [False] * len(names), [a + b for a, b in zip(spent, more, strict=True)]
-    searches = _searches(record, *tabulated(record))
+    searches, library = _searches(record), tabulated(record)
     for i, search in enumerate(searches):
-        if not done[i] or len(names) <= FEW_STATES:
-            pools[i] = search.described(pools[i] + search.with_functions(evaluations - spent[i]))
+        pools[i] = search.described(pools[i] + search.with_functions(library, evaluations - spent[i]))
+    offer = {
+        (t.text, k): (t, k) for pool in pools for m in pool[:OFFERED] for t, k in zip(m.terms, m.inner, strict=True)
+    }
+    for i, search in enumerate(searches):
+        pools[i] = search.described(pools[i] + search.offered([pair for pair in offer.values() if pair[0].choice]))
     searches += _searches(curve := record.follow([pool[0] for pool in pools]) or record)
     if curve is not record:
         for i, search in enumerate(searches[len(names) :]):
             pools[i] = search.described([search.again(model) for model in pools[i][:AGAIN]])
     for i, search in enumerate(searches):
         spent[i % len(names)] += search.evaluations
-    return list(zip(pools, spent, strict=True))
+    return list(zip(steady(record, pools), spent, strict=True))
 
 
-def tabulated(record: Record) -> tuple[list[Term], np.ndarray]:
-    """The functions that are finite on a record, and their integrals, shape (n, n_terms)."""
-    kept, integrals = [], []
-    for term in functions(record.names, np.maximum(np.abs(record.states).mean(axis=0), 1e-12).tolist()):
-        values = record.values(term, term.start)
-        if "abs" in term.text:  # of one sign, it is its argument
-            plain = record.values(term._replace(text=term.text.replace("abs", "")), term.start)
-            if np.ptp(np.sign(plain * values)) == 0:
-                continue
-        column = record.integral(values) if np.isfinite(values).all() else np.full(len(record.t), np.inf)
-        if np.abs(column).max() < 1e12:
-            kept.append(term)
-            integrals.append(column)
-    return kept, np.column_stack(integrals)
+def steady(record: Record, pools: list[list[Model]]) -> list[list[Model]]:
+    """The pools, in front the models of the shortest system whose solutions stay near the record.
+
+    Solutions start at the first state and somewhat nearer to the mean. Where all of `STEADIED` systems run away, the
+    order stays.
+    """
+    first, span = record.curve[0], np.ptp(record.states, axis=0)
+    starts = (first, first + NEARER * (record.states.mean(axis=0) - first))
+    waiting, seen = [(0.0, (0,) * len(pools))], set()
+    for _ in range(STEADIED):
+        if not waiting:
+            break
+        bits, chosen = heapq.heappop(waiting)
+        models = [pool[k] for pool, k in zip(pools, chosen, strict=True)]
+        system = {name: parse(model.text) for name, model in zip(record.names, models, strict=True)}
+        far = (np.abs(simulate(system, start, record.t) - first) for start in starts)
+        if all((away <= GROWN * span).all() for away in far):
+            return [[pool[k], *pool[:k], *pool[k + 1 :]] for pool, k in zip(pools, chosen, strict=True)]
+        for i, pool in enumerate(pools):
+            nearby = (*chosen[:i], chosen[i] + 1, *chosen[i + 1 :])
+            if nearby not in seen and nearby[i] < len(pool):
+                seen.add(nearby)
+                heapq.heappush(waiting, (bits + pool[nearby[i]].bits - pool[chosen[i]].bits, nearby))
+    return pools
