@@ -24,7 +24,8 @@ def facts() -> dict[str, Any]:
         "repeated": samples["all"] - samples["distinct"],
         "published": systems - table("mdbench_odes_scores")["problem"].nunique(),
         "proposals": loop["epochs"] * loop["samples"],
-        "affine": {split: _affine(split) for split in ("id", "ood")},
+        "affine": {split: _against("cde_affine", "least_squares", split) for split in ("id", "ood")},
+        "bidirectional": {split: _against("cde_bidirectional", "bidirectional", split) for split in ("id", "ood")},
         "draws.low": (min(draws), ".0f"),
         "draws.high": (max(draws), ".0f"),
         "table6.population": search["population_size"],
@@ -37,11 +38,11 @@ def facts() -> dict[str, Any]:
     }
 
 
-def _affine(split):
-    """SR2 of the affine fit beside the best printed model, by number of states."""
-    rows = table("cde_affine").query("split == @split").set_index("states")
+def _against(name, method, split):
+    """SR2 of a method beside the best printed model, by number of states."""
+    rows = table(name).query("split == @split").set_index("states")
     column = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}[split]
-    shown = table("cde_table2_kept").query("method == 'least_squares'").set_index("states")[column]
+    shown = table("cde_table2_kept").query("method == @method").set_index("states")[column]
     return {
         **{n: (value, ".1f") for n, value in rows["SR2"].items()},
         "printed": {n: (value, ".1f") for n, value in rows["printed"].items()},
@@ -49,6 +50,7 @@ def _affine(split):
         "states": listed(rows.index),
         "above": listed(rows.index[rows["SR2"] > rows["printed"]]),
         "below": listed(rows.index[rows["SR2"] < rows["printed"]]),
+        "ahead": listed(rows.index[rows["comparison"] == "ahead"]),
         "behind": listed(rows.index[rows["comparison"] == "behind"]),
     }
 
