@@ -2,10 +2,11 @@
 
 import dataclasses
 
-from rediscover import methods
+from rediscover import methods, problem
 from rediscover.expressions import parse
 from rediscover.methods import Budget
 from rediscover.methods.bidirectional import ranked
+from rediscover.metrics.dynamics import fidelity
 from rediscover.problems import Passage, Regression, Split, Task
 from rediscover.problems.surfaces import ImplicitSurface, Surface
 from rediscover.search.formula import found
@@ -156,3 +157,15 @@ def test_other_kinds_are_refused():
     assert Regression in METHOD.accepts or issubclass(Regression, METHOD.accepts)
     with pytest.raises(methods.Unsupported):
         METHOD.solve(Passage(id="passages/own", truth={"latex": "x"}))
+
+
+@pytest.mark.parametrize("snr_db", [np.inf, 40])
+def test_the_equations_of_a_field_are_found(snr_db):
+    field = problem("pdes/kdv", snr_db=snr_db)
+    assert fidelity(METHOD.solve(field)[0].solution, field.truth) == "identified"
+
+
+def test_a_field_with_few_points_along_an_axis_is_differentiated():
+    """Nine points hold no bump."""
+    channel = problem("pdes/ns_channel")
+    assert "u0_yy" in METHOD.solve(channel)[0].solution["u0"]

@@ -7,18 +7,24 @@ from typing import ClassVar
 import numpy as np
 
 from ..expressions import Expression, parse
-from ..problems import InitialValueProblem, LevelSet, Problem, Split, Task, Trajectories
+from ..problems import Field, InitialValueProblem, LevelSet, Problem, Split, Task, Trajectories, generator
 from ..search.formula import Found, is_exact
 from ..search.level_sets import null_combination
 from ..search.regression import CONFIRMED, regress
 from ..search.right_hand_sides import right_hand_sides
-from . import Budget, Candidate, join
+from ..search.sparse_regression import Rows
+from ..search.subsets import combinations, eliminations, solved
+from . import Budget, Candidate, Unsupported, join
+from .sparse_dynamics import Sampled, Term, as_text, library, sample
 from .tables import Tabular, complete_rows
+from .wsindy import WeakForm
 
 HELD_OUT = 0.2  # share of the training rows on which candidates are compared where the study has no such rows
 MOST_HELD_OUT = 500
 FRONT = 10  # models of each state that are kept
 NODE_BITS = 4.0  # of the description of a node: one of about 16 symbols
+BOXES = 200  # integrals against bumps
+RESOLVED = 0.01  # residual, over the time derivative, below which nothing is learnt from a field on a grid
 ROUNDING = 1e-20  # mean squared error, relative to the target's variance, below which there is none
 
 
@@ -31,7 +37,8 @@ class Bidirectional(Tabular):
     functions of monomials; quotients of polynomials; lookup of ``T(y) o g = a*h + b`` among all pairs of
     features; pursuit over a large library, on the target, its inverse, exponential and logarithm; pieces. For a
     level set, combinations of features that vanish on the cloud and not off it. For a trajectory, sparse right-hand
-    sides in integral form (`rediscover.search.right_hand_sides`), without a derivative of the data.
+    sides in integral form (`rediscover.search.right_hand_sides`), without a derivative of the data. For a field, the
+    best combinations of products of states and one derivative, in weak form.
 
     An evaluation is one comparison with the target: of a feature, of a combination that is looked up, or of a
     model with other inner constants. At 150 million of them no stage is cut off and the pool holds a million
@@ -81,6 +88,8 @@ class Bidirectional(Tabular):
             return self.level_sets(problem, budget, seed)
         if isinstance(problem, Trajectories):
             return self.equations(problem, budget, seed)
+        if isinstance(problem, Field):
+            return self.field_equations(problem, seed)
         return super().answer(problem, budget, seed)
 
     def level_sets(self, problem: LevelSet, budget: Budget, seed: int) -> list[Candidate]:
@@ -121,6 +130,51 @@ class Bidirectional(Tabular):
             for name, (models, evaluations) in zip(problem.outputs, fronts, strict=True)
         ]
         return join(parts)
+
+    def field_equations(self, problem: Field, seed: int) -> list[Candidate]:
+        """Sparse sums of products of states and one derivative, each integrated against `BOXES` bumps.
+
+        Where an axis has too few points for a bump, differences at all points. An evaluation is a combination.
+        """
+        data = sample(problem, seed)
+        cut = problem.time_blocks(len(data.t))["refit"]
+        data = Sampled(data.u[..., cut, :], data.axes, data.t[cut], data.target[..., cut, :])
+        terms, axes = field_terms(data), tuple(problem.samples(seed)[0])
+        try:
+            rows = WeakForm((*data.axes, data.t), BOXES, generator(seed, problem.id, self.name)).rows(data, terms)
+        except Unsupported:
+            rows = Rows.compress(data.rows(terms, slice(0, len(data.t))))
+        texts = [term.text(problem.outputs, axes) for term in terms]
+        finite = np.flatnonzero(np.isfinite(rows.X).all(axis=0))
+        parts = []
+        for name, y in zip(problem.outputs, rows.Y.T, strict=True):
+            supports, tried = combinations(rows.X[:, finite], y)
+            supports += eliminations(rows.X[:, finite], y)
+            found = {}
+            for support in (finite[support] for support in supports):
+                c, off = solved(rows.X[:, support], y)
+                loss = float(off @ off / (y @ y or 1.0))
+                nodes = sum(2 * terms[k].degree + 2 * bool(terms[k].orders) + terms[k].order for k in support)
+                bits = BOXES / 2 * np.log2(loss + RESOLVED**2) + NODE_BITS * nodes + len(support) * np.log2(BOXES) / 2
+                found[tuple(support)] = (
+                    bits,
+                    loss,
+                    as_text({texts[k]: float(v) for k, v in zip(support, c, strict=True)}),
+                )
+            parts.append(
+                [
+                    Candidate({name: text}, loss, parse(text).size, tried + len(supports), {"stage": "weak form"})
+                    for _, loss, text in sorted(found.values())[:FRONT]
+                ]
+            )
+        return join(parts)
+
+
+def field_terms(data: Sampled) -> list[Term]:
+    """All products of powers and one derivative, of a degree and an order that keep them to some 150."""
+    n_states, n_axes = data.u.shape[-1], len(data.axes)
+    degree, order = (3 if n_states <= 2 else 2), min(4 if n_axes == 1 else 2, data.order)
+    return library(n_states, n_axes, degree, order, waves=(), cross=True)
 
 
 @dataclass(frozen=True, eq=False)

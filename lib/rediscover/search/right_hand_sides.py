@@ -11,7 +11,6 @@ near it.
 import dataclasses
 import heapq
 import itertools
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,7 +18,8 @@ from scipy.optimize import least_squares
 
 from ..expressions import parse
 from ..expressions.integration import simulate
-from .terms import DEPENDENT, SCANNED, Library, monomials, tabulated
+from .subsets import combinations, eliminations, solved
+from .terms import SCANNED, Library, monomials, tabulated
 from .trajectories import Model, Record, Term
 
 ROUNDS = 12  # of following a model and fitting it again
@@ -30,8 +30,6 @@ NEGLIGIBLE = 1e-4  # size of a term over that of the rate, below which, or below
 INTERPOLATED = 1e-4  # noise, over the range, below which a record is interpolated, above it smoothed
 DEGREES = (1, 2, 3)  # of the polynomials that are tried, one after the other
 UNIVARIATE = (1, 2, 3, 5)  # of one state
-SUBSETS = 20_000  # combinations of so many terms are all tried, where there are no more of them than this
-BEST = 8  # combinations of each size that are kept
 FEW = 3  # terms beside which every function is compared
 BESIDE = {1: 3, 2: 3}  # number of states -> degree of those terms; 2 for more states
 ELEMENTARY = 3  # nodes up to which functions without constants are combined like monomials
@@ -43,8 +41,6 @@ OFFERED = 3  # models of each state whose functions are offered to the others
 NODE_BITS = 4.0  # of the description of a node, beside those of constants
 FLOOR = 1e-5  # residual, over the spread, below which nothing is learnt: no record is trusted beyond five digits
 FEWEST_ROWS = 10.0  # that a record counts for at least, however much its residuals resemble their neighbours
-EXACT = 10  # terms, up to which each is left out to see what that costs; of more it is computed from all together
-CONDITION = 1e-10  # of singular values, below which columns count as dependent
 CANCELLING = 50.0  # size of a term over that of the rate, above which a model only cancels
 
 Chosen = tuple[float, tuple[int, ...], tuple[int, ...]]  # what is left by which monomials and which functions
@@ -79,7 +75,7 @@ class Search:
 
     def fit(self, terms: Sequence[Term], inner: Sequence[tuple], columns: np.ndarray | None = None) -> Model:
         """Coefficients of terms by least squares; `columns` are the terms' integrals, where they are known."""
-        c, off = self._solved(self._columns(terms, inner) if columns is None else columns)
+        c, off = solved(self._columns(terms, inner) if columns is None else columns, self.y)
         return Model(tuple(terms), tuple(inner), tuple(c.tolist()), float(np.mean(off**2)))
 
     def polynomials(self, degree: int) -> list[Model]:
@@ -89,23 +85,13 @@ class Search:
         return self.eliminated(base, inner) + self.combined(base, inner)
 
     def combined(self, terms: Sequence[Term], inner: Sequence[tuple]) -> list[Model]:
-        """The best combinations of one, two, ... of the terms, as long as there are at most `SUBSETS` of a size."""
+        """The best combinations of one, two, ... of the terms, as `subsets.combinations` finds them."""
         columns = self._columns(terms, inner)
-        norms = np.linalg.norm(columns, axis=0)
-        usable = np.flatnonzero(norms > 0)
-        R = np.asarray(np.linalg.qr(np.column_stack([columns[:, usable] / norms[usable], self.y]), mode="r"))
-        models = []
-        for size in range(1, len(usable) + 1):
-            if math.comb(len(usable), size) > SUBSETS:
-                break
-            chosen = np.array(list(itertools.combinations(range(len(usable)), size)))
-            q, r = np.linalg.qr(R[:, chosen].transpose(1, 0, 2))
-            fitted = ((R[:, -1] @ q) ** 2).sum(axis=1)
-            fitted[np.abs(np.diagonal(r, axis1=1, axis2=2)).min(axis=1) < DEPENDENT] = -1.0
-            self.evaluations += len(chosen)
-            for subset in usable[chosen[np.argsort(-fitted, kind="stable")[:BEST]]]:
-                models.append(self.fit([terms[i] for i in subset], [inner[i] for i in subset], columns[:, subset]))
-        return models
+        found, tried = combinations(columns, self.y)
+        self.evaluations += tried
+        return [
+            self.fit([terms[i] for i in subset], [inner[i] for i in subset], columns[:, subset]) for subset in found
+        ]
 
     def again(self, model: Model) -> Model:
         """A model with its constants fitted to this record."""
@@ -175,7 +161,7 @@ class Search:
         def residuals(scaled: np.ndarray) -> np.ndarray:
             self.evaluations += 1
             moving = self._columns(terms, self._split(terms, scaled * unit))
-            off = self._solved(np.column_stack([fixed, moving]))[1] / self.spread
+            off = solved(np.column_stack([fixed, moving]), self.y)[1] / self.spread
             return np.where(np.isfinite(off), off, 1e3)
 
         unit = np.where(start != 0, np.abs(start), 1.0)
@@ -186,29 +172,13 @@ class Search:
 
     def eliminated(self, terms: Sequence[Term], inner: Sequence[tuple]) -> list[Model]:
         """Models of falling size: each time the term goes that the residual misses least."""
-        terms, inner = list(terms), list(inner)
         columns = self._columns(terms, inner)
         models = []
-        while terms:
-            models.append(self.fit(terms, inner, columns))
-            self.evaluations += len(terms)
-            k = int(np.argmin(self._missed(columns, np.array(models[-1].coefficients))))
-            del terms[k], inner[k]
-            columns = np.delete(columns, k, axis=1)
+        for kept in eliminations(columns, self.y):
+            models.append(self.fit([terms[i] for i in kept], [inner[i] for i in kept], columns[:, kept]))
+            self.evaluations += len(kept)
         models.append(Model((), (), (), float(np.mean(self.y**2))))
         return models
-
-    def _missed(self, columns: np.ndarray, c: np.ndarray) -> np.ndarray:
-        """What the squared residual gains by leaving out each column."""
-        if columns.shape[1] <= EXACT:
-            rests = (self._solved(np.delete(columns, k, axis=1))[1] for k in range(columns.shape[1]))
-            return np.array([rest @ rest for rest in rests])
-        norms = np.linalg.norm(columns, axis=0)
-        norms[norms == 0] = 1.0
-        _, sizes, vt = np.linalg.svd(columns / norms, full_matrices=False)
-        kept = sizes > CONDITION * sizes[0]
-        inverse = ((vt[kept] / sizes[kept, None]) ** 2).sum(axis=0)  # the diagonal of the inverse of the Gram matrix
-        return (c * norms) ** 2 / np.where(inverse > 0, inverse, np.inf)
 
     @staticmethod
     def _split(terms: Sequence[Term], constants: np.ndarray) -> list[tuple[float, ...]]:
@@ -221,21 +191,12 @@ class Search:
         columns = np.column_stack(values) if values else np.zeros((len(self.y), 0))
         return self.centred(columns)
 
-    def _solved(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Coefficients and residuals."""
-        if not np.isfinite(columns).all():
-            return np.zeros(columns.shape[1]), np.full(len(self.y), np.inf)
-        norms = np.linalg.norm(columns, axis=0)
-        norms[norms == 0] = 1.0
-        c = np.linalg.lstsq(columns / norms, self.y, rcond=CONDITION)[0] / norms
-        return c, self.y - columns @ c
-
     def rows(self, best: Model) -> float:
         """How many rows tell something new: n (1 - r) / (1 + r), with the correlation r of neighbours among residuals.
 
         What no model explains is noise, which has r = 0, or the smooth error of record and quadrature, r near 1.
         """
-        off = self._solved(self._columns(best.terms, best.inner))[1]
+        off = solved(self._columns(best.terms, best.inner), self.y)[1]
         r = float(np.clip(np.corrcoef(off[:-1], off[1:])[0, 1], 0.0, 1.0)) if off.any() else 1.0
         return max(len(off) * (1 - r) / (1 + r), FEWEST_ROWS)
 

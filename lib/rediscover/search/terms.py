@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from .subsets import DEPENDENT
 from .trajectories import Record, Term
 
 SCALES = (0.25, 0.5, 1.0, 2.0, 4.0)  # of inner constants, over the typical size of what they stand beside
 SCANNED = 32  # of them beside which a second function is compared
 NUDGE = 1e-4  # relative change of an inner constant for the slope in it
 LEAST = 1e-10  # the same, squared, for functions
-DEPENDENT = 1e-7  # what is left of a column of length 1 beside others, below which it depends on them
 
 
 def monomials(names: Sequence[str], degree: int) -> list[Term]:

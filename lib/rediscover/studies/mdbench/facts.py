@@ -40,6 +40,8 @@ def facts() -> dict[str, Any]:
         "found": _found(),
         "found.printed": marks.iloc[-1],
         "found.printed.method": marks.index[-1],
+        "pdes.found.bidirectional": one(table("mdbench_pdes_found"), method="bidirectional")["clean"],
+        "pdes.found.printed": printed_marks(["mdbench_table3"]).iloc[-1],
         "sindy": _matches("SINDy"),
         "operon": _matches("Operon"),
         "weak.marks": shared(*(shown(weak[name], "word") for name in ("WSINDy", "EWSINDy"))),
