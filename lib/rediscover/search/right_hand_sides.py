@@ -24,7 +24,7 @@ from .trajectories import Model, Record, Term
 
 ROUNDS = 12  # of following a model and fitting it again
 SETTLED = 0.01  # relative change of the residual below which that ends
-EXPLAINED = 1e-4  # residual, over the spread, below which a record has neither noise nor functions to be looked for
+EXPLAINED = 1e-4  # residual, over the spread, below which a record has no noise
 AGAIN = 12  # models of each state that are fitted again with the best system between the times
 NEGLIGIBLE = 1e-4  # size of a term over that of the rate, below which, or below noise over range, it is left out
 INTERPOLATED = 1e-4  # noise, over the range, below which a record is interpolated, above it smoothed
@@ -61,7 +61,7 @@ class Search:
         Its column.
     """
 
-    def __init__(self, record: "Record", state: int):
+    def __init__(self, record: Record, state: int):
         self.record, self.state = record, state
         self.weights = 1 / record.profile[:, state]
         self.y = self.centred(record.states[:, state])
@@ -267,9 +267,9 @@ def polynomials(record: Record) -> tuple[Record, list[list[Model]], list[int]]:
     return best, [search.described(pool) for search, pool in zip(_searches(best), pools, strict=True)], spent
 
 
-def explained(record: Record, models: Sequence[Model]) -> list[bool]:
-    """Whether each model leaves no more of its state than `EXPLAINED`."""
-    return [bool(m.loss <= (EXPLAINED * s.spread) ** 2) for m, s in zip(models, _searches(record), strict=True)]
+def explained(record: Record, models: Sequence[Model]) -> bool:
+    """Whether no model leaves more of its state than `EXPLAINED`."""
+    return all(m.loss <= (EXPLAINED * s.spread) ** 2 for m, s in zip(models, _searches(record), strict=True))
 
 
 def right_hand_sides(t, states, names: Sequence[str], evaluations: int = 10**9) -> list[tuple[list[Model], int]]:
@@ -292,10 +292,9 @@ def right_hand_sides(t, states, names: Sequence[str], evaluations: int = 10**9) 
 
 def _right_hand_sides(t, states, names, evaluations):
     record, pools, spent = polynomials(Record(t, states, names))
-    done = explained(record, [pool[0] for pool in pools])
-    if not all(done) and record.noise.max() > INTERPOLATED:
+    if not explained(record, [pool[0] for pool in pools]) and record.noise.max() > INTERPOLATED:
         record, pools, more = polynomials(Record(t, states, names, smoothed=True))
-        done, spent = [False] * len(names), [a + b for a, b in zip(spent, more, strict=True)]
+        spent = [a + b for a, b in zip(spent, more, strict=True)]
     searches, library = _searches(record), tabulated(record)
     for i, search in enumerate(searches):
         pools[i] = search.described(pools[i] + search.with_functions(library, evaluations - spent[i]))
