@@ -26,7 +26,6 @@ def facts() -> dict[str, Any]:
         "proposals": loop["epochs"] * loop["samples"],
         "affine": {split: _against("cde_affine", "least_squares", split) for split in ("id", "ood")},
         "bidirectional": {split: _against("cde_bidirectional", "bidirectional", split) for split in ("id", "ood")},
-        "gplearn.evaluations": setting("30_symbolbench_odes", "evaluations_by_method")["gplearn"],
         "draws.low": (min(draws), ".0f"),
         "draws.high": (max(draws), ".0f"),
         "table6.population": search["population_size"],
