@@ -5,10 +5,9 @@ from pathlib import Path
 
 from rediscover.cli import main
 from rediscover.report import compare, papers, published, verdicts
-from rediscover.report.audits import SILENT, audits
+from rediscover.report.audits import SILENT, _printed, audits
 from rediscover.runs.schema import KINDS
 
-import nbformat
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -291,3 +290,8 @@ def test_audits_show_what_the_profile_of_the_tables_printed(tmp_path):
     found = audits(tmp_path / "notebooks", tmp_path / "reference")
     assert found[["shows", "profile"]].to_numpy().tolist() == [["156 systems", "reference"], ["6 systems", "smoke"]]
     assert audits(tmp_path / "notebooks", tmp_path / "none")["profile"].tolist() == ["smoke", "smoke"]
+
+
+def test_a_stream_that_was_cut_where_it_was_flushed_is_shown_whole():
+    pieces = [new_output("stream", text=text) for text in ("I3-D1", " NMSE 0.00\n", "done\n")]
+    assert _printed(new_code_cell(outputs=pieces)) == "I3-D1 NMSE 0.00\ndone"

@@ -57,7 +57,10 @@ def pairs(notebook: Any) -> list[tuple]:
 
 def _printed(cell) -> str:
     """What a cell printed, pictures left out; or that it prints nothing in the committed notebook."""
-    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
+    texts: list[str] = []
+    for kind, outputs in itertools.groupby(cell.outputs, key=lambda output: output.get("output_type")):
+        parts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs]
+        texts += ["".join(parts)] if kind == "stream" else parts  # a stream is cut wherever it was flushed
     return "\n".join(text.rstrip() for text in texts if text and not text.startswith("<")) or SILENT
 
 
