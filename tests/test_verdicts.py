@@ -8,6 +8,7 @@ from rediscover.report import compare, papers, published, verdicts
 from rediscover.report.audits import SILENT, _printed, audits
 from rediscover.runs.schema import KINDS
 
+import nbformat
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
