@@ -120,7 +120,7 @@ class Bidirectional(Tabular):
             [
                 Candidate(
                     {name: model.text},
-                    loss=model.loss,
+                    loss=float(f"{model.loss:.6g}"),  # its other digits follow the rounding of floats
                     complexity=parse(model.text).size,
                     evaluations=evaluations,
                     notes={"stage": "integral"},
@@ -156,11 +156,8 @@ class Bidirectional(Tabular):
                 loss = float(off @ off / (y @ y or 1.0))
                 nodes = sum(2 * terms[k].degree + 2 * bool(terms[k].orders) + terms[k].order for k in support)
                 bits = BOXES / 2 * np.log2(loss + RESOLVED**2) + NODE_BITS * nodes + len(support) * np.log2(BOXES) / 2
-                found[tuple(support)] = (
-                    bits,
-                    loss,
-                    as_text({texts[k]: float(v) for k, v in zip(support, c, strict=True)}),
-                )
+                text = as_text({texts[k]: float(f"{v:.10g}") for k, v in zip(support, c, strict=True)})
+                found[tuple(support)] = (round(bits, 3), float(f"{loss:.6g}"), text)
             parts.append(
                 [
                     Candidate({name: text}, loss, parse(text).size, tried + len(supports), {"stage": "weak form"})

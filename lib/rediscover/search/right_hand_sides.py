@@ -40,6 +40,7 @@ GROWN = 10.0  # distance from the first state, over the range of the record, wit
 OFFERED = 3  # models of each state whose functions are offered to the others
 NODE_BITS = 4.0  # of the description of a node, beside those of constants
 FLOOR = 1e-5  # residual, over the spread, below which nothing is learnt: no record is trusted beyond five digits
+TIED = 3  # decimals of a number of bits; the others follow the rounding of floats
 FEWEST_ROWS = 10.0  # that a record counts for at least, however much its residuals resemble their neighbours
 CANCELLING = 50.0  # size of a term over that of the rate, above which a model only cancels
 
@@ -97,7 +98,7 @@ class Search:
         """A model with its constants fitted to this record."""
         moving = [(term, inner) for term, inner in zip(model.terms, model.inner, strict=True) if inner]
         fixed = [term for term, inner in zip(model.terms, model.inner, strict=True) if not inner]
-        found = self.refined(fixed, [t for t, _ in moving], [c for _, inner in moving for c in inner])[0]
+        found = self.refined(fixed, [t for t, _ in moving], [c for _, inner in moving for c in inner])
         return self.fit([*fixed, *(t for t, _ in found)], [()] * len(fixed) + [k for _, k in found])
 
     def with_functions(self, library: Library, limit: int) -> list[Model]:
@@ -127,7 +128,7 @@ class Search:
         for _, chosen, functions in kept:
             base = [terms[i] for i in chosen]
             joined = [library.terms[k] for k in functions]
-            found, _ = self.refined(base, joined, [c for term in joined for c in term.start])
+            found = self.refined(base, joined, [c for term in joined for c in term.start])
             models.append(self.fit([*base, *joined], [()] * len(base) + [inner for _, inner in found]))
         return models
 
@@ -151,10 +152,10 @@ class Search:
             key = tuple(sorted(term.text for term in model.terms))
             if key not in best or described.bits < best[key].bits:
                 best[key] = described
-        return sorted(best.values(), key=lambda model: model.bits)
+        return sorted(best.values(), key=lambda model: (model.bits, model.text))
 
-    def refined(self, base: list[Term], terms: list[Term], constants: Sequence[float]) -> tuple[list, float]:
-        """Terms with their inner constants fitted from those given, beside a base, and the residual."""
+    def refined(self, base: list[Term], terms: list[Term], constants: Sequence[float]) -> list[tuple[Term, tuple]]:
+        """Terms with their inner constants fitted from those given, beside a base."""
         start = np.array(constants, float)
         fixed = self._columns(base, [()] * len(base))
 
@@ -167,8 +168,7 @@ class Search:
         unit = np.where(start != 0, np.abs(start), 1.0)
         if len(start):
             start = least_squares(residuals, start / unit, max_nfev=30).x * unit
-        off = residuals(start / unit)
-        return list(zip(terms, self._split(terms, start), strict=True)), float(off @ off)
+        return list(zip(terms, self._split(terms, start), strict=True))
 
     def eliminated(self, terms: Sequence[Term], inner: Sequence[tuple]) -> list[Model]:
         """Models of falling size: each time the term goes that the residual misses least."""
@@ -206,7 +206,8 @@ class Search:
         structure = (
             sum(NODE_BITS * term.nodes + term.choice for term in model.terms) + constants * np.log2(len(self.y)) / 2
         )
-        return float(rows / 2 * np.log2(model.loss / self.spread**2 + FLOOR**2) + structure)
+        bits = float(rows / 2 * np.log2(model.loss / self.spread**2 + FLOOR**2) + structure)
+        return round(bits, TIED)
 
     def is_sound(self, model: Model) -> bool:
         """Whether its terms neither only cancel each other nor do nothing."""

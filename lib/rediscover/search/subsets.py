@@ -9,6 +9,7 @@ SUBSETS = 20_000  # combinations of so many columns are all tried, where there a
 BEST = 8  # combinations of each size that are kept
 DEPENDENT = 1e-7  # what is left of a column of length 1 beside others, below which it depends on them
 EXACT = 10  # columns, up to which each is left out to see what that costs; of more it is computed from all together
+TIED = 14  # decimals of what is explained, over what there is; the others follow the rounding of floats
 CONDITION = 1e-10  # of singular values, below which columns count as dependent
 
 
@@ -53,7 +54,7 @@ def combinations(columns: np.ndarray, y: np.ndarray) -> tuple[list[np.ndarray], 
             break
         chosen = np.array(list(itertools.combinations(range(len(usable)), size)))
         q, r = np.linalg.qr(R[:, chosen].transpose(1, 0, 2))
-        fitted = ((R[:, -1] @ q) ** 2).sum(axis=1)
+        fitted = (((R[:, -1] @ q) ** 2).sum(axis=1) / (R[:, -1] @ R[:, -1] or 1.0)).round(TIED)
         fitted[np.abs(np.diagonal(r, axis1=1, axis2=2)).min(axis=1) < DEPENDENT] = -1.0
         tried += len(chosen)
         found += list(usable[chosen[np.argsort(-fitted, kind="stable")[:BEST]]])

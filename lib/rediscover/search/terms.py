@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from .subsets import DEPENDENT
+from .subsets import DEPENDENT, TIED
 from .trajectories import Record, Term
 
 SCALES = (0.25, 0.5, 1.0, 2.0, 4.0)  # of inner constants, over the typical size of what they stand beside
@@ -89,7 +89,7 @@ class Library:
         self.products = (integrals * slopes).sum(axis=0)
 
     def compared(self, y: np.ndarray, columns: np.ndarray) -> list[tuple[float, int]]:
-        """The functions that explain most of y beside some columns: what each leaves, and its number."""
+        """The functions that explain most of y beside some columns: what share each leaves, and its number."""
         q, r = np.linalg.qr(columns)
         sizes = np.abs(np.diag(r))
         if len(sizes) and sizes.min() < DEPENDENT * sizes.max():
@@ -105,9 +105,8 @@ class Library:
         gains = along**2 / ff
         gains += np.where(usable[n:] & (dd > LEAST * self.squares[n:]), (across - along * fd / ff) ** 2 / dd, 0.0)
         gains[~usable[:n]] = -1.0
-        best = np.argpartition(-gains, SCANNED)[:SCANNED] if n > SCANNED else np.arange(n)
-        total = float(rest @ rest)
-        return [(total - float(gains[k]), int(k)) for k in best if gains[k] > 0]
+        shares = ((rest @ rest - gains) / (y @ y)).round(TIED)
+        return [(float(shares[k]), int(k)) for k in np.argsort(shares, kind="stable")[:SCANNED] if gains[k] > 0]
 
 
 def tabulated(record: Record) -> Library:

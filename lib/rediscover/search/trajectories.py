@@ -58,8 +58,8 @@ class Model:
     def text(self) -> str:
         parts = []
         for term, inner, c in zip(self.terms, self.inner, self.coefficients, strict=True):
-            body = term.text.format(*(f"({k:.12g})" for k in inner))
-            parts.append(f"({c:.12g})" if body == "1" else f"({c:.12g})*{body}")
+            body = term.text.format(*(f"({k:.10g})" for k in inner))
+            parts.append(f"({c:.10g})" if body == "1" else f"({c:.10g})*{body}")
         return " + ".join(parts) or "0"
 
 
