@@ -153,12 +153,19 @@ class Expression:
         """
         columns, shape = self._columns(values)
         names = self.names if names is None else tuple(names)
-        slopes = Program([self.tree], names)(columns)[1:]
+        if names not in self._derived:
+            self._derived[names] = Program([self.tree], names)
+        slopes = self._derived[names](columns)[1:]
         return np.array([np.broadcast_to(slope, shape) for slope in slopes], float).reshape(len(names), *shape)
 
     @cached_property
     def _program(self) -> Program:
         return Program([self.tree])
+
+    @cached_property
+    def _derived(self) -> dict[tuple[str, ...], Program]:
+        """Names -> the program that computes the derivatives by them too."""
+        return {}
 
     def _columns(self, values: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
         columns, wanted = {}, bool if self.logic else float

@@ -14,7 +14,7 @@ The paper gives ranges and sizes; what it leaves open is decided here:
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -210,8 +210,14 @@ class ImplicitSurface(_Sampled, LevelSet):
 
     def cloud(self, F: Expression, name: str, n: int, rng: np.random.Generator) -> np.ndarray:
         """Points, shape (n, 3), of the surface F = 0 in this surface's boxes; (0, 3) where there are none."""
-        resolution = self.resolution // 2 if name == "ood" else self.resolution
-        return level_sets.sample(F, self.boxes(name), n, rng, resolution)
+        return level_sets.sample(F, self.boxes(name), n, rng, self._nodes(name))
+
+    def seeded_cloud(self, F: Expression, name: str, n: int, seed: int, stream: str) -> np.ndarray:
+        """The same from a random stream of this surface; kept for the next who asks, so not to be written to."""
+        return _seeded_cloud(F, self.boxes(name), self._nodes(name), n, seed, (self.id, stream))
+
+    def _nodes(self, name: str) -> int:
+        return self.resolution // 2 if name == "ood" else self.resolution
 
     def split(self, name: str, seed: int = 0) -> Split:
         """One split; see `data`."""
@@ -220,7 +226,7 @@ class ImplicitSurface(_Sampled, LevelSet):
             X = self.cloud(self.F, name, max(20_000, 4 * n), rng)
             X = X[_weighted(_bending(self.F, X, self.domain), n, rng)]
         else:
-            X = self.cloud(self.F, name, n, rng)
+            X = self.seeded_cloud(self.F, name, n, seed, name).copy()
         if len(X) < n:
             raise ValueError(f"{self.id}: no surface within {self.boxes(name)}")
         if name == "train":
@@ -230,6 +236,13 @@ class ImplicitSurface(_Sampled, LevelSet):
     def tasks(self, seed: int = 0) -> list[Task]:
         X = self.split("train", seed).X
         return [Task(inputs=("x", "y"), output="z", X=X[:, :2], y=X[:, 2])]
+
+
+@lru_cache(maxsize=16)  # answers to one surface are scored one after the other
+def _seeded_cloud(F, boxes, nodes, n, seed, names):
+    points = level_sets.sample(F, boxes, n, generator(seed, *names), nodes)
+    points.flags.writeable = False
+    return points
 
 
 def _band(low: np.ndarray, high: np.ndarray, depth: np.ndarray, rng: np.random.Generator) -> np.ndarray:

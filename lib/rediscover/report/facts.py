@@ -143,7 +143,9 @@ def of_all_studies() -> dict[str, Any]:
     found["ledger"] |= _evidence(ledger, table("ledger_swaps"))
     found["claims.as_printed"] = _counts(claims.rename(columns={"verdict": "", "as_printed": "verdict"}), AS_PRINTED)
     for notebook in (path.name.partition(".")[0] for path in sorted((root() / "tables").glob("*.provenance.json"))):
+        special = setting(notebook, "evaluations_by_method") or {}
         found[notebook] = {name: limit for name in LIMITS if (limit := setting(notebook, name))}
+        found[notebook] |= {f"evaluations.{method}": limit for method, limit in special.items()}
     return found
 
 

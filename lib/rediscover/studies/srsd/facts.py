@@ -5,7 +5,7 @@ from typing import Any
 from ...metrics.edit_distance import ned_details
 from ...metrics.trees import size
 from ...problems import problem
-from ...report.facts import Interval, one, setting, table
+from ...report.facts import Interval, one, table
 from ...report.papers import published
 from .analysis import from_skeleton
 
@@ -32,8 +32,6 @@ def facts() -> dict[str, Any]:
         "yardstick.comparisons": len(gain),
         "solved": {subset: _solved(subset) for subset in ("easy", "medium", "hard")},
         "solved_by": {subset: _solved_by(subset) for subset in ("easy", "medium", "hard")},
-        "evaluations.all": setting("20_srsd_edit_distance", "evaluations"),
-        "evaluations.gplearn": setting("20_srsd_edit_distance", "evaluations_by_method")["gplearn"],
         "power_law.ned": noise["noise 0"],
         "power_law.ned_noisy": noise["noise 0.1"],
     }

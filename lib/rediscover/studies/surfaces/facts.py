@@ -18,9 +18,7 @@ def facts() -> dict[str, Any]:
     classical = printed["backbone"] == ""
     best = printed.query("representation == 'implicit' and metric == 'nmse'")["value"].astype(float).min()
     same = _copied()
-    noise, work, special = (
-        setting("10_surface_benchmark", name) for name in ("relative_noise", "evaluations", "evaluations_by_method")
-    )
+    noise, special = (setting("10_surface_benchmark", name) for name in ("relative_noise", "evaluations_by_method"))
     kinds = table("surfaces_recovery_by_kind")
     return {
         "count": sizes.sum(),
@@ -45,8 +43,6 @@ def facts() -> dict[str, Any]:
         "noise.high": (100 * noise[3], ".0f"),
         "noise.surfaces": (table("surfaces_noise_scores")["problem"].nunique(), "word"),
         "noise.seeds": (len(setting("10_surface_benchmark", "noise_seeds")), "word"),
-        "evaluations.all": work,
-        "evaluations.gplearn": special["gplearn"],
         "evaluations.bidirectional": (special["bidirectional"] / 1e6, ".0f"),
         **{f"recovered.{kind}": _recovered(part) for kind, part in kinds.groupby("subset")},
         **{f"printed.{kind}": (100 * share, ".0f") for kind, share in _best_printed().items()},
