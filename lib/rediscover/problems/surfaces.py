@@ -239,7 +239,7 @@ class ImplicitSurface(_Sampled, LevelSet):
 
 
 @lru_cache(maxsize=16)  # answers to one surface are scored one after the other
-def _seeded_cloud(F, boxes, nodes, n, seed, names):
+def _seeded_cloud(F: Expression, boxes: tuple, nodes: int, n: int, seed: int, names: tuple[str, ...]) -> np.ndarray:
     points = level_sets.sample(F, boxes, n, generator(seed, *names), nodes)
     points.flags.writeable = False
     return points

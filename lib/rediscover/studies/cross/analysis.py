@@ -15,6 +15,7 @@ import pandas as pd
 
 from ...problems import Field, Regression, Trajectories, generator, problem
 from ...report.plots import order
+from ...report.summaries import bootstrap
 from ...report.tables import CONTROLS
 from ...runs.schema import read_csv
 from .definitions import DEFINITIONS, reference
@@ -167,3 +168,30 @@ def own_table(path: Path, rule) -> pd.DataFrame | None:
         recovered = (recovered >= rule["at_least"]).astype(float)
     error = 1 - table[rule["r_squared"]].fillna(-np.inf) if "r_squared" in rule else table[rule["error"]]
     return pd.DataFrame({"method": table["method"], "recovered": recovered, "error": error})
+
+
+def by_budget(recovered: pd.DataFrame) -> pd.DataFrame:
+    """What methods reach with their evaluations, all problems together.
+
+    Parameters
+    ----------
+    recovered : DataFrame
+        Columns method, evaluations, problem, seed, nmse_per_output and recovered, as `definitions.recovery` has them.
+
+    Returns
+    -------
+    DataFrame
+        A row for each method and number of evaluations: problems, seeds; recovered, low, high: the mean share, with a
+        bootstrap interval over problems, whose seeds come along; least, most: of the share, over seeds; error: the
+        median over problems and seeds.
+    """
+    rows = []
+    for (method, evaluations), part in recovered.groupby(["method", "evaluations"], sort=False):
+        known = part.dropna(subset="recovered")
+        share, low, high = bootstrap(known["recovered"], clusters=known["problem"])
+        of_seeds = known.groupby("seed")["recovered"].mean()
+        row = {"method": method, "evaluations": evaluations, "problems": known["problem"].nunique()}
+        row |= {"seeds": len(of_seeds), "recovered": share, "low": low, "high": high}
+        row |= {"least": of_seeds.min(), "most": of_seeds.max()}
+        rows.append(row | {"error": np.sort(part["nmse_per_output"].fillna(np.inf))[(len(part) - 1) // 2]})
+    return pd.DataFrame(rows)

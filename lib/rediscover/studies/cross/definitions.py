@@ -17,6 +17,7 @@ from ...expressions import ExpressionError, from_sympy, parse
 from ...metrics import dynamics, edit_distance, equivalence, latex, regression, symbolic, trajectories
 from ...problems import Problem
 from ...runs.answers import on_answers
+from ...system.studies import studies
 
 LARGEST = 60  # nodes of an answer that is simplified as SRSD does; beyond, its distance is 1 by the cap anyway
 OWN_COUNT = ("operon", "pysr")  # MDBench takes the size that these report
@@ -92,12 +93,8 @@ def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[
     The problem has the splits of a regression table, and a truth for each of its outputs. The result has the names of
     `DEFINITIONS`, but for mdbench_own, for which `scored` takes what the method counted.
     """
-    answer = {name: parse(str(solution[name]), problem.vocabulary) for name in problem.outputs}
-    test = problem.data(seed)["test"]
-    values = dict(zip(problem.inputs, test.X.T, strict=True))
-    predicted = np.stack([np.broadcast_to(e(values), len(test.X)) for e in answer.values()], axis=-1)
-    true = test.y.reshape(predicted.shape)
-    pairs = [(answer[name], problem.expressions[name], y) for name, y in zip(answer, true.T, strict=True)]
+    answer, values, predicted, true = _evaluated(problem, solution, seed)
+    pairs = _pairs(problem, answer, true)
     r2, several = trajectories.r2_trajectories(predicted, true), len(problem.outputs) > 1
     release = regression.nmse_release_parametric if several else regression.nmse_release
     return {
@@ -110,13 +107,48 @@ def score(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[
         "mdbench": float(symbolic.complexity(answer, "preorder")),
         **{rule: float(symbolic.complexity(answer, rule)) for rule in ("tree", "symbolbench")},
         **_identity(pairs, values),
-        "identified": dynamics.identified(
-            {name: _decimal(e) for name, e in answer.items()},
-            {name: _decimal(e) for name, e in problem.expressions.items()},
-        ),
+        "identified": _identified(problem, answer),
         **_distances(pairs, problem.inputs),
         "proximity_dependent": trajectories.proximity_dependent(answer, problem.expressions),
     }
+
+
+def recovery(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> dict[str, float]:
+    """Of one answer: ``nmse_per_output``, and ``recovered``, by the rule of the problem's own study (study.yaml).
+
+    ``recovered`` is NaN for a study whose rule is none of `DEFINITIONS`, such as one about trajectories.
+    """
+    answer, values, predicted, true = _evaluated(problem, solution, seed)
+    recovered, rule = math.nan, _own_rule(problem.study)
+    if rule == "identified":
+        recovered = float(_identified(problem, answer))
+    elif rule:
+        recovered = _identity(_pairs(problem, answer, true), values)[rule]
+    return {"nmse_per_output": regression.nmse_per_output(predicted, true), "recovered": recovered}
+
+
+def _own_rule(prefix: str) -> str | None:
+    """The definition by which a study counts a problem as recovered; None where that is none of `DEFINITIONS`."""
+    rules = {p: rule["recovered"] for study in studies().values() for p, rule in study.get("everywhere", {}).items()}
+    return rules[prefix] if rules[prefix] in DEFINITIONS else None
+
+
+def _evaluated(problem, solution, seed):
+    """Expressions of an answer, the problem's test rows, and their values and the true ones, (n_rows, n_outputs)."""
+    answer = {name: parse(str(solution[name]), problem.vocabulary) for name in problem.outputs}
+    test = problem.data(seed)["test"]
+    values = dict(zip(problem.inputs, test.X.T, strict=True))
+    predicted = np.stack([np.broadcast_to(e(values), len(test.X)) for e in answer.values()], axis=-1)
+    return answer, values, predicted, test.y.reshape(predicted.shape)
+
+
+def _pairs(problem, answer, true):
+    return [(answer[name], problem.expressions[name], y) for name, y in zip(answer, true.T, strict=True)]
+
+
+def _identified(problem, answer):
+    found, true = ({name: _decimal(e) for name, e in part.items()} for part in (answer, problem.expressions))
+    return dynamics.identified(found, true)
 
 
 def _identity(pairs, values):
@@ -193,4 +225,20 @@ def scored(records: pd.DataFrame, problems: list[Problem], *, store=None) -> pd.
     for name, definition in DEFINITIONS.items():
         column = values[name].reindex(used.index)
         out[name] = column.where(out["scoring"] == "", definition.missing)
+    return out
+
+
+def recoveries(records: pd.DataFrame, problems: list[Problem], *, store=None) -> pd.DataFrame:
+    """`recovery` of the best candidate of each run: study, problem, method, seed, nmse_per_output, recovered.
+
+    A run without an answer has an infinite error and recovers nothing.
+    """
+    used = records.reset_index(drop=True)
+    answered = used[used["status"] == "ok"]
+    outcomes = on_answers(f"{__name__}:recovery", answered, problems, store=store)
+    out = used[["study", "problem", "method", "seed"]].copy()
+    out["nmse_per_output"] = math.inf
+    out["recovered"] = [0.0 if _own_rule(study) else math.nan for study in out["study"]]
+    found = pd.DataFrame([o.get("result", {}) for o in outcomes], answered.index, ["nmse_per_output", "recovered"])
+    out.update(found.astype(float))
     return out

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from ...params import Count, Parameters, ProblemIds
+from ...params import Count, MethodName, Parameters, ProblemIds
 from .analysis import tabular_problems
 
 
@@ -21,8 +21,10 @@ class CrossScoring(Parameters):
     ----------
     problems : ids, of any study whose problems are regression tables with expressions as truth.
     max_rows : training rows that a genetic search works on.
+    fewer_evaluations : method name -> smaller budgets that it is run with as well.
     """
 
     notebook: ClassVar[str] = "60_cross_scoring"
     problems: Annotated[ProblemIds, Field(min_length=1), AfterValidator(_tabular)]
     max_rows: Count
+    fewer_evaluations: dict[MethodName, list[Count]]
