@@ -126,3 +126,39 @@ def test_what_counts_in_a_studys_own_table_is_what_study_yaml_says(tmp_path):
     clean = analysis.own_table(tmp_path / "odes.csv", rules["odes"])
     assert clean.to_numpy().tolist() == [["mean", 1.0, 0.25]]
     assert analysis.own_table(tmp_path / "nothing.csv", rules["odes"]) is None
+
+
+@pytest.mark.parametrize("id", ["srsd/I.12.4", "surfaces/TCS5", "odes/24"])
+def test_a_problem_is_recovered_by_the_rule_of_its_own_study(id):
+    problem = rd.problem(id)
+    assert definitions.recovery(problem, problem.truth) == {
+        "nmse_per_output": pytest.approx(0, abs=1e-9),
+        "recovered": 1,
+    }
+    wrong = definitions.recovery(problem, dict.fromkeys(problem.outputs, f"2 + {problem.inputs[0]}"))
+    assert wrong["recovered"] == 0 and wrong["nmse_per_output"] > 1e-3
+
+
+def test_what_no_table_can_tell_is_not_called_recovered():
+    system = rd.problem("cde/P002")
+    assert math.isnan(definitions.recovery(system, system.truth)["recovered"])
+
+
+def test_recoveries_count_failed_runs_as_not_recovered():
+    problems = analysis.tabular_problems(["srsd/I.12.4", "cde/P002"])
+    records = runs.grid(problems, ["oracle", "power_law"], progress=False)
+    records.loc[records["method"] == "power_law", "status"] = "error"
+    found = definitions.recoveries(records, problems).set_index(["problem", "method"])
+    assert found.loc[("srsd/I.12.4", "oracle"), "recovered"] == 1
+    assert tuple(found.loc[("srsd/I.12.4", "power_law"), ["nmse_per_output", "recovered"]]) == (math.inf, 0)
+    assert found.loc["cde/P002", "recovered"].isna().all()
+
+
+def test_what_is_reached_with_a_budget():
+    columns = ["method", "evaluations", "problem", "seed", "recovered", "nmse_per_output"]
+    rows = [["a", 10, "p", 0, 1.0, 0.1], ["a", 10, "p", 1, 0.0, 0.3], ["a", 10, "q", 0, 1.0, math.inf]]
+    rows += [["a", 10, "q", 1, 1.0, 0.2], ["a", 10, "r", 0, math.nan, 0.25], ["a", 20, "p", 0, 0.0, 1.0]]
+    ten, twenty = analysis.by_budget(pd.DataFrame(rows, columns=columns)).to_dict("records")
+    assert (ten["problems"], ten["seeds"], ten["recovered"], ten["least"], ten["most"]) == (2, 2, 0.75, 0.5, 1.0)
+    assert (ten["low"], ten["high"], ten["error"]) == (0.5, 1.0, 0.25)
+    assert (twenty["evaluations"], twenty["recovered"], twenty["seeds"]) == (20, 0, 1)
