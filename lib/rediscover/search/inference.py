@@ -1,0 +1,61 @@
+"""Inference of pretrained transformers by their authors' packages, in a Python that has them.
+
+Run as ``python -I inference.py NAME FOLDER``. It stands alone and keeps to Python 3.7, which the packages were
+written for. FOLDER holds ``data.npz`` and ``request.json``; the answer is ``answer.json`` there: for each candidate,
+best first, its tree in prefix order as the package writes it.
+"""
+
+import inspect
+import json
+import os
+import sys
+
+
+def load(path):
+    """The pickled module at `path`, which can run any code as it is loaded."""
+    import torch
+
+    options = {"weights_only": False} if "weights_only" in inspect.signature(torch.load).parameters else {}
+    return torch.load(path, map_location="cpu", **options)
+
+
+def e2e(data, request):
+    """The end-to-end transformer on X, shape (n, n_inputs), and y, shape (n,)."""
+    from symbolicregression.model import SymbolicTransformerRegressor
+
+    regressor = SymbolicTransformerRegressor(model=load(request["weights"]), rescale=True, **request["settings"])
+    regressor.fit(data["X"], data["y"])
+    trees = regressor.retrieve_tree(all_trees=True, with_infos=True)
+    return [item["relabed_predicted_tree"].prefix() for item in trees]
+
+
+def odeformer(data, request):
+    """ODEFormer on times, shape (n,), and states, shape (n, n_states)."""
+    from odeformer.model import SymbolicTransformerRegressor
+
+    regressor = SymbolicTransformerRegressor(model=load(request["weights"]))
+    regressor.set_model_args(request["settings"])
+    regressor.fit(data["t"], data["states"])
+    return [tree.prefix() for tree in regressor.predictions[0] if tree is not None]
+
+
+def main(name, folder):
+    with open(os.path.join(folder, "request.json")) as file:
+        request = json.load(file)
+    if request["source"]:
+        sys.path.insert(0, request["source"])
+    import numpy as np
+    import torch
+
+    if not hasattr(np, "infty"):  # both packages use it, numpy 2 has it no more
+        setattr(np, "infty", np.inf)  # noqa: B010, which would have it renamed
+    np.random.seed(request["seed"])  # noqa: NPY002, the generator that both packages draw from
+    torch.manual_seed(request["seed"])
+    data = np.load(os.path.join(folder, "data.npz"))
+    trees = {"e2e": e2e, "odeformer": odeformer}[name](data, request)
+    with open(os.path.join(folder, "answer.json"), "w") as file:
+        json.dump(trees, file)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
