@@ -152,7 +152,7 @@ class Writer:
             return []
         hints = self.listed(self.concepts.hints(rng))
         shown = self.listed([sketch(parent, self.letter) for parent in parents])
-        key = ("draw", "mutate", "cross")[len(parents)]
+        key = ("draw", "mutate", "join")[len(parents)]
         reply = self.ask(self.messages(key, hints=hints, parents=shown))
         count = max(1, len(parents))
         if self.method.proposer == "grammar":
