@@ -34,7 +34,8 @@ class GpLlmSeeded(SymbolbenchLoop):
 
     The five best systems, with their constants, are the first population, and the best program of the last is one more
     answer of the next round; gplearn keeps no elite, so it may be worse than what the search began with. A system
-    that gplearn has no functions for leaves its place to a random program; the rates are finite differences. The controls of the loop put a grammar or genetic operators in the model's place.
+    that gplearn has no functions for leaves its place to a random program; the rates are finite differences. The
+    controls of the loop put a grammar or genetic operators in the model's place.
 
     Attributes
     ----------
