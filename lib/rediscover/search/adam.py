@@ -27,7 +27,7 @@ def adam(mean_square: Objective, start: np.ndarray, *, rate: float, epochs: int,
     D. P. Kingma and J. Ba, Adam, arXiv:1412.6980
 
     >>> values, errors = adam(lambda c: (float(c[0] ** 2), 2 * c), np.ones(1), rate=0.1, epochs=100, every=10)
-    >>> len(errors), errors[0], abs(values[0]) < 0.1
+    >>> len(errors), errors[0], bool(abs(values[0]) < 0.1)
     (11, 1.0, True)
     """
     x, best, errors = np.array(start, float), np.array(start, float), list[float]()
