@@ -22,6 +22,7 @@ from rediscover.methods import Budget, icsr, language_loops, llm_sr, openevolve
 from rediscover.methods.endpoint import PLACES
 from rediscover.methods.language_costs import FACTS, cost
 from rediscover.problems import Task
+from rediscover.search.proposers import Function
 
 import numpy as np
 import pytest
@@ -349,6 +350,12 @@ def test_an_edit_that_misses_leaves_the_parent_and_a_reply_without_edits_is_lost
     for reply in ("b is bad", "<<<<<<< SEARCH\nb\n=======\n" + "x" * 10_001 + "\n>>>>>>> REPLACE"):
         with pytest.raises(ProgramError):
             openevolve.edited(reply, parent)
+
+
+def test_a_program_with_a_further_argument_is_refused():
+    notation = Function("def func(x, params):", "func", {"x[:, 0]": "a"})
+    with pytest.raises(ProgramError, match="'w' is no column"):
+        notation.read("def func(x, params, w=2.0):\n    return x[:, 0]*w")
 
 
 def test_numbers_of_prompts():

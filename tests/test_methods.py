@@ -565,5 +565,6 @@ class TestCatalogue:
         table = report.catalogue().set_index("method")
         assert table.loc["Operon", ["status", "ours", "reason"]].tolist() == ["runs here", "operon", ""]
         assert table.loc["LLM-SR", "status"] == "runs with more installed"
-        assert table.loc["LaSR", "status"] == "not yet"
+        for name in ("LaSR", "SGA", "OpenEvolve"):
+            assert table.loc[name, "status"] == "runs with more installed" and "endpoint" in table.loc[name, "reason"]
         assert (table["reason"][table["status"] != "runs here"].str.len() > 10).all()

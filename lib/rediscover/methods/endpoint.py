@@ -3,7 +3,7 @@
 import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -93,7 +93,11 @@ class Endpoint(Method):
 
         mode = "record" if self.proposer == "model" else "replay"
         chat = Chat(self.model, self.folder() / f"{plain(problem)}.jsonl", mode=mode)
-        return lambda messages, draw: chat.ask(messages, draw=draw, **self.texts["profiles"][self.profile])
+        return lambda messages, draw: chat.ask(messages, draw=draw, **self.parameters(draw))
+
+    def parameters(self, draw: int) -> Mapping[str, Any]:
+        """Sampling parameters of a request."""
+        return self.texts["profiles"][self.profile]
 
 
 def plain(name: str) -> str:

@@ -59,6 +59,13 @@ def numbered_sum(inputs: Sequence[str]) -> tuple:
     return functools.reduce(lambda total, term: ("+", total, term), terms)
 
 
+def of_columns(reading: Reading, inputs: Sequence[str]) -> Reading:
+    """The reading itself, or `ProgramError` where the program takes more than these columns."""
+    if unknown := sorted(set(reading.inputs) - set(inputs)):
+        raise ProgramError(0, f"the argument {unknown[0]!r} is no column")
+    return reading
+
+
 @dataclass(frozen=True)
 class Function:
     """Programs are functions in Python of columns and of a vector ``params`` of constants.
@@ -87,7 +94,8 @@ class Function:
         for python, column in self.columns.items():
             argument, table, _ = python.partition("[")
             tables[argument] = [*tables.get(argument, []), column] if table else column
-        return read_function(evolve_block(text), name=self.name, count=self.count, columns=tables)
+        reading = read_function(evolve_block(text), name=self.name, count=self.count, columns=tables)
+        return of_columns(reading, self.inputs)
 
     def write(self, tree: tuple) -> str:
         python = {column: text for text, column in self.columns.items()}
