@@ -157,8 +157,16 @@ class Objective:
         parameters : ndarray, shape (network.size,)
         masks : ndarray of bool, shape (states, columns)
             Columns that the rates of each state are fitted with.
+
+        Returns
+        -------
+        loss : float
+            Infinite, with a gradient of zeros, where the network or its library is not finite.
+        gradient : ndarray, shape (network.size,)
         """
         seen = self.look(parameters)
+        if not (np.isfinite(seen.theta).all() and np.isfinite(seen.rate).all()):
+            return np.inf, np.zeros_like(parameters)
         states, n = self.Y.shape
         error = seen.value - self.Y
         by = np.zeros((states, len(self.rows), n))

@@ -168,7 +168,8 @@ class Training:
 
     def advance(self, state: State, masks: np.ndarray, steps: int) -> None:
         for _ in range(steps):
-            loss, gradient = self.objective.loss(state.parameters, masks)
+            with np.errstate(over="ignore", invalid="ignore"):
+                loss, gradient = self.objective.loss(state.parameters, masks)
             if not np.isfinite(loss):
                 raise FloatingPointError(f"the loss is not finite at step {state.step + 1}")
             state.step += 1
