@@ -200,7 +200,7 @@ class TestTraining:
     def test_the_first_mask_comes_without_a_gain_and_takes_the_best_state_back(self):
         training, start = self.training(Schedule(10, 1e9, 400), 400)
         every = np.ones((1, 9), bool)
-        best, first = training.before(State.new(start.copy()), every)
+        best, first, _ = training.before(State.new(start.copy()), every)
         assert (best.step, first) == (25, 50), "nothing is better than the first by so much"
         patient, start = self.training(Schedule(100, 1e9, 400), 400)
         assert patient.before(State.new(start.copy()), every)[1] == 125
@@ -231,10 +231,22 @@ class TestTraining:
             list(training.run(start, [0.1]))
 
     def test_coefficients_have_settled_after_200_steps_within_a_band(self):
-        watch = Watch(Schedule(10, 1e-5, 50))
-        norms = [1.0, 1.0005, *[0.5] * 8, 0.4]
-        assert [watch.over(25 * i, norm) for i, norm in enumerate(norms, 1)] == [False] * 11
-        assert [watch.over(25 * i, 0.4) for i in range(12, 21)] == [False] * 7 + [True] * 2
+        watch, ends = Watch(Schedule(10, 1e-5, 50)), []
+        for i, norm in enumerate([1.0, 1.0005, *[0.5] * 8, *[0.4] * 9], 1):
+            watch.look(25 * i, norm)
+            ends.append(watch.over)
+        assert ends == [False] * 18 + [True]
+        watch.look(500, np.nan)
+        assert not watch.over
+
+    def test_from_the_start_training_may_end_before_a_mask_and_keeps_all_columns(self):
+        calm = Schedule(10**6, 1e-5, 400, settled=1e9, from_start=True)
+        training, start = self.training(calm, 400)
+        (ended,) = training.run(start, [1e9])
+        assert ended.steps == ended.first == 225 and ended.coefficients.all()
+        training, start = self.training(calm._replace(settled=0.0), 100)
+        (ended,) = training.run(start, [1e9])
+        assert ended.steps == 100 == training.taken and ended.coefficients.all()
 
     def test_masks_are_renewed_among_all_columns(self, monkeypatch):
         training, start = self.training(Schedule(10**6, 1e-5, 50, settled=0.0), 200)

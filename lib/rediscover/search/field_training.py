@@ -1,5 +1,6 @@
 """Training of field networks: Adam, and equations that lose terms as it goes on."""
 
+import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -127,44 +128,49 @@ class Training:
         self.taken = 0
 
     def run(self, start: np.ndarray, thresholds: Sequence[float]) -> Iterator[Ended]:
-        """An end for each threshold; they share the way up to the first mask, which none of them sees.
+        """An end for each threshold; they share the way up to the first mask, which does not depend on it.
+
+        Without a first mask, all columns stay.
 
         Raises
         ------
         FloatingPointError
             If the loss is not finite.
         """
-        states = len(self.objective.Y)
-        every = np.ones((states, len(self.objective.powers)), bool)
-        common, first = self.before(State.new(start), every)
+        every = np.ones((len(self.objective.Y), len(self.objective.powers)), bool)
+        common, start_of_masks, seen = self.before(State.new(start), every)
+        whole = start_of_masks >= self.steps or seen.over
         for threshold in thresholds:
-            state, step = common.copy(), first
-            masks, watch = self.masks(state, threshold), Watch(self.schedule)
-            while step < self.steps and masks.any():
+            state, step, watch = common.copy(), start_of_masks, copy.copy(seen)
+            masks = every if whole else self.masks(state, threshold)
+            while step < self.steps and masks.any() and not watch.over:
                 self.advance(state, masks, min(CHECK, self.steps - step))
-                step += CHECK
-                if watch.over(step, self.norm(state, masks)):
-                    break
-                if (step - first) % PERIOD == 0:
+                step = min(step + CHECK, self.steps)
+                watch.look(step, self.norm(state, masks))
+                if not watch.over and (step - start_of_masks) % PERIOD == 0:
                     masks = self.masks(state, threshold)
             coefficients = self.coefficients(state, masks)
             error = self.objective.distance(state.parameters, *self.test)
-            yield Ended(threshold, coefficients, min(step, self.steps), first, error)
+            yield Ended(threshold, coefficients, step, start_of_masks, error)
 
-    def before(self, state: State, every: np.ndarray) -> tuple[State, int]:
-        """The best state by the test error at the first mask, and the step of that mask."""
-        best, least, watch, step = state.copy(), np.inf, Watch(self.schedule), 0
-        while step < min(self.schedule.latest, self.steps):
-            self.advance(state, every, CHECK)
-            step += CHECK
+    def before(self, state: State, every: np.ndarray) -> tuple[State, int, "Watch"]:
+        """The best state by the test error, the step of the first mask, and what was seen of the coefficients.
+
+        Where training ends without a mask, the state is the last one.
+        """
+        best, least, step, watch = state, np.inf, 0, Watch(self.schedule)
+        last = min(self.schedule.latest, self.steps)
+        while step < last and not watch.over:
+            self.advance(state, every, min(CHECK, last - step))
+            step = min(step + CHECK, last)
             error = self.objective.distance(state.parameters, *self.test)
-            if error <= least - self.schedule.gain or least == np.inf:
+            if error <= least - self.schedule.gain:
                 best, least = state.copy(), error
             elif step - best.step >= self.schedule.patience:
                 break
-            if self.schedule.from_start and watch.over(step, self.norm(state, every)):
-                break
-        return best, step
+            if self.schedule.from_start:
+                watch.look(step, self.norm(state, every))
+        return (state if watch.over or step >= self.steps else best), step, watch
 
     def advance(self, state: State, masks: np.ndarray, steps: int) -> None:
         for _ in range(steps):
@@ -193,14 +199,18 @@ class Training:
 
 
 class Watch:
-    """Whether the coefficients have settled: their norm has stayed within a band for some steps."""
+    """Whether the coefficients have settled: their norm has stayed within a band for some steps.
+
+    Attributes
+    ----------
+    over : whether training ends
+    """
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
-        self.since, self.norm = 0, np.inf
+        self.since, self.norm, self.over = 0, np.inf, False
 
-    def over(self, step: int, norm: float) -> bool:
-        """Whether training ends at this step."""
-        if abs(norm - self.norm) >= self.schedule.settled:
+    def look(self, step: int, norm: float) -> None:
+        if not abs(norm - self.norm) < self.schedule.settled:
             self.since, self.norm = step, norm
-        return step - self.since >= self.schedule.calm
+        self.over = step - self.since >= self.schedule.calm
