@@ -252,6 +252,13 @@ class TestRefusals:
         with pytest.raises(Unsupported, match=reason):
             solve(problem)
 
+    def test_orders_that_an_axis_has_too_few_points_for(self):
+        thin = dataclasses.replace(heat(), lines=(np.linspace(0, 1, 60), np.linspace(-2, 2, 4)))
+        (found,) = solve(thin, orders=(2, 4), steps=50)
+        assert found.notes["setting"]["order"] == 2
+        with pytest.raises(Unsupported, match="too few points for derivatives of order 4"):
+            solve(thin, orders=(4,))
+
     def test_other_kinds(self):
         with pytest.raises(Unsupported, match="deepmod does not treat"):
             solve(Regression(id="test/plane", truth={"z": "x"}, inputs=("x",)))
@@ -270,6 +277,7 @@ class TestRefusals:
             ({"orders": [5]}, "deepmod: orders go up to 4, got 5"),
             ({"degrees": [0]}, "whole numbers from 1, got 0"),
             ({"points": 2.5}, "whole numbers from 1, got 2.5"),
+            ({"points": 49}, "points must be 50 or more, got 49"),
             ({"steps": True}, "whole numbers from 1, got True"),
             ({"thresholds": ["0.1"]}, "deepmod: thresholds must be positive numbers, got '0.1'"),
             ({"thresholds": [0]}, "deepmod: thresholds must be positive numbers, got 0"),

@@ -17,6 +17,7 @@ from . import Budget, Candidate, Method, Unsupported
 from .sparse_dynamics import PRINTED, Sampled, Scored, Selection, as_text, sample
 
 TEST = 0.2  # of the points
+FEWEST = 50  # points
 GAIN = 1e-5  # of the test error, below which it is not better
 PATIENCE = 500  # steps without a gain before the first mask; as released 10
 SPAN = 4.0  # scaled coordinates go from -SPAN to SPAN
@@ -95,7 +96,10 @@ class DeepMoD(Method):
     derivatives} and neither `degrees` nor `orders` have an effect.
 
     Budget: an evaluation is one step of one network. It is shared equally among the trainings. Thresholds of one
-    library share the steps before the first mask, so that a grid takes fewer.
+    library share the steps before the first mask, so that a grid takes fewer. On one core and 2000 points, a step
+    takes about 8, 9, 12 and 17 ms with derivatives up to order 1, 2, 3 and 4, and the published grid, of 48 settings
+    and 50,000 steps each, up to eight hours. One setting in a minute: degree 2, order 3, threshold 0.1, 1250 points
+    and 4000 steps.
 
     Attributes
     ----------
@@ -109,9 +113,9 @@ class DeepMoD(Method):
         coordinates of points in two dimensions are numbered in the order y, x, t, and their states in that of
         t, x, y: they do not belong together. A mask without terms is an error of the run, and so are several states:
         the library has columns twice, whose least squares are singular.
-        Otherwise, coordinates are scaled to [-4, 4] and states to mean 0 and deviation 1, the first mask comes after
-        500 steps without a gain, or after half of the steps, and training may end 200 steps later. A setting that
-        loses all terms of a state is out.
+        Otherwise, coordinates are scaled to [-4, 4], where units of tanh are neither flat nor straight, and states to
+        mean 0 and deviation 1; the first mask comes after 500 steps without a gain, or after half of the steps, and
+        training may end 200 steps later. A setting that loses all terms of a state is out.
 
     References
     ----------
@@ -141,6 +145,8 @@ class DeepMoD(Method):
         for n in (*self.degrees, *self.orders, self.steps, self.points):
             if isinstance(n, bool) or not isinstance(n, int) or n < 1:
                 raise ValueError(f"deepmod: degrees, orders, steps and points must be whole numbers from 1, got {n!r}")
+        if self.points < FEWEST:
+            raise ValueError(f"deepmod: points must be {FEWEST} or more, got {self.points}")
         if max(self.orders) > Field.max_order:
             raise ValueError(f"deepmod: orders go up to {Field.max_order}, got {max(self.orders)}")
         for threshold in self.thresholds:
@@ -198,9 +204,11 @@ class DeepMoD(Method):
             raise Unsupported(f"deepmod: its library in two dimensions is for one state, and {name} has {states}")
         if states > 1 and self.as_released:
             raise Unsupported("deepmod: the released library of several states has columns twice: no least squares")
-        if axes == 2:
-            return [(1, 2)]
-        return list(itertools.product(self.degrees, self.orders))
+        orders = [2] if axes == 2 else self.orders
+        grid = itertools.product([1] if axes == 2 else self.degrees, [o for o in orders if o <= data.order])
+        if not (found := list(grid)):
+            raise Unsupported(f"deepmod: an axis of {name} has too few points for derivatives of order {min(orders)}")
+        return found
 
     def allowed(self, settings: int, budget: Budget) -> int:
         """Steps of one training."""
