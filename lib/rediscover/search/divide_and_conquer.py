@@ -192,7 +192,7 @@ def divide(front: Front, settings: Settings, meter: Meter) -> None:
 def positive(values: list[np.ndarray], group: tuple[int, ...], y: np.ndarray) -> tuple[int, ...]:
     """Of a group of inputs and the others the one that says less of the sign of y; the group, where y has one sign.
 
-    >>> x, z = np.random.default_rng(0).uniform(0, 1, (2, 100))
+    >>> x, z = np.random.default_rng(0).uniform(0, 1, (2, 800))
     >>> positive([x, z], (0,), z * (x - 0.5)), positive([x, z], (1,), z * (x - 0.5))
     ((1,), (1,))
     """
