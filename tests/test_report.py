@@ -2,6 +2,7 @@
 
 import json
 import math
+import xml.etree.ElementTree as ET
 from types import SimpleNamespace
 
 from rediscover import report
@@ -182,3 +183,17 @@ def test_methods_have_one_order_and_colours_of_their_own():
     assert figures.order(["operon", "zzz", "mean", "oracle"]) == ["oracle", "mean", "operon", "zzz"]
     assert len({colour for colour, *_ in figures.METHOD_STYLE.values()}) == len(figures.METHOD_STYLE)
     assert figures.colour("zzz") == figures.colour("zzz")
+
+
+def test_a_notebook_shows_a_table_in_html(out):
+    index = pd.MultiIndex.from_tuples(
+        [("easy", "gplearn"), ("easy", "power_law"), ("hard", "best model, printed")], names=["set", "method"]
+    )
+    frame = pd.DataFrame({"error": [0.1, 0.2, 0.05], "truth": ["a", "b<c", ""]}, index=index)
+    shown = out.table(frame, "t", caption="A < B", best={"error": "lower"}, footnotes=("a note",))
+    assert repr(shown) == str(shown) and "0.0500" in shown  # what a shell and nbval see
+    html = shown._repr_html_()
+    assert html.count("<tr") == 4 and html.count("easy") == 1 and "A &lt; B" in html and "b&lt;c" in html
+    assert "error ↓" in html and html.count("<b>") == 2 and "<b>0.100</b>" in html  # the best of either set
+    assert html.count("background") == 1 and "power law" in html and html.endswith("<p>a note</p>")
+    ET.fromstring(f"<div>{html}</div>")  # every tag is closed

@@ -142,3 +142,13 @@ class TestScores:
         _, linear, quadratic = parse(candidate.solution["x0"].replace("- ", "+ -")).constants[:3]
         assert linear == pytest.approx(0.79, rel=tolerance)
         assert quadratic == pytest.approx(-0.79 / 74.3, rel=tolerance)
+
+
+def test_conditions_within_conditions_have_no_size_in_sympy():
+    """Of protected functions within each other; their conditions would be written out by cases."""
+    system = rd.problem("cde/S024")
+    plain, nested = "where(abs(x0) > 0.001, 1/x0, 1.0)", "where(abs(x0) > 0.001, 1/x0, 1.0)"
+    for _ in range(6):
+        nested = f"where(abs({nested}) > 0.001, x1/({nested}), 1.0)"
+    sizes = [score(system, {"x0": right, "x1": "x0"})["operations"] for right in (plain, nested)]
+    assert sizes[0] > 0 and np.isnan(sizes[1])

@@ -1,6 +1,7 @@
 """The output of one study: tables as CSV and LaTeX, figures as PDF and PNG, and a provenance file beside them."""
 
 import hashlib
+import html
 import importlib.metadata
 import json
 import math
@@ -16,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from ..runs.schema import IDENTITY, read_csv, to_csv
+from . import plots
 
 TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
 CONTROLS = ("oracle", "mean", "zero", "blind_skeleton")  # methods that show what scores are worth and win no bold
@@ -31,6 +33,18 @@ PACKAGES = (
     "pyoperon",
     "pysindy",
 )
+
+
+class Table(str):
+    """A table as text, which a notebook shows in HTML."""
+
+    html: str
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 class Output:
@@ -80,8 +94,8 @@ class Output:
         digits: int = 3,
         footnotes: tuple[str, ...] = (),
         intervals: tuple[pd.DataFrame, pd.DataFrame] | None = None,
-    ) -> str:
-        """Write a table as CSV (6 digits) and LaTeX (booktabs), and return it as text to print.
+    ) -> Table:
+        """Write a table as CSV (6 digits) and LaTeX (booktabs), and return it as text that a notebook shows in HTML.
 
         Parameters
         ----------
@@ -106,8 +120,9 @@ class Output:
             bold.loc[_winners(frame[column], shown[column], direction), column] = "textbf:--rwrap;"
         numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
         self._write(self.tables / f"{name}.tex", _latex(shown, numeric, bold, name, caption, footnotes))
-        notes = "".join(f"\n{note}" for note in footnotes)
-        return _wrapped(shown) + notes
+        text = Table(_wrapped(shown) + "".join(f"\n{note}" for note in footnotes))
+        text.html = _html(shown, numeric, bold != "", best or {}, caption, footnotes)
+        return text
 
     def figure(self, figure: Any, name: str, *, alt: str) -> None:
         """Write a matplotlib figure as PDF and PNG, without dates, with its description; in a notebook, show it too."""
@@ -280,6 +295,47 @@ def _latex(shown, numeric, bold, name, caption, footnotes) -> str:
     text = styler.to_latex(hrules=True, position_float="centering", **about)
     notes = "".join(rf"\par\footnotesize {escape(note)}" + "\n" for note in footnotes)
     return text.replace(r"\end{table}", notes + r"\end{table}")
+
+
+def _html(shown, numeric, bold, best, caption, footnotes) -> str:
+    """A table for notebooks: the best in bold, arrows where there is a better direction, printed rows shaded."""
+    levels = _levels(shown.index)
+    arrows = {"lower": " ↓", "higher": " ↑"}
+    names = [name or "" for name in shown.index.names[:levels]]
+    titles = [*names, *(_label(title, shown.columns.name) for title in shown.columns)]
+    ways = [""] * levels + [arrows.get(best.get(column, ""), "") for column in shown.columns]
+    head = "".join(f"<th>{_cell(title)}{way}</th>" for title, way in zip(titles, ways, strict=True))
+    rows, before = [], [None] * levels
+    for k, (label, cells) in enumerate(shown.iterrows()):
+        labels = (list(label) if isinstance(label, tuple) else [label])[:levels]
+        row = []
+        for i, (one, name) in enumerate(zip(labels, names, strict=False)):
+            again = labels[: i + 1] == before[: i + 1] and i + 1 < levels
+            row.append(f"<th>{'' if again else _cell(_label(one, name))}</th>")
+        for text, right, wins in zip(cells, numeric, bold.iloc[k], strict=True):
+            side = "" if right else " style='text-align: left'"
+            row.append(f"<td{side}>{'<b>' * wins}{_cell(text)}{'</b>' * wins}</td>")
+        shade = " style='background: rgba(127, 127, 127, 0.2)'" if _is_published(labels) else ""
+        rows.append(f"<tr{shade}>{''.join(row)}</tr>")
+        before = labels
+    notes = "".join(f"<p>{_cell(note)}</p>" for note in footnotes)
+    title = f"<caption style='caption-side: top; text-align: left'>{_cell(caption)}</caption>"
+    lines = "\n".join([f"<thead><tr>{head}</tr></thead><tbody>", *rows, "</tbody></table>"])
+    return f"<table>{title}{lines}{notes}"
+
+
+def _label(text, name) -> str:
+    if isinstance(text, tuple):
+        return " ".join(map(str, text))
+    return plots.display_name(str(text)) if name == "method" else str(text)
+
+
+def _cell(text) -> str:
+    return html.escape(str(text).replace("_", " ") if str(text).isidentifier() else str(text), quote=False)
+
+
+def _is_published(labels) -> bool:
+    return any(word in str(label) for label in labels for word in ("printed", "published"))
 
 
 @contextmanager

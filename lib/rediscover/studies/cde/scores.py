@@ -4,6 +4,7 @@ import numpy as np
 
 from ...expressions import ExpressionError, parse
 from ...expressions.integration import simulate
+from ...expressions.trees import fold
 from ...metrics.trajectories import proximity_dependent, r2_trajectories
 
 
@@ -22,7 +23,8 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     dict of metric name -> value
         ``r2_trajectories_id`` and ``_ood``: NaN where a right-hand side is missing or cannot be read, or the
         integration fails; what that does to a table is the aggregate's affair (`metrics.trajectories.sr2`).
-        ``proximity_dependent`` and ``operations`` (sympy's count) as released.
+        ``proximity_dependent`` and ``operations`` (sympy's count) as released; NaN where a condition holds a condition,
+        since sympy writes such by cases whose number doubles with each, and may take hours.
     """
     names = ("r2_trajectories_id", "r2_trajectories_ood", "proximity_dependent", "operations")
     try:
@@ -35,6 +37,18 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
         )
         for split in ("id", "ood")
     ]
+    if any(_has_nested_conditions(right.tree) for right in equations.values()):
+        return dict(zip(names, (*r2, np.nan, np.nan), strict=True))
     proximity = proximity_dependent(equations, problem.expressions)
     operations = sum(right.sympy().count_ops() for right in equations.values())
     return dict(zip(names, (*r2, proximity, operations), strict=True))
+
+
+def _has_nested_conditions(tree: tuple) -> bool:
+    """Whether the condition of a ``where`` holds another."""
+
+    def combine(label, children):
+        holds, nested = (any(part) for part in zip(*children, strict=True)) if children else (False, False)
+        return label == "where" or holds, nested or (label == "where" and children[0][0])
+
+    return fold(tree, combine)[1]
