@@ -28,6 +28,7 @@ MARKS = {  # of prose and of numbers, as patterns
     '"([^"]*)"': r"``\1''",
     "`([^`']+)`(?!`)": r"\\texttt{\1}",
     r"\*([^*]+)\*": r"\\emph{\1}",
+    r"(?<=\w)/(?=\w{4})": r"/\\allowbreak{}",  # addresses
 }
 
 
