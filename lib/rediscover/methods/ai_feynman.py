@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..expressions import Expression
-from ..search.divide_and_conquer import Meter, Settings, discover, substituted
+from ..expressions.trees import replace_leaves
+from ..search.divide_and_conquer import Meter, Settings, discover
 from ..search.formula import Tree, times
 from ..search.reverse_polish import SETS
 from . import Candidate
@@ -136,7 +137,7 @@ def in_units(tree: Tree, inputs: Mapping[str, Tree], scale: float) -> Tree:
     >>> str(Expression(in_units(("*", (3,), ("sqrt", ("x0",))), {"x0": ("*", (4.0,), ("t",))}, 2.0)))
     '12*sqrt(t)'
     """
-    factor, rest = gathered(substituted(inputs, tree))
+    factor, rest = gathered(replace_leaves(tree, lambda leaf: inputs.get(leaf, (leaf,))))
     return times(factor * scale, rest) if rest != (1,) else times(1, (factor * scale,))
 
 

@@ -14,7 +14,7 @@ from ..search.field_equations import Objective, Setup, cells, columns, setup
 from ..search.field_networks import FieldNetwork
 from ..search.field_training import CHECK, Ended, Schedule, Training
 from . import Budget, Candidate, Method, Unsupported
-from .sparse_dynamics import PRINTED, Sampled, Scored, Selection, as_text, sample
+from .sparse_dynamics import PRINTED, Sampled, Scored, Selection, as_grid, as_text, sample
 
 TEST = 0.2  # of the points
 FEWEST = 50  # points
@@ -136,12 +136,7 @@ class DeepMoD(Method):
     as_released: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("degrees", "orders", "thresholds"):
-            given = getattr(self, name)
-            values = tuple(given) if isinstance(given, list | tuple) else (given,)
-            if not values or len(set(values)) < len(values):
-                raise ValueError(f"deepmod: {name} must be different values and at least one, got {given!r}")
-            object.__setattr__(self, name, values)
+        as_grid(self, "degrees", "orders", "thresholds")
         for n in (*self.degrees, *self.orders, self.steps, self.points):
             if isinstance(n, bool) or not isinstance(n, int) or n < 1:
                 raise ValueError(f"deepmod: degrees, orders, steps and points must be whole numbers from 1, got {n!r}")

@@ -14,7 +14,7 @@ from ..problems import Evolving, Trajectories, generator
 from ..search.function_networks import Network, expected_mask
 from ..search.gated_training import LINE_SEARCH, polish, polish_closed, train
 from . import Budget, Candidate, Method
-from .sparse_dynamics import Scored, Selection, sample
+from .sparse_dynamics import Scored, Selection, as_grid, sample
 
 # Units of a hidden layer, as in MDBench's Table A3.
 LISTS = {
@@ -97,12 +97,7 @@ class EQL(Method):
     as_released: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("layers", "functions", "reg"):
-            given = getattr(self, name)
-            values = tuple(given) if isinstance(given, list | tuple) else (given,)
-            if not values or len(set(values)) < len(values):
-                raise ValueError(f"eql: {name} must be different values and at least one, got {given!r}")
-            object.__setattr__(self, name, values)
+        as_grid(self, "layers", "functions", "reg")
         for listed in self.functions:
             if listed not in LISTS:
                 raise ValueError(f"eql: no list of functions {listed!r} (lists: {', '.join(LISTS)})")

@@ -64,21 +64,25 @@ class Gplearn(Tabular):
         if unknown:
             raise ValueError(f"gplearn: unknown function {unknown[0]!r} (functions: {', '.join(WRITTEN)})")
 
-    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
+    def estimator(self, population: int, random_state: int, **others: Any) -> Any:
+        """gplearn's regressor with these settings; `others` are further ones of its own."""
         from gplearn.genetic import SymbolicRegressor
 
-        population = max(2, min(self.population_size, int(budget.evaluations) // 10))
-        generations = max(1, int(budget.evaluations) // population)
-        estimator = SymbolicRegressor(
+        return SymbolicRegressor(
             population_size=population,
-            generations=generations,
             tournament_size=min(self.tournament_size, population),
             function_set=self.function_set.split(","),
             const_range=(-self.const_range, self.const_range) if self.const_range else None,
             n_jobs=1,
-            random_state=int(rng.integers(2**31)),
+            random_state=random_state,
             **{name: getattr(self, name) for name in HANDED_ON},
+            **others,
         )
+
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
+        population = max(2, min(self.population_size, int(budget.evaluations) // 10))
+        generations = max(1, int(budget.evaluations) // population)
+        estimator = self.estimator(population, int(rng.integers(2**31)), generations=generations)
         with np.errstate(all="ignore"):
             estimator.fit(task.X, task.y)
             best = estimator._program

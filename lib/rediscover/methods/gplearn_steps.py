@@ -14,7 +14,7 @@ import numpy as np
 from ..expressions import ExpressionError, parse
 from ..expressions.trees import fold, is_number
 from ..problems import Task
-from .gplearn import HANDED_ON, Gplearn
+from .gplearn import Gplearn
 
 NAMES = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 LARGEST = 4  # power that is written as a product
@@ -40,18 +40,7 @@ def evolve(
     seeds : sequence of str
         Expressions that take places in the first population; those that gplearn has no functions for do not.
     """
-    from gplearn.genetic import SymbolicRegressor
-
-    estimator = SymbolicRegressor(
-        population_size=settings.population_size,
-        tournament_size=min(settings.tournament_size, settings.population_size),
-        function_set=settings.function_set.split(","),
-        const_range=(-settings.const_range, settings.const_range) if settings.const_range else None,
-        warm_start=True,
-        n_jobs=1,
-        random_state=random_state,
-        **{name: getattr(settings, name) for name in HANDED_ON},
-    )
+    estimator = settings.estimator(settings.population_size, random_state, warm_start=True)
     population: list = []
     with np.errstate(all="ignore"):
         for generation in range(1, generations + 1):

@@ -362,6 +362,22 @@ class SparseRegression(Method):
         ]
 
 
+def as_grid(method: Method, *names: str) -> None:
+    """Make settings of a frozen method tuples, from a value, or a list as in parameter files.
+
+    Raises
+    ------
+    ValueError
+        If one has no values, or the same twice.
+    """
+    for name in names:
+        given = getattr(method, name)
+        values = tuple(given) if isinstance(given, list | tuple) else (given,)
+        if not values or len(set(values)) < len(values):
+            raise ValueError(f"{method.name}: {name} must be different values and at least one, got {given!r}")
+        object.__setattr__(method, name, values)
+
+
 def _tuples(value):
     return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 

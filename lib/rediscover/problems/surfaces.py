@@ -221,8 +221,9 @@ class ImplicitSurface(_Sampled, LevelSet):
 
     def split(self, name: str, seed: int = 0) -> Split:
         """One split; see `data`."""
-        n, rng = getattr(self, f"n_{name}"), generator(seed, self.id, name)
+        n = getattr(self, f"n_{name}")
         if name == "train" and self.sampler == "curvature":
+            rng = generator(seed, self.id, name)
             X = self.cloud(self.F, name, max(20_000, 4 * n), rng)
             X = X[_weighted(_bending(self.F, X, self.domain), n, rng)]
         else:

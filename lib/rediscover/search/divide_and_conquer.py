@@ -11,13 +11,13 @@ S.-M. Udrescu and M. Tegmark, AI Feynman: A physics-inspired method for symbolic
 (2020) eaay2631
 """
 
-import functools
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..expressions.trees import replace_leaves
 from .description_length import Front
 from .formula import Tree, combination, leaf
 from .meeting import Undone
@@ -167,9 +167,9 @@ def divide(front: Front, settings: Settings, meter: Meter) -> None:
         new = next(name for k in itertools.count() if (name := f"u{k}") not in front.columns)
         joined = {new: COMBINE[found.kind](values[i], values[j])}
         kept = {name: x for name, x in front.columns.items() if name not in (names[i], names[j])}
-        replaced = functools.partial(substituted, {new: (found.kind, (names[i],), (names[j],))})
+        meant = (found.kind, (names[i],), (names[j],))
         for member in discover(kept | joined, front.y, settings, meter).members:
-            front.add(replaced(member.expression.tree))
+            front.add(replace_leaves(member.expression.tree, lambda leaf: meant if leaf == new else (leaf,)))
         return
     group = found.inputs if found.kind == "sum" else positive(values, found.inputs, front.y)
     first = {names[i]: values[i] for i in group}
@@ -216,15 +216,3 @@ def remainder(parts, columns, y, others, kind: str) -> tuple[Tree | None, np.nda
     scale = np.std(y) if kind == "sum" else 1.0
     least = 2 * max(LEAST * scale, min((error for error, _, _ in left), default=0.0))
     return next(((tree, rest) for error, tree, rest in left if error <= least), (None, y))
-
-
-def substituted(replacements: Mapping[str, Tree], tree: Tree) -> Tree:
-    """A tree with trees for some of its variables.
-
-    >>> substituted({"u": ("-", ("x",), ("y",))}, ("sin", ("u",)))
-    ('sin', ('-', ('x',), ('y',)))
-    """
-    label, *children = tree
-    if not children:
-        return replacements.get(label, tree)
-    return (label, *(substituted(replacements, child) for child in children))

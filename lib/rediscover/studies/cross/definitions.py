@@ -7,7 +7,7 @@ differential equations at given states. How each paper makes one number of many 
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -127,10 +127,15 @@ def recovery(problem: Problem, solution: Mapping[str, str], seed: int = 0) -> di
     return {"nmse_per_output": regression.nmse_per_output(predicted, true), "recovered": recovered}
 
 
+def own_rules() -> dict[str, dict[str, Any]]:
+    """Prefix of ids -> how its study counts a problem as recovered, and where its scores are (study.yaml)."""
+    return {prefix: rule for study in studies().values() for prefix, rule in study.get("everywhere", {}).items()}
+
+
 def _own_rule(prefix: str) -> str | None:
     """The definition by which a study counts a problem as recovered; None where that is none of `DEFINITIONS`."""
-    rules = {p: rule["recovered"] for study in studies().values() for p, rule in study.get("everywhere", {}).items()}
-    return rules[prefix] if rules[prefix] in DEFINITIONS else None
+    rule = own_rules()[prefix]["recovered"]
+    return rule if rule in DEFINITIONS else None
 
 
 def _evaluated(problem, solution, seed):
