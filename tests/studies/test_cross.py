@@ -162,3 +162,5 @@ def test_what_is_reached_with_a_budget():
     assert (ten["problems"], ten["seeds"], ten["recovered"], ten["least"], ten["most"]) == (2, 2, 0.75, 0.5, 1.0)
     assert (ten["low"], ten["high"], ten["error"]) == (0.5, 1.0, 0.25)
     assert (twenty["evaluations"], twenty["recovered"], twenty["seeds"]) == (20, 0, 1)
+    nothing = analysis.by_budget(pd.DataFrame([], columns=columns))
+    assert nothing.empty and list(nothing) == list(ten)

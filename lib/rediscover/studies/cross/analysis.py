@@ -194,4 +194,5 @@ def by_budget(recovered: pd.DataFrame) -> pd.DataFrame:
         row |= {"seeds": len(of_seeds), "recovered": share, "low": low, "high": high}
         row |= {"least": of_seeds.min(), "most": of_seeds.max()}
         rows.append(row | {"error": np.sort(part["nmse_per_output"].fillna(np.inf))[(len(part) - 1) // 2]})
-    return pd.DataFrame(rows)
+    names = "method evaluations problems seeds recovered low high least most error".split()
+    return pd.DataFrame(rows, columns=names)
