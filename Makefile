@@ -157,7 +157,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	@sed -i.old 's/"{connection_file}"/&, "--log-level=ERROR"/' $(VENV)/share/jupyter/kernels/python3/kernel.json # it warns at each start
+	@sed -i.old 's/"{connection_file}"/&, "--log-level=CRITICAL"/' $(VENV)/share/jupyter/kernels/python3/kernel.json # it logs each start and the interrupt that ends it
 	@touch $@
 
 lock: ## compile requirements.lock again from pyproject.toml (needs uv)

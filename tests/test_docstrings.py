@@ -65,7 +65,7 @@ def faults(path: str) -> list[str]:
     if not inspect.isclass(documentee):
         return found
     # A record is made by naming its fields, so they stand under Attributes, which numpydoc does not compare.
-    plain = issubclass(documentee, Exception) and "__init__" not in vars(documentee)  # takes its message only
+    plain = issubclass(documentee, (Exception, str)) and "__init__" not in vars(documentee)  # takes its text only
     fields = set() if plain else set(inspect.signature(documentee).parameters)
     missing = sorted(fields - attributes(documentee))
     found = [fault for fault in found if not fault.startswith(("PR01", "PR02", "PR03"))]
