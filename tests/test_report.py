@@ -3,9 +3,10 @@
 import json
 import math
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from types import SimpleNamespace
 
-from rediscover import report
+from rediscover import params, report
 from rediscover.report import ledger, summaries
 from rediscover.report import plots as figures
 from rediscover.report import tables as output
@@ -14,17 +15,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+ROOT = Path(__file__).parents[1]
+
 
 @pytest.fixture
 def out(tmp_path):
-    params = SimpleNamespace(
+    stated = SimpleNamespace(
         folder=tmp_path,
         store=tmp_path / "build" / "x.sqlite",
         notebook="00_test",
         profile="smoke",
         model_dump=lambda exclude=(): {"seeds": [0]},
     )
-    return report.Output(params)
+    return report.Output(stated)
 
 
 def test_table_writes_csv_and_latex_and_returns_text(out, tmp_path):
@@ -181,7 +184,22 @@ def test_a_verdict_outside_the_list_is_refused():
 
 def test_methods_have_one_order_and_colours_of_their_own():
     assert figures.order(["operon", "zzz", "mean", "oracle"]) == ["oracle", "mean", "operon", "zzz"]
-    assert len({colour for colour, *_ in figures.METHOD_STYLE.values()}) == len(figures.METHOD_STYLE)
+    looks = [(look[0], look[1]) for look in figures.METHOD_STYLE.values()]
+    assert len(set(looks)) == len(looks)
+    for notebook in params.models():  # methods of one figure
+        chosen = params.read(ROOT / "params" / f"{notebook}.yaml", "reference")
+        names = [*getattr(chosen, "methods", []), *getattr(chosen, "tabular_methods", [])]
+        assert len({figures.colour(name) for name in names}) == len(names), notebook
+
+
+def test_a_trade_off_has_a_front_and_a_place_for_what_failed():
+    tidy = pd.DataFrame({"method": ["a", "a", "b", "b", "c", "c"], "error": [0.1, 0.2, 0.0, 1e-30, np.inf, np.inf]})
+    tidy["size"] = [3, 5, 20, 30, np.nan, np.nan]
+    figure = figures.trade_off(tidy, error="error", size="size", xlabel="size", ylabel="error")
+    ax = figure.axes[0]
+    marks = {line.get_label(): line.get_xydata().tolist() for line in ax.lines if not line.get_label().startswith("_")}
+    assert marks == {"a": [[3, 0.1]], "b": [[20, 1e-9]], "front": [[3, 0.1], [20, 1e-9]]}
+    assert figures.front([(1, 1), (1, 1), (2, 1)]).tolist() == [True, True, False]
     assert figures.colour("zzz") == figures.colour("zzz")
 
 

@@ -122,9 +122,7 @@ class Comparison:
         rows = {name: {measure: self._value(g, measure), "size": g["size"].median()} for name, g in groups.items()}
         frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method").dropna()
         sign = 1 if metric(measure).direction == "lower" else -1
-        points = np.column_stack([sign * frame[measure], frame["size"]])
-        ahead = [any((other <= p).all() and (other < p).any() for other in points) for p in points]
-        return frame.assign(front=~np.array(ahead, bool))
+        return frame.assign(front=plots.front(np.column_stack([sign * frame[measure], frame["size"]])))
 
     def label(self, measure: str) -> str:
         """A measure's name for readers, with its statistic and direction."""

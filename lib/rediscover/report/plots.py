@@ -1,10 +1,12 @@
 """One look for all figures: method -> colour, marker, display name and order, fixed in plots.yaml."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import yaml
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:  # loaded on first use
 
 METHOD_STYLE: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error is rounding
+PRINTED: dict[str, Any] = {"marker": "d", "mfc": "none", "mec": "black", "ms": 7, "ls": "none"}  # a published value
+BEST: dict[str, Any] = {"color": "black", "ls": "--", "lw": 1}  # the best published value, as a line
+GREEK = "alpha beta gamma delta epsilon theta kappa lambda mu nu rho sigma tau phi chi psi omega".split()
 _OTHERS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499")
 
 
@@ -89,6 +94,57 @@ def order(methods: Iterable[str]) -> list[str]:
     return sorted(set(methods), key=lambda name: (known.index(name) if name in known else len(known), name))
 
 
+def shades(n: int) -> list[tuple[float, ...]]:
+    """Colours of `n` ordered levels, such as noise or difficulty, from dark to light.
+
+    Parameters
+    ----------
+    n : int
+
+    Returns
+    -------
+    list of tuple
+        Red, green, blue and opacity, each in [0, 1].
+    """
+    import matplotlib
+
+    return [tuple(shade) for shade in matplotlib.colormaps["magma"](np.linspace(0.12, 0.8, n))]
+
+
+def symbol(name: str) -> str:
+    """A variable as it is typeset.
+
+    Parameters
+    ----------
+    name : str
+        As in expressions: letters, then digits or an underscore and an index.
+
+    Returns
+    -------
+    str
+        For matplotlib, between dollar signs.
+
+    Examples
+    --------
+    >>> symbol("d_1"), symbol("x0"), symbol("theta"), symbol("u_xx"), symbol("Int")
+    ('$d_{1}$', '$x_{0}$', '$\\\\theta$', '$u_{xx}$', '$\\\\mathrm{Int}$')
+    """
+    letters, index = re.fullmatch(r"([A-Za-z]*)_?(.*)", name).groups()  # type: ignore[union-attr]
+    letters = "\\" + letters if letters in GREEK else letters if len(letters) < 2 else rf"\mathrm{{{letters}}}"
+    return f"${letters}_{{{index}}}$" if index else f"${letters}$"
+
+
+def letter(axes: Iterable["Axes"]) -> None:
+    """Name panels a, b, c, ... before their titles.
+
+    Parameters
+    ----------
+    axes : iterable of Axes
+    """
+    for ax, name in zip(axes, "abcdefghijklmnopqrstuvwxyz", strict=False):
+        ax.set_title(rf"$\bf{{{name}}}$  {ax.get_title()}")
+
+
 @contextmanager
 def style() -> Iterator[None]:
     """matplotlib settings of all figures, as a context.
@@ -144,6 +200,7 @@ def intervals(
     panel: str,
     label: dict[str, str],
     reference: Mapping[tuple[str, str], float] | None = None,
+    best: tuple[str, Mapping[str, float]] | None = None,
     linear: Collection[str] = (),
     columns: int | None = None,
 ) -> "Figure":
@@ -155,6 +212,7 @@ def intervals(
     row, panel : names of two columns
     label : panel -> title with unit and direction, in the order of the panels
     reference : mapping (row, panel) -> published value, drawn as hollow diamonds
+    best : what it is, for the legend, and panel -> the best published value, drawn as a dashed line
     linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
     columns : panels in a row of the figure, by default all
 
@@ -163,9 +221,8 @@ def intervals(
     Figure
     """
     import matplotlib.pyplot as plt
-    import numpy as np
 
-    names, printed = order(tidy[row])[::-1], None
+    names, keys = order(tidy[row])[::-1], {}
     with style():
         across = columns or len(label)
         down = -(-len(label) // across)
@@ -185,12 +242,83 @@ def intervals(
                 ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
                 ax.plot(value, y, marker(method), color=colour(method), ms=6)
                 if reference and (method, name) in reference:
-                    (printed,) = ax.plot(reference[method, name], y, "d", mfc="none", mec="black", ms=7)
+                    (keys["published"],) = ax.plot(reference[method, name], y, **PRINTED)
+            if best and name in best[1]:
+                keys[best[0]] = ax.axvline(best[1][name], zorder=0, **BEST)
             if log:
                 logarithmic(ax, ax.xaxis)
             ax.set_yticks(range(len(names)), [*map(display_name, names)])
             ax.set_ylim(-0.7, len(names) - 0.3)
             ax.set_title(title)
-        if printed:
-            figure.legend([printed], ["published"], loc="outside lower right")
+        if len(label) > 1:
+            letter(axes.flat)
+        if keys:
+            figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
+    return figure
+
+
+def front(points: np.ndarray | Sequence[Sequence[float]]) -> np.ndarray:
+    """Which points no other one beats, where less is better.
+
+    Parameters
+    ----------
+    points : array_like, shape (n, k)
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+
+    Examples
+    --------
+    >>> front([(1, 3), (2, 2), (2, 4)]).tolist()
+    [True, True, False]
+    """
+    array = np.asarray(points, float)
+    return ~np.array([any((array <= p).all(1) & (array < p).any(1)) for p in array], bool)
+
+
+def trade_off(
+    tidy: pd.DataFrame, *, error: str, size: str, xlabel: str, ylabel: str, panel: str | None = None
+) -> "Figure":
+    """Error against size of each method, medians and quartiles; the front that no other method beats is a line.
+
+    Parameters
+    ----------
+    tidy : DataFrame with columns method, `error`, `size`
+        An answer each; one that failed has the error infinity and no size, and counts in the error alone.
+    error, size : names of two columns
+        Errors, less is better, on a logarithmic axis; those below its floor, which are rounding, stand there.
+    xlabel, ylabel : str
+    panel : column
+        Its values have a panel each; by default there is one panel.
+
+    Returns
+    -------
+    Figure
+    """
+    import matplotlib.pyplot as plt
+
+    groups = [("", tidy)] if panel is None else list(tidy.groupby(panel, sort=False))
+    with style():
+        figure, axes = plt.subplots(1, len(groups), figsize=(2.9 * len(groups) + 1.6, 3.1), sharey=True, squeeze=False)
+        for ax, (title, part) in zip(axes[0], groups, strict=True):
+            at = part.groupby("method")[[size, error]].quantile([0.25, 0.5, 0.75], interpolation="lower").unstack()
+            at[error] = at[error].clip(DECADES, 1 / DECADES)
+            middle = at.xs(0.5, axis=1, level=1).dropna()
+            for name in order(middle.index):
+                x, y = middle.loc[name]
+                line = {"color": colour(name), "lw": 1, "alpha": 0.5, "zorder": 1}
+                ax.plot(at.loc[name, size][[0.25, 0.75]], [y, y], **line)
+                ax.plot([x, x], at.loc[name, error][[0.25, 0.75]], **line)
+                ax.plot(x, y, marker(name), color=colour(name), ms=7, label=display_name(name))
+            ahead = middle[front(middle.to_numpy())].sort_values([size, error])
+            ax.step(*ahead.to_numpy().T, where="post", color="#777777", lw=1, ls=":", zorder=0, label="front")
+            ax.set(xlabel=xlabel, title=title, xscale="log")
+            logarithmic(ax, ax.yaxis)
+            logarithmic(ax, ax.xaxis)
+        axes[0, 0].set_ylabel(ylabel)
+        if panel is not None:
+            letter(axes[0])
+        keys = {label: handle for ax in axes[0] for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+        figure.legend(keys.values(), keys, loc="outside right center")
     return figure
