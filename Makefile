@@ -58,13 +58,15 @@ smoke: ## every notebook on a few problems, results under build/smoke
 	@$(MAKE) --no-print-directory all PROFILE=smoke STUDY="$(STUDY)"
 
 # Papermill leaves its output when a cell fails, and two makes may run at once: each writes a file of its own.
+# The committed notebooks show the outputs of the profile whose tables are committed.
 $(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(RECORDS) $(READY)
 	@mkdir -p $(@D)
 	@$(PY) -m rediscover check params/$*.yaml --profile $(PROFILE)
 	@part=$(@D)/.$*.$$$$.ipynb; failed=$(@D)/$*.failed.ipynb; rm -f $$failed; \
 	echo "$*: running the $(PROFILE) profile"; \
 	$(PY) -m papermill $< $$part -p profile $(PROFILE) -k python3 --no-progress-bar --log-level ERROR \
-	    && mv $$part $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
+	    $(if $(filter-out smoke,$(PROFILE)),&& $(PY) -m rediscover.publish.outputs $$part notebooks/$*.ipynb) \
+	    && mv $$part $@ && touch $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
 
 # The fields of MDBench are compared with its systems of ordinary equations, cross-scoring and the ledger read what all
 # other notebooks wrote, the ledger also the audits in them.
@@ -87,8 +89,8 @@ paper: $(READY) ## the paper, paper/main.pdf, from the tables and figures there 
 
 # Notebooks are last and one after the other, since some read what others wrote.
 test: lint ## the linters and the whole test suite, the notebooks among it
-	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile tests lib
-	$(PY) -m pytest notebooks
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/notebooks tests lib
+	$(PY) -m pytest tests/notebooks
 
 test-fast: $(READY) ## the quick tests, less than a minute
 	$(PY) -m pytest -m "not whole and not minutes and not slow" -o addopts="--doctest-modules" tests lib
@@ -125,11 +127,8 @@ bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
 lab: $(READY) ## open JupyterLab on the notebooks
 	$(PY) -m jupyterlab notebooks
 
-# How a cell's prints were cut into outputs is chance, so they are joined.
-refresh: $(READY) ## execute the committed notebooks again in place (smoke profile)
-	REDISCOVER_PROGRESS=off $(PY) -m jupyter nbconvert --to notebook --inplace --execute \
-	    --ExecutePreprocessor.record_timing=False notebooks/[0-9]*.ipynb
-	$(PY) -m jupyter nbconvert --log-level WARN --coalesce-streams notebooks/[0-9]*.ipynb
+refresh: $(READY) ## execute the code of all notebooks with the smoke profile into tests/notebooks, for nbval
+	REDISCOVER_PROGRESS=off $(PY) -m rediscover.publish.outputs
 
 given-up: $(READY) ## list the computer algebra that took too long for a result, so that it is given up on everywhere
 	@$(PY) -m rediscover.system.given_up

@@ -43,11 +43,19 @@ def test_cells_were_executed_in_order_and_kept_their_outputs(cells):
 
 def test_outputs_are_stable(cells):
     for cell in code(cells):
-        assert "execution" not in cell.metadata, "execution times are in the notebook: use `make refresh`"
+        assert "execution" not in cell.metadata, "execution times are in the notebook: use `make all`"
         assert not any(output.get("name") == "stderr" for output in cell.outputs), cell.source
         for text in outputs(cell):
             for what, pattern in UNSTABLE.items():
                 assert not re.search(pattern, text, flags=re.M), f"{what} in the output of: {cell.source}"
+
+
+def test_nbval_compares_the_same_code_with_the_smoke_profile(request, cells):
+    copy = Path(__file__).parent / "notebooks" / f"{request.node.callspec.id}.ipynb"
+    assert [cell.source for cell in nbformat.read(copy, as_version=4).cells] == [cell.source for cell in code(cells)], (
+        "the code has changed: use `make refresh`"
+    )
+    assert 'profile = "smoke"' in code(cells)[0].source
 
 
 def test_rediscover_is_imported_before_the_libraries_whose_kernels_it_chooses(cells):

@@ -26,8 +26,8 @@ SAMPLE = """srsd/I.12.1 srsd/I.27.6 surfaces/NCGS1 surfaces/AMHD2 surfaces/TCS1 
 def pages(tmp_path_factory):
     """The site with the pages of some problems, and of two notebooks; links to others are cut."""
     made = pytest.MonkeyPatch()
-    some = [path for path in stories.executed() if path.stem.startswith(("00", "90"))]
-    made.setattr(stories, "executed", lambda: some)
+    some = [path for path in stories.notebooks() if path.stem.startswith(("00", "90"))]
+    made.setattr(stories, "notebooks", lambda: some)
     folder = site.build(tmp_path_factory.mktemp("site"), SAMPLE).parent
     made.undo()
     return folder

@@ -109,7 +109,7 @@ def test_the_kernels_of_an_old_processor_print_the_same(tmp_path):
     root = clone(tmp_path)
     old = {"OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL"}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "notebooks"],
+        [sys.executable, "-m", "pytest", "-q", "tests/notebooks"],
         cwd=root,
         env=os.environ | {"PYTHONPATH": str(root / "lib")} | old,
         capture_output=True,

@@ -80,7 +80,7 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
     for picture in (root() / "figures").glob("*.png"):
         shutil.copy(picture, folder / "figures")
     write, chosen = Writer(folder), list(problems() if only is None else only)
-    notebooks = {path.stem: nbformat.read(path, as_version=4) for path in stories.executed()}
+    notebooks = {path.stem: nbformat.read(path, as_version=4) for path in stories.notebooks()}
     questions = {stem: stories.title(notebook) for stem, notebook in notebooks.items()}
     for stem, notebook in notebooks.items():
         write(f"notebook/{stem}", "notebook", questions[stem], "notebook", body=Markup(stories.story(notebook)))

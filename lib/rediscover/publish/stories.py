@@ -11,11 +11,9 @@ from .typeset import mathml
 _MATH = re.compile(r"(`[^`]*`)|(?<!\\)\$\$(.+?)\$\$|(?<!\\)\$(.+?)(?<!\\)\$", flags=re.S)
 
 
-def executed() -> list[Path]:
-    """The notebooks as the reference profile left them, or as they are committed."""
-    committed = sorted((root() / "notebooks").glob("[0-9]*.ipynb"))
-    made = [root() / "build" / "reference" / path.name for path in committed]
-    return [mine if mine.exists() else path for mine, path in zip(made, committed, strict=True)]
+def notebooks() -> list[Path]:
+    """The committed notebooks."""
+    return sorted((root() / "notebooks").glob("[0-9]*.ipynb"))
 
 
 def title(notebook: Any) -> str:

@@ -2,8 +2,7 @@
 
 An audit is a code cell with the tag ``audit`` after a markdown cell with a paragraph ``**N. What.** text`` (without N,
 the audits count themselves). The paragraph says what is published and what the released code or data do; the output of
-the cell shows the number that this changes. It is taken from the notebook as the tables' profile executed it, where
-there is such a one with the same cell, else from the committed notebook.
+the cell shows the number that this changes.
 """
 
 import itertools
@@ -18,19 +17,17 @@ SILENT = "nothing: it reads released files that are not bundled"
 _MARK = re.compile(r"^\*\*(?:(\d+)\.\s+)?(.+?)\.?\*\*\s*(.+)", flags=re.S | re.M)
 
 
-def audits(folder: Path, executed: Path | None = None) -> pd.DataFrame:
+def audits(folder: Path) -> pd.DataFrame:
     """Every audit of the notebooks in `folder`.
 
     Parameters
     ----------
-    folder : of the committed notebooks, which are of the smoke profile
-    executed : of the notebooks as another profile executed them, named by it, such as ``build/reference``
+    folder : of the committed notebooks, whose outputs are those of the profile whose tables are committed
 
     Returns
     -------
     DataFrame
-        notebook, number, title, text, cell (its execution count in the committed notebook), profile, and shows: what
-        the cell printed in that profile
+        notebook, number, title, text, shows (what the cell printed), and cell (its execution count)
 
     Raises
     ------
@@ -39,14 +36,10 @@ def audits(folder: Path, executed: Path | None = None) -> pd.DataFrame:
     """
     found = []
     for path in sorted(folder.glob("[0-9]*.ipynb")):
-        again = executed / path.name if executed else path
-        run = {cell.source: cell for _, cell in pairs(nbformat.read(again, as_version=4))} if again.exists() else {}
         for number, (before, cell) in enumerate(pairs(nbformat.read(path, as_version=4)), 1):
             entry = {"notebook": path.stem, "number": number} | _title(path, before, number)
-            profile = executed.name if executed and cell.source in run else "smoke"
-            shows = {"shows": _printed(run.get(cell.source, cell)), "cell": cell.execution_count, "profile": profile}
-            found.append(entry | shows)
-    return pd.DataFrame(found, columns=["notebook", "number", "title", "text", "shows", "cell", "profile"])
+            found.append(entry | {"shows": _printed(cell), "cell": cell.execution_count})
+    return pd.DataFrame(found, columns=["notebook", "number", "title", "text", "shows", "cell"])
 
 
 def pairs(notebook: Any) -> list[tuple]:
