@@ -76,7 +76,8 @@ Settings = Annotated[dict[MethodName, dict[str, object]], AfterValidator(usable)
 ProblemIds = Annotated[list[Annotated[str, _known(problem)]], AfterValidator(unique)]
 Seeds = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(unique)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Levels = Annotated[list[Annotated[float, Field(ge=0, allow_inf_nan=False)]], AfterValidator(unique)]
+Level = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Levels = Annotated[list[Level], Field(min_length=1), AfterValidator(unique)]
 Count = Annotated[int, Field(gt=0)]
 
 

@@ -190,6 +190,8 @@ def sb_14(ratios: pd.DataFrame) -> Judged:
     cells, shown = [], []
     for name in ratios.columns.drop([c for c in CONTROLS if c in ratios]):
         pairs = ratios[[name, "mean"]].dropna()
+        if pairs.empty:  # a method of other problems
+            continue
         test = paired_wilcoxon(pairs[name], pairs["mean"])
         cells.append(None if test["p"] >= 0.05 else test["effect"] > 0)
         shown.append(f"{name} larger in {(ratios[name].dropna() > 1).mean():.0%}, effect {test['effect']:+.2f}")
