@@ -103,9 +103,7 @@ def test_labels_are_the_published_names():
 
 def test_missing_methods_say_why():
     text = analysis.missing(scored([{}, {"method": "operon"}]), ["SINDy", "ESINDy", "End2end"])
-    assert text.startswith(
-        "ESINDy: no runs in this profile; End2end: needs weights and a package of its authors: clone "
-    )
+    assert text.startswith("ESINDy: no runs in this profile; End2end: needs weights and a package of its authors: ")
     assert analysis.missing(scored([{}]), ["SINDy"]) == ""
 
 

@@ -8,7 +8,7 @@ from .params import Laws
 
 
 def grids(p: Laws) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``laws``; ``noise``, the easy ones (or all) at several levels; ``fsrd``, on old ranges."""
+    """Arguments of `runs.grid`: ``laws``; ``noise``, the easy ones, or all; ``fsrd``, on original ranges."""
     ids = p.laws or problems("srsd")
     laws = [problem(id, ranges=p.ranges) for id in ids]
     methods = build_methods(p.methods, max_rows=p.max_rows)
