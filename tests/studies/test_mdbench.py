@@ -21,6 +21,7 @@ def scored(rows):
     """Scores as of `analysis.score`, from the columns that differ."""
     base = {
         "problem": "odes/4",
+        "subset": "1",
         "method": "sindy",
         "snr_db": math.inf,
         "nmse_power": 1e-2,
@@ -317,34 +318,103 @@ def test_seconds_of_another_machine_are_not_comparable():
 # Figures
 
 
-def test_what_is_off_the_scale_stands_at_the_wall():
-    rows = [{"problem": f"odes/{i}", "nmse_power": error} for i, error in ((1, 1e18), (2, 1e-14))]
-    lines = figures.strips(scored(rows)).axes[0].lines
-    assert lines[0].get_ydata().tolist() == [figures.WALL, 1e-14]
+A5 = ["mdbench_table_a5"]
 
 
-def test_strips_have_two_panels_per_method_and_a_point_per_finite_score():
+def texts(artists):
+    return [text.get_text() for text in artists]
+
+
+def test_errors_are_medians_and_quartiles_between_limits_with_the_truth_among_them():
+    errors = {
+        "sindy": (1e18, 1e18, np.inf),
+        "operon": (1e-14, 1e-2, 1.0),
+        "oracle": (1e-30, 1e-30, 1e-30),
+        "zero": (1, 1, 1),
+    }
     rows = [
-        {"problem": f"odes/{i}", "method": name, "nmse_power": error}
-        for i, error in ((1, 0.1), (2, np.inf), (3, 2.0))
-        for name in ("sindy", "operon", "oracle")
+        {"problem": f"odes/{i}", "method": method, "nmse_power": error}
+        for method, values in errors.items()
+        for i, error in enumerate(values, 1)
     ]
-    axes = figures.strips(scored(rows)).axes
-    assert [ax.get_ylabel() for ax in axes[::2]] == ["Operon", "SINDy"]
-    assert axes[0].lines[0].get_xdata().tolist() == [1, 3] and len(axes[1].lines[0].get_xdata()) == 3
+    figure = figures.against_noise(scored(rows), A5)
+    assert texts(figure.axes[0].get_yticklabels()) == ["oracle", "Operon", "SINDy"]
+    assert figure.axes[0].lines[0].get_xdata() == pytest.approx([1e-2, 1e-9, 1e9])  # by name
+    (segments,) = (c for c in figure.axes[0].collections if hasattr(c, "get_segments"))
+    ends = np.array(segments.get_segments())[:, :, 0]
+    assert ends == pytest.approx(np.array([[1e-9, 1e-2], [1e-9, 1e-9], [1e9, 1e9]]))
+
+
+def test_published_medians_count_check_marks_as_least_and_failures_as_most():
+    cells = pd.DataFrame({"status": ["found", "value", "value"], "exponent": pd.array([None, -3, 0], "Int64")})
+    assert figures._median_printed(cells) == 1e-3
+    assert figures._median_printed(cells.assign(status=["found", "found", "value"])) == 0
+    assert figures._median_printed(cells.assign(status=["failed", "failed", "value"])) == np.inf
+
+
+def test_identified_systems_are_counted_beside_the_printed_check_marks():
+    """The paper prints a check mark for SINDy on I1 and none on I4; PySR, which has no rows, has one."""
+    rows = [
+        {"problem": id, "snr_db": level, "identified": float(id == "odes/1" and level == math.inf)}
+        for id in ("odes/1", "odes/4")
+        for level in (math.inf, 20.0)
+    ]
+    figure = figures.identified(scored(rows), A5)
+    (ax,) = figure.axes
+    clean, noisy, printed, _ = (line.get_xdata() for line in ax.lines)
+    assert (*clean, *noisy, *printed) == (1, 0, 1)
+    assert texts(figure.legends[0].texts) == ["clean", "20 dB"]
+    best = "best published of other methods, clean (ESINDy, ODEFormer, Operon, PySR, uDSR)"
+    assert texts(figure.legends[1].texts) == ["published, clean", best]
+
+
+def test_maps_have_a_row_per_method_and_level_and_grey_cells_for_failures():
+    rows = [
+        {"problem": f"odes/{i}", "method": name, "nmse_power": error, "identified": float(i == 1)}
+        for i, error in ((1, 0.1), (4, np.inf), (24, 2.0))
+        for name in ("sindy", "operon", "oracle", "zero")
+    ]
+    figure = figures.every_system(scored(rows).assign(subset=["1"] * 8 + ["2"] * 4), A5)
+    error, size = figure.axes[:2]
+    assert texts(error.get_yticklabels()) == ["oracle", "Operon", "SINDy"]
+    finite, failed = (mesh.get_array().reshape(3, 3) for mesh in error.collections[:2])
+    assert finite.mask.tolist() == (~failed.mask).tolist() == [[False, True, False]] * 3
+    dots, diamonds = error.lines
+    assert (dots.get_xdata() == 0.5).all() and sorted(dots.get_ydata()) == [1.5, 2.5]
+    assert set(diamonds.get_xdata()) == {0.5, 2.5} and not size.lines  # I4 is no check mark
+    assert texts(figure.legends[0].texts) == ["identified", "check mark in the paper", "no finite answer"]
 
 
 def test_coarser_grids_are_marked():
     rows = [{"problem": id, "coarse_grid": star} for id, star in (("pdes/advection", False), ("pdes/heat_3d", True))]
-    axes = figures.strips(scored(rows)).axes
-    assert [text.get_text() for text in axes[-1].get_xticklabels()] == ["Advection", "Heat (Solar) 3D *"]
+    figure = figures.every_system(scored(rows), ["mdbench_table3"])
+    assert texts(figure.axes[1].get_xticklabels()) == ["Advection", "Heat (Solar) 3D *"]
+    assert "coarser grid" in figure.legends[0].texts[-1].get_text()
 
 
-def test_boxes_have_one_box_per_method_and_level_of_noise():
-    rows = [{"method": m, "snr_db": s} for m in ("sindy", "operon", "zero") for s in (math.inf, 20.0)]
-    axes = figures.boxes(scored(rows)).axes
-    assert [len(ax.patches) for ax in axes] == [4, 4]
-    assert [text.get_text() for text in axes[0].get_yticklabels()] == ["Operon", "SINDy"]
+def test_trade_offs_are_shown_clean_and_next_to_20_db():
+    rows = [{"snr_db": level, "problem": f"odes/{i}"} for level in (math.inf, 40.0, 30.0, 10.0) for i in (1, 2)]
+    panels = figures.trade_off(scored(rows)).axes
+    assert [ax.get_title().split("  ")[1] for ax in panels] == ["clean", "30 dB"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"method": "zero", "problem": "odes/40", "nmse_power": 1.0, "snr_db": 10.0}],
+        [{"nmse_power": np.inf, "complexity_mdbench": np.inf}],
+        [{"method": name} for name in ("sindy", "a new method", "deepmod")],
+    ],
+    ids=["a control alone, noisy", "a failure", "new methods"],
+)
+def test_figures_take_any_choice_of_methods_and_levels(rows):
+    for figure in (
+        figures.against_noise(scored(rows), A5),
+        figures.identified(scored(rows), A5),
+        figures.every_system(scored(rows), A5),
+        figures.trade_off(scored(rows)),
+    ):
+        figure.draw_without_rendering()
 
 
 # Parameters, and what 41 takes from 40

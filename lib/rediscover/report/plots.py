@@ -313,9 +313,10 @@ def trade_off(
                 ax.plot(x, y, marker(name), color=colour(name), ms=7, label=display_name(name))
             ahead = middle[front(middle.to_numpy())].sort_values([size, error])
             ax.step(*ahead.to_numpy().T, where="post", color="#777777", lw=1, ls=":", zorder=0, label="front")
-            ax.set(xlabel=xlabel, title=title, xscale="log")
-            logarithmic(ax, ax.yaxis)
-            logarithmic(ax, ax.xaxis)
+            ax.set(xlabel=xlabel, title=title)
+            if len(middle):  # an empty axis cannot be logarithmic
+                logarithmic(ax, ax.yaxis)
+                logarithmic(ax, ax.xaxis)
         axes[0, 0].set_ylabel(ylabel)
         if panel is not None:
             letter(axes[0])
