@@ -310,7 +310,8 @@ def trade_off(
                 line = {"color": colour(name), "lw": 1, "alpha": 0.5, "zorder": 1}
                 ax.plot(at.loc[name, size][[0.25, 0.75]], [y, y], **line)
                 ax.plot([x, x], at.loc[name, error][[0.25, 0.75]], **line)
-                ax.plot(x, y, marker(name), color=colour(name), ms=7, label=display_name(name))
+                look = {"color": colour(name), "mfc": "none", "mew": 1.6, "ms": 7}  # what lies under it stays seen
+                ax.plot(x, y, marker(name), label=display_name(name), **look)
             ahead = middle[front(middle.to_numpy())].sort_values([size, error])
             ax.step(*ahead.to_numpy().T, where="post", color="#777777", lw=1, ls=":", zorder=0, label="front")
             ax.set(xlabel=xlabel, title=title)

@@ -8,27 +8,35 @@ INTEGERS = np.arange(-8, 9.0)  # of a surface on integers, those around the orig
 NODES, POINTS = 70, 6000
 
 
-def draw(ax, surface, solution=None) -> None:
+def draw(ax, surface, solution=None):
     """One surface in a 3-D axes; with `solution` the predicted one, seen within the bounds of the truth.
 
     An explicit or parametric surface is drawn as a mesh over its inputs, one on integers as points around the origin;
-    an implicit one as points of the surface, and a prediction z(x, y) of it as a mesh within the box.
+    an implicit one as points of the surface, and a prediction z(x, y) of it as a mesh within the box. The colour is z,
+    on the scale of the truth. Returns what a colour bar shows.
     """
-    truth, look = _extent(surface), {"cmap": "viridis", "lw": 0, "rasterized": True}
+    truth = _extent(surface)
+    look = {"cmap": "viridis", "vmin": truth[2][0], "vmax": truth[2][1], "lw": 0, "rasterized": True}
     ax.set(xlim=truth[0], ylim=truth[1], zlim=truth[2])
     if surface.kind == "level set" and (solution is None or "F" in solution):
         F = parse(solution["F"]) if solution else surface.F
         cloud = surface.cloud(F, "test", POINTS, np.random.default_rng(0))
-        ax.scatter(*cloud.T, c=cloud[:, 2], s=1, **look)
+        shown = ax.scatter(*cloud.T, c=cloud[:, 2], s=1, **look)
     else:
         mesh = _mesh(surface, solution)
         low, high = np.array(truth).T[:, :, None, None]
         x, y, z = np.where(((mesh >= low) & (mesh <= high)).all(axis=0), mesh, np.nan)
         if "integer_grid" in surface.flags:
-            ax.scatter(x, y, z, c=z, s=3, **look)
+            points = np.stack([x, y, z])[:, np.isfinite(z)]
+            shown = ax.scatter(*points, c=points[2], s=4, depthshade=False, **look)
         else:
-            ax.plot_surface(x, y, z, rstride=1, cstride=1, antialiased=False, **look)
-    ax.set(xticks=[], yticks=[], zticks=[])
+            shown = ax.plot_surface(x, y, z, rstride=1, cstride=1, antialiased=False, **look)
+    for axis, name in ((ax.xaxis, "$x$"), (ax.yaxis, "$y$"), (ax.zaxis, "$z$")):
+        axis.set_ticks([])
+        axis.set_label_text(name, size=8)
+        axis.labelpad = -15
+    ax.set_facecolor("none")  # or it hides labels of the one beside
+    return shown
 
 
 def _mesh(surface, solution=None):
