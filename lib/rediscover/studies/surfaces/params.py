@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
 from ...params import Count, Levels, Parameters, ProblemIds, Seeds, of_study
 from ...problems import problem
@@ -31,6 +31,6 @@ class Surfaces(Parameters):
     surfaces: Annotated[ProblemIds, of_study("surfaces"), AfterValidator(_with_explicit)]
     sampler: Literal["uniform", "curvature"]
     max_rows: Count
-    noise_surfaces: Annotated[ProblemIds, Field(min_length=1), of_study("surfaces")]
+    noise_surfaces: Annotated[ProblemIds, of_study("surfaces")]
     relative_noise: Levels
     noise_seeds: Seeds
