@@ -74,11 +74,15 @@ def test_mistakes_are_named_in_one_line(tmp_path, change, message):
         ({"colour": "red"}, "no parameter 'colour' (parameters: seeds, methods"),
         ({"profile": "fast"}, "the profiles are smoke, reference, paper"),
         ({"max_rows": -1}, "max_rows: input should be greater than 0"),
+        ({"relative_noise": []}, "relative_noise: should have at least 1 item"),
+        ({"surfaces": ["surfaces/AMHD2"]}, "none of these is explicit, as the surfaces of most tables here: add one"),
+        ({"laws": ["srsd/I.15.10"]}, "none of these is easy, as the laws of the comparison over noise here: add one"),
     ],
 )
 def test_a_notebook_refuses_in_one_sentence(change, message):
+    notebook = "20_srsd_edit_distance" if "laws" in change else GOOD.stem
     with pytest.raises(ParameterError, match=re.escape(message)) as caught:
-        params.load(GOOD.stem, change)
+        params.load(notebook, change)
     assert "\n" not in str(caught.value)
 
 

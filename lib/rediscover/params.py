@@ -60,6 +60,17 @@ def of_study(study: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def including(subset: str, why: str) -> AfterValidator:
+    """A check that one of the problems, if any are named, is of a subset; `why` ends the sentence."""
+
+    def check(ids: list[str]) -> list[str]:
+        if ids and all(problem(id).subset != subset for id in ids):
+            raise ValueError(f"none of these is {subset}, {why}")
+        return ids
+
+    return AfterValidator(check)
+
+
 def usable(settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Settings by method, if each method has them and takes their values."""
     for name, chosen in settings.items():

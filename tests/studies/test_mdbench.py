@@ -104,7 +104,12 @@ def test_labels_are_the_published_names():
 
 def test_missing_methods_say_why():
     text = analysis.missing(scored([{}, {"method": "operon"}]), ["SINDy", "ESINDy", "End2end"])
-    assert text.startswith("ESINDy: no runs in this profile; End2end: needs weights and a package of its authors: ")
+    reason = (
+        "needs weights and a package of its authors: clone github.com/facebookresearch/symbolicregression (commit "
+        "c4144c9) as source, with its own Python 3.7 and torch 1.11 as python; weights are "
+        "dl.fbaipublicfiles.com/symbolicregression/model1.pt; then name weights and sha256"
+    )
+    assert text == f"ESINDy: no runs in this profile; End2end: {reason}"
     assert analysis.missing(scored([{}]), ["SINDy"]) == ""
 
 

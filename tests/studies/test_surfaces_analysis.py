@@ -103,6 +103,8 @@ def test_leaving_the_domain_is_compared_with_what_a_constant_loses():
     assert claims.sb_14(ratios[["mean", "worse"]])[0] == "holds"
     assert claims.sb_14(ratios[["mean", "same"]])[0] == "not shown"
     assert claims.sb_14(ratios[["mean", "better"]])[0] == "fails"
+    stranger = ratios[["mean", "worse"]].assign(stranger=np.nan)  # a method that takes no surface
+    assert claims.sb_14(stranger) == claims.sb_14(ratios[["mean", "worse"]])
 
 
 def means(**values):

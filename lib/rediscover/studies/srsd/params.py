@@ -2,7 +2,9 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, of_study
+from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, including, of_study
+
+EASY = including("easy", "as the laws of the comparison over noise here: add one, 'srsd/I.12.5'")
 
 
 class Laws(Parameters):
@@ -19,7 +21,7 @@ class Laws(Parameters):
 
     notebook: ClassVar[str] = "20_srsd_edit_distance"
     compared: ClassVar[tuple[str, ...] | None] = ("power_law",)
-    laws: Annotated[ProblemIds, of_study("srsd")]
+    laws: Annotated[ProblemIds, of_study("srsd"), EASY]
     ranges: Literal["paper", "upstream"]
     max_rows: Count
     ablation_methods: MethodNames

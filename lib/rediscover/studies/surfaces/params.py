@@ -2,17 +2,9 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator
+from ...params import Count, Levels, Parameters, ProblemIds, Seeds, including, of_study
 
-from ...params import Count, Levels, Parameters, ProblemIds, Seeds, of_study
-from ...problems import problem
-
-
-def _with_explicit(ids: list[str]) -> list[str]:
-    """The ids, if one is of an explicit surface."""
-    if ids and all(problem(id).subset != "explicit" for id in ids):
-        raise ValueError("none of these is explicit, as the surfaces of most tables here: add one, 'surfaces/TFS4'")
-    return ids
+EXPLICIT = including("explicit", "as the surfaces of most tables here: add one, 'surfaces/TFS4'")
 
 
 class Surfaces(Parameters):
@@ -28,7 +20,7 @@ class Surfaces(Parameters):
 
     notebook: ClassVar[str] = "10_surface_benchmark"
     compared: ClassVar[tuple[str, ...] | None] = ()
-    surfaces: Annotated[ProblemIds, of_study("surfaces"), AfterValidator(_with_explicit)]
+    surfaces: Annotated[ProblemIds, of_study("surfaces"), EXPLICIT]
     sampler: Literal["uniform", "curvature"]
     max_rows: Count
     noise_surfaces: Annotated[ProblemIds, of_study("surfaces")]
