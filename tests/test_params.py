@@ -74,7 +74,7 @@ def test_mistakes_are_named_in_one_line(tmp_path, change, message):
         ({"colour": "red"}, "no parameter 'colour' (parameters: seeds, methods"),
         ({"profile": "fast"}, "the profiles are smoke, reference, paper"),
         ({"max_rows": -1}, "max_rows: input should be greater than 0"),
-        ({"relative_noise": []}, "relative_noise: should have at least 1 item"),
+        ({"relative_noise": []}, "relative_noise: list should have at least 1 item"),
         ({"surfaces": ["surfaces/AMHD2"]}, "none of these is explicit, as the surfaces of most tables here: add one"),
         ({"laws": ["srsd/I.15.10"]}, "none of these is easy, as the laws of the comparison over noise here: add one"),
     ],
