@@ -9,10 +9,11 @@ from .params import Surfaces
 
 
 def grids(p: Surfaces) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``clean``, every surface without noise, and ``noise``, some at several levels."""
+    """Arguments of `runs.grid`: ``clean``, without noise; ``noise``, some (or the explicit ones) at several levels."""
     methods = build_methods(p.methods, max_rows=p.max_rows)
     clean = [problem(id, sampler=p.sampler) for id in p.surfaces or problems("surfaces")]
-    noisy = [problem(id, sampler=p.sampler) for id in p.noise_surfaces]
+    explicit = [surface for surface in clean if surface.subset == "explicit"]
+    noisy = [problem(id, sampler=p.sampler) for id in p.noise_surfaces] or explicit
     fitting = [method for method in methods if method.name not in CONTROLS and not method.available()]
     return {
         "clean": {"problems": clean, "methods": methods, **p.work},

@@ -15,7 +15,7 @@ class Surfaces(Parameters):
     surfaces : ids of the surfaces of the main comparison; an empty list means all 183.
     sampler : ``uniform`` (as released) or ``curvature`` (as the paper says).
     max_rows : training rows that a genetic search works on.
-    noise_surfaces, relative_noise, noise_seeds : the noise ablation.
+    noise_surfaces, relative_noise, noise_seeds : the noise ablation; of no surfaces means of the explicit ones.
     """
 
     notebook: ClassVar[str] = "10_surface_benchmark"
