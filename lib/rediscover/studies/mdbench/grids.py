@@ -1,5 +1,6 @@
 """What is run for the notebooks of ordinary and partial differential equations."""
 
+import math
 from typing import Any
 
 from ...problems import problem, problems
@@ -11,22 +12,31 @@ from .params import Dynamics, ODEs, PDEs
 
 
 def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``odes``, every system at every level of noise; or those of fields, see `of_fields`."""
+    """Arguments of `runs.grid`: ``odes``, ``clean`` for methods without noise; or those of fields, see `of_fields`."""
     if isinstance(p, PDEs):
         return of_fields(p)
     assert isinstance(p, ODEs)
-    systems = [problem(id, snr_db=level) for level in p.snr_db for id in p.systems or problems("odes")]
-    methods = [Fittest(method) for method in build_methods(p.methods, settings=p.settings)]
-    return {"odes": {"problems": systems, "methods": methods, **p.work}}
+    levels = {"odes": (p.methods, p.snr_db), "clean": (p.clean_methods, [db for db in p.snr_db if math.isinf(db)])}
+    planned = {}
+    for name, (methods, decibels) in levels.items():
+        if systems := [problem(id, snr_db=db) for db in decibels for id in p.systems or problems("odes") if methods]:
+            planned[name] = {"problems": systems, "methods": fittest(methods, p), **p.work}
+    return planned
+
+
+def fittest(names: list[str], p: Dynamics) -> list[Fittest]:
+    """Methods whose candidate of highest fitness is the answer."""
+    return [Fittest(method) for method in build_methods(names, settings=p.settings)]
 
 
 def of_fields(p: PDEs) -> dict[str, dict[str, Any]]:
-    """``linear`` methods and, on the split in space, ``tabular`` ones; ``heavy`` systems, ``coarse`` grids."""
+    """``linear`` methods; on the split in space ``tabular`` and ``clean`` ones; ``heavy`` systems, ``coarse`` grids."""
     coarse = [id for id in p.coarse_grid if id in coarser()]
     heavy = [id for id in p.coarse_grid if id not in coarse]
     whole = p.systems or [id for id in problems("pdes") if id not in p.coarse_grid]
     small: dict[str, dict] = {m: p.settings.get(m, {}) | p.linear_settings for m in p.methods if m in LINEAR}
-    tabular = [Fittest(method) for method in build_methods(p.tabular_methods, settings=p.settings)]
+    tabular, clean = fittest(p.tabular_methods, p), fittest(p.clean_methods, p)
+    without_noise = [level for level in p.snr_db if math.isinf(level) and clean]
     space = {"split": "space", "stencil": "direct", "max_rows": p.max_rows}
     planned = {}
     for name, ids, settings, grid in [
@@ -35,8 +45,12 @@ def of_fields(p: PDEs) -> dict[str, dict[str, Any]]:
         ("coarse ", coarse, p.settings | small, {"reduced": True}),
     ]:
         linear = build_methods(p.methods, settings=settings)
-        for kind, methods, view in (("linear", linear, {}), ("tabular", tabular, space)):
-            seen = [problem(id, snr_db=level, **view, **grid) for level in p.snr_db for id in ids]
+        for kind, methods, view, levels in (
+            ("linear", linear, {}, p.snr_db),
+            ("tabular", tabular, space, p.snr_db),
+            ("clean", clean, space, without_noise),
+        ):
+            seen = [problem(id, snr_db=level, **view, **grid) for level in levels for id in ids]
             if seen:
                 planned[name + kind] = {"problems": seen, "methods": methods, **p.work}
     return planned

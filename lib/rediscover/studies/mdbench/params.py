@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_serializer, field_validator
 
-from ...params import Count, MethodNames, Parameters, ProblemIds, Settings, of_study, unique, usable
+from ...params import Count, MethodName, MethodNames, Parameters, ProblemIds, Settings, of_study, unique, usable
 from .analysis import LINEAR
 
 Decibels = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1), AfterValidator(unique)]
@@ -18,11 +18,13 @@ class Dynamics(Parameters):
     ----------
     systems : problem ids; an empty list means all of the kind.
     snr_db : signal-to-noise ratios in dB, infinite (``.inf`` in YAML) for clean data.
+    clean_methods : methods of tables that see clean data alone, for what they cost.
     settings : method name -> settings that differ from the method's own (its paper grid).
     """
 
     systems: ProblemIds
     snr_db: Decibels
+    clean_methods: Annotated[list[MethodName], AfterValidator(unique)]
     settings: Settings
 
     @field_serializer("snr_db")
