@@ -73,6 +73,8 @@ def test_the_released_window_ends_with_a_constant_or_nothing_and_the_normalised_
     if size < 1:
         (released,) = fit(X, y, variant="as_released")
         assert parse(released.solution["y"]).names == () and released.evaluations == 0
+        row = methods.method("ai_feynman_released")
+        assert row.settings == methods.method("ai_feynman", variant="as_released").settings
 
 
 def test_tiny_and_huge_inputs():

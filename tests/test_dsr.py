@@ -1,5 +1,6 @@
 """DSR, NGGP and uDSR as methods."""
 
+import dataclasses
 import math
 
 from rediscover import methods
@@ -122,6 +123,11 @@ class TestUdsr:
         lost = [candidate for candidate in mended if candidate not in released]
         assert mended[0] in lost
         assert all(candidate.loss > 1e-3 for candidate in released)
+
+    def test_the_released_row_is_the_same_method(self):
+        assert dataclasses.asdict(methods.method("udsr_released")) == dataclasses.asdict(
+            methods.method("udsr", as_released=True)
+        )
 
     def test_as_released_keeps_a_polynomial_without_variables(self):
         method = methods.method("udsr", as_released=True)

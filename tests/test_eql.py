@@ -55,6 +55,14 @@ class TestAnswers:
         assert found.loss < 1 and set(found.notes["setting"]) == {"layers", "functions", "reg"}
         json.dumps(dict(found.notes), allow_nan=False)
 
+    def test_the_released_row_scores_the_network_and_counts_what_is_printed(self):
+        problem = rd.problem("odes/24")
+        (plain,) = solve(problem, steps=1500, as_released=True)
+        row = methods.method("eql_released", **SMALL | {"steps": 1500})
+        (found,) = row.solve(problem, budget=BUDGET, seed=0)
+        assert found.solution.keys() == plain.solution.keys() and found.notes["printed"] != found.solution
+        assert dict(found.solution) == dict(found.notes["network"]) and found.complexity == plain.complexity
+
     def test_same_seed_same_answer(self):
         first, again, other = (solve(decay(), seed=seed) for seed in (2, 2, 3))
         assert first == again != other

@@ -15,7 +15,7 @@ from ...runs import scoring
 from ...runs.schema import read_csv
 
 # Methods of the paper; sindy_cross is ours.
-GENETIC = ("gplearn", "operon", "pysr")
+GENETIC = ("gplearn", "operon", "pysr", "regularised_evolution")
 LINEAR = ("sindy", "esindy", "pdefind", "bayesian", "wsindy", "ewsindy")
 SYSTEMS_OF_FIGURE_2 = tuple(f"pdes/{name}" for name in ("advection", "burgers", "kdv", "ks", "ad", "heat_1d"))
 ROUNDING = 1e-9
@@ -93,7 +93,7 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
 
     Two cells are equal if both are check marks or both failures, or have the same power of ten (to which the paper
     rounds the error) and the same complexity. That is counted by each method's published rule: nodes of the SymPy
-    expression for linear methods, what the package itself states for genetic programming.
+    expression for linear methods, what the package itself states for genetic programming, and for EQL what it prints.
 
     Returns dataset and method as printed; the columns of `printed_cells`, with ``_printed`` and with ``_rediscover``
     behind their names; equal (bool). Methods are in the order of methods.yaml.
@@ -101,7 +101,7 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
     names = labels("mdbench")["method"].rename_axis("label").reset_index()
     clean = names.merge(scored[np.isinf(scored["snr_db"])], on="method")
     error = clean["nmse_power"].where(clean["nmse_power"].between(0, np.inf, inclusive="neither"))
-    size = clean["complexity_own"].where(clean["method"].isin(GENETIC), clean["complexity_mdbench"])
+    size = clean["complexity_own"].where(clean["method"].isin([*GENETIC, "eql_released"]), clean["complexity_mdbench"])
     cells = pd.DataFrame({"dataset": clean["problem"].map(label), "method": clean["label"]})
     cells["status"] = np.select([clean["identified"] == 1, error.isna()], ["found", "failed"], "value")
     for name, values in (("exponent", np.log10(error)), ("complexity", size)):
