@@ -245,7 +245,7 @@ def intervals(
     tidy : DataFrame with columns `row`, `panel`, value, low, high
     row, panel : names of two columns
     label : panel -> title with unit and direction, in the order of the panels
-    reference : mapping (row, panel) -> published value, drawn as hollow diamonds
+    reference : mapping (row, panel) -> published value, drawn as hollow diamonds below the estimates
     best : what it is, for the legend, and panel -> the best published value, drawn as a dashed line
     linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
     columns : panels in a row of the figure, by default all
@@ -277,7 +277,7 @@ def intervals(
                 ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
                 ax.plot(value, y, marker(method), color=colour(method), **_size(method))
                 if reference and (method, name) in reference:
-                    (keys["published"],) = ax.plot(reference[method, name], y, **PRINTED)
+                    (keys["published"],) = ax.plot(reference[method, name], y - 0.25, **PRINTED)
             if best and name in best[1]:
                 keys[best[0]] = ax.axvline(best[1][name], zorder=0, **BEST)
             if log:
