@@ -198,9 +198,62 @@ def test_a_trade_off_has_a_front_and_a_place_for_what_failed():
     figure = figures.trade_off(tidy, error="error", size="size", xlabel="size", ylabel="error")
     ax = figure.axes[0]
     marks = {line.get_label(): line.get_xydata().tolist() for line in ax.lines if not line.get_label().startswith("_")}
-    assert marks == {"a": [[3, 0.1]], "b": [[20, 1e-9]], "front": [[3, 0.1], [20, 1e-9]]}
+    right, top = ax.get_xlim()[1], ax.get_ylim()[1]
+    line = [[3, top], [3, 0.1], [20, 1e-9], [right, 1e-9]]  # seen even if one method alone is ahead
+    assert marks == {"a": [[3, 0.1]], "b": [[20, 1e-9]], "front": line}
+    keys = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert keys == ["a", "b", "quartiles", "front", "place, if moved"] and not ax.texts
     assert figures.front([(1, 1), (1, 1), (2, 1)]).tolist() == [True, True, False]
     assert figures.colour("zzz") == figures.colour("zzz")
+
+
+def test_marks_that_would_hide_each_other_stand_apart():
+    places = np.array([(0, 0)] * 5 + [(3, 1), (40, 0), (200, 0)], float)
+    moved = figures.dodge(places, gap=9)
+    now = places + moved
+    distances = np.linalg.norm(now[:, None] - now[None], axis=2)[np.triu_indices(len(now), 1)]
+    assert distances.min() > 9 - 1e-3 and np.abs(moved).max() < 20
+    assert (moved[-2:] == 0).all() and (figures.dodge(places, gap=9) == moved).all()
+    assert figures.dodge([], gap=9).shape == (0, 2) and (figures.dodge([(1, 1)], gap=9) == 0).all()
+    tidy = pd.DataFrame({"method": list("abc"), "error": [0.1, 0.1, 1e-5], "size": [3, 3, 40]})
+    figure = figures.trade_off(tidy, error="error", size="size", xlabel="size", ylabel="error")
+    (ax,) = figure.axes
+    figure.draw_without_rendering()
+    shown = {line.get_label(): line for line in ax.lines}
+    a, b, c = (shown[name].get_transform().transform(shown[name].get_xydata())[0] for name in "abc")
+    gap = 72 / figure.dpi * np.linalg.norm(a - b)
+    assert gap == pytest.approx(figures.GAP, abs=0.01) and len(ax.texts) == 2  # a line to the place of both
+    assert c == pytest.approx(ax.transData.transform((40, 1e-5)))
+
+
+def test_labels_of_a_short_logarithmic_axis_have_room():
+    import matplotlib.pyplot as plt
+
+    for ends, most, expected in (
+        ((4, 390), 6, [10, 30, 100, 300]),
+        ((4, 390), 3, [10, 100]),
+        ((2, 60), 3, [3, 10, 30]),
+    ):
+        figure, ax = plt.subplots()
+        ax.set_xlim(*ends)
+        ax.set_xscale("log")
+        figures.logarithmic(ax, ax.xaxis, most)
+        ticks = [tick for tick in ax.get_xticks() if ends[0] <= tick <= ends[1]]
+        plt.close(figure)
+        assert [round(tick) for tick in ticks] == expected, ends
+
+
+def test_a_broken_axis_keeps_its_limits():
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots()
+    ax.loglog([1e-3, 1], [1, 2])
+    limits = ax.get_xlim(), ax.get_ylim()
+    for axis in (ax.xaxis, ax.yaxis):
+        figures.broken(ax, axis, 1.5)
+    figure.draw_without_rendering()
+    assert (ax.get_xlim(), ax.get_ylim()) == limits and len(ax.lines) == 5
+    plt.close(figure)
 
 
 def test_a_notebook_shows_a_table_in_html(out):

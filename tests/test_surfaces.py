@@ -283,3 +283,27 @@ def test_gradient_and_distance_of_a_sphere():
     assert level_sets.distance(SPHERE, points) == pytest.approx([3 / 4, 0])
     assert level_sets.distance(parse("x*0 + 1"), points).tolist() == [math.inf, math.inf]
     assert level_sets.project(SPHERE, points, steps=6)[0] == pytest.approx([1, 0, 0])
+
+
+def test_equations_of_a_figure_have_no_small_print():
+    from rediscover.studies.surfaces.drawing import equation
+
+    from matplotlib.mathtext import MathTextParser
+
+    shown = {id.split("/")[1]: equation(rd.problem(id)) for id in rd.problems("surfaces")}
+    assert shown["NCGS2"] == "$z = (x^{2} - y^{2}) / (x^{2} + y^{2} + 1)$"
+    assert shown["PFS4"].splitlines()[0] == r"$z = \exp(- 0.1 x^{2} - 0.1 y^{2})$"  # the other factor is below
+    assert shown["TRPS8"].splitlines()[2] == r"$z = u / 2 + \cos{\left(3 v \right)}$"
+    parser = MathTextParser("path")
+    for lines in shown.values():
+        if "cases" not in lines:
+            assert r"\frac" not in lines and "e^" not in lines
+            assert all(parser.parse(line) for line in lines.splitlines())
+
+
+def test_a_surface_on_integers_is_drawn_as_steps():
+    from rediscover.studies.surfaces import drawing
+
+    x, y, z = drawing._mesh(rd.problem("surfaces/DSGS4"))
+    assert x[0, :4].tolist() == [-8.5, -7.5, -7.5, -6.5] and y[:2, 0].tolist() == [-8.5, -7.5]
+    assert (z[::2, ::2] == z[1::2, 1::2]).all() and z[16, 16] == 0 and z[16, 18] == 1

@@ -1,7 +1,7 @@
 """One look for all figures: method -> colour, marker, display name and order, fixed in plots.yaml."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import yaml
+
+from .places import dodge, front
 
 if TYPE_CHECKING:  # loaded on first use
     from matplotlib.axes import Axes
@@ -19,6 +21,9 @@ METHOD_STYLE: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_suffix("
 DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error is rounding
 PRINTED: dict[str, Any] = {"marker": "d", "mfc": "none", "mec": "black", "ms": 7, "ls": "none"}  # a published value
 BEST: dict[str, Any] = {"color": "black", "ls": "--", "lw": 1}  # the best published value, as a line
+FRONT: dict[str, Any] = {"color": "#444444", "ls": (0, (3, 2)), "lw": 1}  # what no other method beats
+PLACE: dict[str, Any] = {"marker": ".", "ms": 3, "lw": 0.8, "label": "_place"}  # of a mark that was moved
+GAP = 9.5  # between the centres of two marks, in points
 GREEK = "alpha beta gamma delta epsilon theta kappa lambda mu nu rho sigma tau phi chi psi omega".split()
 _OTHERS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499")
 
@@ -171,7 +176,7 @@ def style() -> Iterator[None]:
         yield
 
 
-def logarithmic(ax: "Axes", axis: "Axis") -> None:
+def logarithmic(ax: "Axes", axis: "Axis", most: int = 6) -> None:
     """Make an axis logarithmic, with labels that stay apart: plain numbers within two decades, else powers.
 
     Parameters
@@ -179,6 +184,8 @@ def logarithmic(ax: "Axes", axis: "Axis") -> None:
     ax : Axes
     axis : Axis
         One of the two axes of `ax`.
+    most : int
+        Plain numbers that have room on it.
     """
     import math
 
@@ -188,9 +195,36 @@ def logarithmic(ax: "Axes", axis: "Axis") -> None:
     low, high = sorted(axis.get_view_interval())
     axis.set_minor_formatter(NullFormatter())
     if low > 0 and math.log10(high / low) < 2:
-        subs = (1.0, 2.0, 5.0) if math.log10(high / low) < 1.5 else (1.0, 3.0)
-        axis.set_major_locator(LogLocator(subs=subs))
+        ways = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))[math.log10(high / low) >= 1.5 :]
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        counts = [sum(low <= sub * 10.0**power <= high for power in powers for sub in subs) for subs in ways]
+        room = [subs for subs, count in zip(ways, counts, strict=True) if 2 <= count <= most]
+        axis.set_major_locator(LogLocator(subs=(room or ways)[0]))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def broken(ax: "Axes", axis: "Axis", at: float) -> None:
+    """Mark where an axis leaves out a part of its scale: two slanted strokes on it.
+
+    Parameters
+    ----------
+    ax : Axes
+    axis : Axis
+        One of the two axes of `ax`.
+    at : float
+        Where, in the units of the data.
+    """
+    from matplotlib.lines import Line2D
+    from matplotlib.path import Path as Outline
+
+    across = axis is ax.xaxis
+    ends = np.array([(-1.2, -1), (0.2, 1), (-0.2, -1), (1.2, 1)])  # of both strokes, on a horizontal axis
+    strokes = Outline(ends if across else ends[:, ::-1], [Outline.MOVETO, Outline.LINETO] * 2)
+    place = ([at], [0]) if across else ([0], [at])
+    look: dict[str, Any] = {"ls": "none", "clip_on": False, "zorder": 5}
+    look["transform"] = ax.get_xaxis_transform() if across else ax.get_yaxis_transform()
+    ax.add_artist(Line2D(*place, marker="s", color="white", ms=4, **look))  # the axis stops between them
+    ax.add_artist(Line2D(*place, marker=strokes, mec="black", mew=0.8, ms=7, **look))
 
 
 def intervals(
@@ -211,7 +245,7 @@ def intervals(
     tidy : DataFrame with columns `row`, `panel`, value, low, high
     row, panel : names of two columns
     label : panel -> title with unit and direction, in the order of the panels
-    reference : mapping (row, panel) -> published value, drawn as hollow diamonds
+    reference : mapping (row, panel) -> published value, drawn as hollow diamonds below the estimates
     best : what it is, for the legend, and panel -> the best published value, drawn as a dashed line
     linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
     columns : panels in a row of the figure, by default all
@@ -222,7 +256,8 @@ def intervals(
     """
     import matplotlib.pyplot as plt
 
-    names, keys = order(tidy[row])[::-1], {}
+    names = order(tidy[row])[::-1]
+    keys: dict[str, Any] = {"95 % interval": plt.Line2D([], [], color="#777777", lw=2)}
     with style():
         across = columns or len(label)
         down = -(-len(label) // across)
@@ -240,9 +275,9 @@ def intervals(
                     ax.annotate("no finite value", (0.02, y), xycoords=("axes fraction", "data"), va="center", size=7)
                     continue
                 ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
-                ax.plot(value, y, marker(method), color=colour(method), ms=6)
+                ax.plot(value, y, marker(method), color=colour(method), **_size(method))
                 if reference and (method, name) in reference:
-                    (keys["published"],) = ax.plot(reference[method, name], y, **PRINTED)
+                    (keys["published"],) = ax.plot(reference[method, name], y - 0.25, **PRINTED)
             if best and name in best[1]:
                 keys[best[0]] = ax.axvline(best[1][name], zorder=0, **BEST)
             if log:
@@ -252,35 +287,28 @@ def intervals(
             ax.set_title(title)
         if len(label) > 1:
             letter(axes.flat)
-        if keys:
-            figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
+        figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
     return figure
 
 
-def front(points: np.ndarray | Sequence[Sequence[float]]) -> np.ndarray:
-    """Which points no other one beats, where less is better.
-
-    Parameters
-    ----------
-    points : array_like, shape (n, k)
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
-
-    Examples
-    --------
-    >>> front([(1, 3), (2, 2), (2, 4)]).tolist()
-    [True, True, False]
-    """
-    array = np.asarray(points, float)
-    return ~np.array([any((array <= p).all(1) & (array < p).any(1)) for p in array], bool)
+def _size(method: str) -> dict[str, float]:
+    """Of a mark: those made of lines, such as +, are larger and thicker."""
+    return {"ms": 8, "mew": 2} if marker(method) in "|+x12" else {"ms": 6}
 
 
 def trade_off(
-    tidy: pd.DataFrame, *, error: str, size: str, xlabel: str, ylabel: str, panel: str | None = None
+    tidy: pd.DataFrame,
+    *,
+    error: str,
+    size: str,
+    xlabel: str,
+    ylabel: str,
+    panel: str | None = None,
+    sharey: bool = True,
 ) -> "Figure":
     """Error against size of each method, medians and quartiles; the front that no other method beats is a line.
+
+    Marks that would hide each other are moved apart; a thin line leads to the place of one that was moved.
 
     Parameters
     ----------
@@ -291,36 +319,76 @@ def trade_off(
     xlabel, ylabel : str
     panel : column
         Its values have a panel each; by default there is one panel.
+    sharey : bool
+        Whether the panels have one range of errors.
 
     Returns
     -------
     Figure
     """
     import matplotlib.pyplot as plt
+    from matplotlib.lines import Line2D
 
     groups = [("", tidy)] if panel is None else list(tidy.groupby(panel, sort=False))
+    columns = 3 if len(groups) == 1 else 4
+    keys: dict[str, Any] = {}
     with style():
-        figure, axes = plt.subplots(1, len(groups), figsize=(2.9 * len(groups) + 1.6, 3.1), sharey=True, squeeze=False)
+        down = -(-(tidy["method"].nunique() + 3) // columns)
+        about: dict[str, Any] = {"figsize": (5.0 if len(groups) == 1 else 7.5, 2.9 + 0.2 * down), "squeeze": False}
+        figure, axes = plt.subplots(1, len(groups), sharey=sharey, **about)
+        middles = []
         for ax, (title, part) in zip(axes[0], groups, strict=True):
             at = part.groupby("method")[[size, error]].quantile([0.25, 0.5, 0.75], interpolation="lower").unstack()
             at[error] = at[error].clip(DECADES, 1 / DECADES)
-            middle = at.xs(0.5, axis=1, level=1).dropna()
-            for name in order(middle.index):
+            middles.append(middle := at.xs(0.5, axis=1, level=1).dropna())
+            for name in middle.index:
                 x, y = middle.loc[name]
-                line = {"color": colour(name), "lw": 1, "alpha": 0.5, "zorder": 1}
+                line = {"color": colour(name), "lw": 0.7, "alpha": 0.6, "zorder": 1}
                 ax.plot(at.loc[name, size][[0.25, 0.75]], [y, y], **line)
                 ax.plot([x, x], at.loc[name, error][[0.25, 0.75]], **line)
-                look = {"color": colour(name), "mfc": "none", "mew": 1.6, "ms": 7}  # what lies under it stays seen
-                ax.plot(x, y, marker(name), label=display_name(name), **look)
-            ahead = middle[front(middle.to_numpy())].sort_values([size, error])
-            ax.step(*ahead.to_numpy().T, where="post", color="#777777", lw=1, ls=":", zorder=0, label="front")
+            ax.margins(0.08, 0.1)
             ax.set(xlabel=xlabel, title=title)
             if len(middle):  # an empty axis cannot be logarithmic
                 logarithmic(ax, ax.yaxis)
-                logarithmic(ax, ax.xaxis)
+                logarithmic(ax, ax.xaxis, most=max(3, 10 // len(groups)))
         axes[0, 0].set_ylabel(ylabel)
         if panel is not None:
             letter(axes[0])
-        keys = {label: handle for ax in axes[0] for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-        figure.legend(keys.values(), keys, loc="outside right center")
+        for name in order(set().union(*(middle.index for middle in middles))):
+            keys[display_name(name)] = Line2D([], [], ls="none", **_hollow(name))
+        keys["quartiles"] = Line2D([], [], ls="none", marker="+", color="#777777", ms=10, mew=0.7)
+        keys["front"] = Line2D([], [], **FRONT)
+        keys["place, if moved"] = Line2D([], [], color="#444444", **PLACE)
+        figure.legend(keys.values(), keys, loc="outside lower center", ncols=columns, columnspacing=1.2)
+        figure.draw_without_rendering()  # from here on, the places of marks in the figure are known
+        for ax, middle in zip(axes[0], middles, strict=True):
+            _marks(ax, middle.loc[order(middle.index)])
     return figure
+
+
+def _hollow(method: str) -> dict[str, Any]:
+    """Look of a mark over bars."""
+    return {"marker": marker(method), "color": colour(method), "mfc": "white", "ms": 7, "mew": 1.6}
+
+
+def _marks(ax: "Axes", middle: pd.DataFrame) -> None:
+    """Draw medians (size, error), apart, and their front, which goes on to the edges of the axes."""
+    from matplotlib.lines import Line2D
+    from matplotlib.transforms import ScaledTranslation
+
+    if middle.empty:
+        return
+    inches = ax.figure.dpi_scale_trans
+    places = 72 * inches.inverted().transform(ax.transData.transform(middle.to_numpy()))
+    for (name, x, y), moved in zip(middle.itertuples(), dodge(places, GAP), strict=True):
+        if np.hypot(*moved) > 1:  # point
+            arrow = {"arrowstyle": "-", "lw": 0.8, "color": colour(name), "shrinkA": 0, "shrinkB": 0}
+            ax.annotate("", (x, y), moved, textcoords="offset points", arrowprops=arrow, zorder=2.5)
+            ax.add_artist(Line2D([x], [y], color=colour(name), zorder=2.6, **PLACE))
+        aside = ax.transData + ScaledTranslation(moved[0] / 72, moved[1] / 72, inches)
+        look: dict[str, Any] = {"label": display_name(name), "ls": "none", "clip_on": False, "zorder": 3}
+        ax.add_artist(Line2D([x], [y], transform=aside, **look, **_hollow(name)))
+    ahead = middle[front(middle.to_numpy())].sort_values([*middle]).to_numpy()
+    (_, right), (_, top) = ax.get_xlim(), ax.get_ylim()
+    path = np.concatenate([[(ahead[0, 0], top)], ahead, [(right, ahead[-1, 1])]])
+    ax.add_artist(Line2D(*path.T, drawstyle="steps-post", label="front", zorder=2, **FRONT))

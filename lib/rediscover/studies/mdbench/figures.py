@@ -149,7 +149,7 @@ def trade_off(scored: pd.DataFrame):
     tidy = pd.concat(tidy[tidy["snr_db"] == level].assign(panel=decibels(level)) for level in shown)
     ylabel = "NMSE, at least $10^{-9}$"
     look = {"error": "nmse_power", "size": "complexity_mdbench", "xlabel": NODES, "ylabel": ylabel}
-    return plots.trade_off(tidy, **look, panel="panel")
+    return plots.trade_off(tidy, **look, panel="panel", sharey=False)
 
 
 def every_system(scored: pd.DataFrame, tables: Collection[str]):
