@@ -201,6 +201,7 @@ def intervals(
     label: dict[str, str],
     reference: Mapping[tuple[str, str], float] | None = None,
     best: tuple[str, Mapping[str, float]] | None = None,
+    others: tuple[str, Mapping[str, Sequence[float]]] | None = None,
     linear: Collection[str] = (),
     columns: int | None = None,
 ) -> "Figure":
@@ -211,8 +212,9 @@ def intervals(
     tidy : DataFrame with columns `row`, `panel`, value, low, high
     row, panel : names of two columns
     label : panel -> title with unit and direction, in the order of the panels
-    reference : mapping (row, panel) -> published value, drawn as hollow diamonds
+    reference : mapping (row, panel) -> published value, a hollow diamond under the estimate
     best : what it is, for the legend, and panel -> the best published value, drawn as a dashed line
+    others : what they are, and panel -> published values of what has no row, a tick each on a line below
     linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
     columns : panels in a row of the figure, by default all
 
@@ -242,19 +244,35 @@ def intervals(
                 ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
                 ax.plot(value, y, marker(method), color=colour(method), ms=6)
                 if reference and (method, name) in reference:
-                    (keys["published"],) = ax.plot(reference[method, name], y, **PRINTED)
+                    (keys["published, same method"],) = ax.plot(
+                        reference[method, name], y - 0.33, **PRINTED | {"ms": 5}
+                    )
+            if others:
+                keys |= _ticks(ax, others[0], others[1].get(name, ()))
             if best and name in best[1]:
                 keys[best[0]] = ax.axvline(best[1][name], zorder=0, **BEST)
             if log:
                 logarithmic(ax, ax.xaxis)
-            ax.set_yticks(range(len(names)), [*map(display_name, names)])
-            ax.set_ylim(-0.7, len(names) - 0.3)
+            below = [others[0].replace(", ", ",\n")] if others else []
+            ax.set_yticks(range(-len(below), len(names)), [*below, *map(display_name, names)])
+            ax.set_ylim(-0.7 - len(below), len(names) - 0.3)
             ax.set_title(title)
         if len(label) > 1:
             letter(axes.flat)
         if keys:
-            figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
+            here = plt.Line2D([], [], color="#777777", marker="o", ms=5, lw=2)
+            keys = {"here, with 95 % interval": here} | keys
+            look = {"ncols": len(keys), "fontsize": 8, "columnspacing": 1.2, "handletextpad": 0.5}
+            figure.legend(keys.values(), keys, loc="outside lower center", **look)
     return figure
+
+
+def _ticks(ax: "Axes", name: str, values: Sequence[float]) -> dict[str, Any]:
+    """A line of ticks under the first row, or that there are none, and what a legend says of them."""
+    if not len(values):
+        ax.annotate("not published", (0.02, -1), xycoords=("axes fraction", "data"), va="center", size=7)
+        return {}
+    return {name: ax.plot(values, [-1] * len(values), "|", color="black", ms=6)[0]}
 
 
 def front(points: np.ndarray | Sequence[Sequence[float]]) -> np.ndarray:
