@@ -98,6 +98,23 @@ def test_figures_are_byte_stable_and_described(out, tmp_path):
     assert (tmp_path / "figures" / "f.txt").read_text() == "Two methods\n"
 
 
+def test_published_values_stand_below_the_estimates_and_those_without_a_row_on_a_line_of_their_own():
+    tidy = pd.DataFrame({"method": ["mean", "operon"] * 2, "metric": ["e", "e", "f", "f"], "value": [1.0, 0.1] * 2})
+    tidy = tidy.assign(low=tidy["value"] / 2, high=tidy["value"] * 2)
+    about = {"reference": {("operon", "e"): 0.2}, "others": ("models, published", {"e": [0.3, 0.4]})}
+    look = {"row": "method", "panel": "metric", "label": {"e": "error", "f": "fit"}}
+    figure = figures.intervals(tidy, **look, **about)
+    first, second = figure.axes
+    assert [text.get_text() for text in first.get_yticklabels()] == ["models,\npublished", "Operon", "mean"]
+    ((x,), (y,)) = next(line for line in first.lines if line.get_marker() == "d").get_data()
+    assert x == 0.2 and -0.5 < y < 0  # under row 0, nearer to it than to any other
+    ticks = next(line for line in first.lines if line.get_marker() == "|" and len(line.get_xdata()) == 2)
+    assert list(ticks.get_ydata()) == [-1, -1] and list(ticks.get_xdata()) == [0.3, 0.4]
+    assert not first.texts and second.texts[0].get_text() == "not published"
+    keys = [text.get_text() for text in figure.legends[0].texts]
+    assert keys == ["here, with 95 % interval", "published, same method", "models, published"]
+
+
 def test_provenance_names_files_and_versions_but_no_time_and_no_place(out, tmp_path):
     out.table(pd.DataFrame({"a": [1]}), "t", caption="")
     out.provenance()

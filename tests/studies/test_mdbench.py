@@ -12,6 +12,7 @@ from rediscover.studies.mdbench.params import PDEs
 from rediscover.system.paths import root
 from rediscover.system.studies import studies
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -326,6 +327,12 @@ def test_seconds_of_another_machine_are_not_comparable():
 A5 = ["mdbench_table_a5"]
 
 
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
 def texts(artists):
     return [text.get_text() for text in artists]
 
@@ -388,6 +395,44 @@ def test_maps_have_a_row_per_method_and_level_and_grey_cells_for_failures():
     assert (dots.get_xdata() == 0.5).all() and sorted(dots.get_ydata()) == [1.5, 2.5]
     assert set(diamonds.get_xdata()) == {0.5, 2.5} and not size.lines  # I4 is no check mark
     assert texts(figure.legends[0].texts) == ["identified", "check mark in the paper", "no finite answer"]
+
+
+def clean_alone():
+    """Scores of two systems, clean and at two levels of noise, of a method that has clean data alone too."""
+    rows = [
+        {"problem": f"odes/{i}", "method": name, "snr_db": level, "nmse_power": 0.1, "identified": 1.0}
+        for i in (1, 24)
+        for name in ("operon", "sindy", "udsr")
+        for level in ((math.inf,) if name == "udsr" else (math.inf, 40.0, 20.0))
+    ]
+    return scored(rows)
+
+
+def test_maps_have_no_empty_row_for_a_method_without_noise():
+    figure = figures.every_system(clean_alone(), A5)
+    for ax in figure.axes[:2]:
+        assert texts(ax.get_yticklabels()) == ["Operon", "uDSR", "SINDy"]
+        assert ax.get_yticks().tolist() == [1.5, 4, 6.5]  # its one row is as high as two
+        finite = ax.collections[0].get_array()
+        assert finite.shape == (7, 2) and not np.ma.getmaskarray(finite).any()
+    dots = figure.axes[0].lines[0].get_ydata()
+    assert sorted(set(dots)) == [0.5, 1.5, 2.5, 4, 5.5, 6.5, 7.5]
+    assert "single row: clean" in figure.get_supylabel()
+
+
+def test_rows_leave_no_room_for_levels_that_a_method_does_not_have():
+    for figure in (figures.against_noise(clean_alone(), A5), figures.identified(clean_alone(), A5)):
+        ax = figure.axes[0]
+        heights = [sorted(line.get_ydata()) for line in ax.lines[:3]]
+        assert heights == [[0, 4, 6], [1, 7], [2, 8]]  # clean data, 40 dB, 20 dB
+        assert ax.get_yticks().tolist() == [1, 4, 7] and ax.get_ylim() == (9, -1)
+
+
+def test_a_published_median_without_a_number_is_said_in_the_legend():
+    """On I3 the paper has a check mark for SINDy, a success without a number, and a number for Operon."""
+    rows = [{"problem": "odes/3"}, {"problem": "odes/3", "method": "operon"}]
+    _, legend = figures.against_noise(scored(rows), A5).legends
+    assert texts(legend.texts)[0] == "published, clean (median of SINDy: a check mark, no number)"
 
 
 def test_coarser_grids_are_marked():

@@ -1,8 +1,13 @@
-"""Points of a figure: which no other one beats, and where marks go that would hide each other."""
+"""Places in a figure: points that no other one beats, marks that would hide each other, and the axes below them."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:  # loaded on first use
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 
 def front(points: np.ndarray | Sequence[Sequence[float]]) -> np.ndarray:
@@ -61,3 +66,54 @@ def dodge(places: np.ndarray | Sequence[Sequence[float]], gap: float) -> np.ndar
         aim = aim / np.maximum(np.linalg.norm(aim, axis=2), 1e-300)[..., None]
         now += (aim * short[..., None]).sum(axis=1) / 2
     return now - start
+
+
+def logarithmic(ax: "Axes", axis: "Axis", most: int = 6) -> None:
+    """Make an axis logarithmic, with labels that stay apart: plain numbers within two decades, else powers.
+
+    Parameters
+    ----------
+    ax : Axes
+    axis : Axis
+        One of the two axes of `ax`.
+    most : int
+        Plain numbers that have room on it.
+    """
+    import math
+
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
+    low, high = sorted(axis.get_view_interval())
+    axis.set_minor_formatter(NullFormatter())
+    if low > 0 and math.log10(high / low) < 2:
+        ways = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))[math.log10(high / low) >= 1.5 :]
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        counts = [sum(low <= sub * 10.0**power <= high for power in powers for sub in subs) for subs in ways]
+        room = [subs for subs, count in zip(ways, counts, strict=True) if 2 <= count <= most]
+        axis.set_major_locator(LogLocator(subs=(room or ways)[0]))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def broken(ax: "Axes", axis: "Axis", at: float) -> None:
+    """Mark where an axis leaves out a part of its scale: two slanted strokes on it.
+
+    Parameters
+    ----------
+    ax : Axes
+    axis : Axis
+        One of the two axes of `ax`.
+    at : float
+        Where, in the units of the data.
+    """
+    from matplotlib.lines import Line2D
+    from matplotlib.path import Path as Outline
+
+    across = axis is ax.xaxis
+    ends = np.array([(-1.2, -1), (0.2, 1), (-0.2, -1), (1.2, 1)])  # of both strokes, on a horizontal axis
+    strokes = Outline(ends if across else ends[:, ::-1], [Outline.MOVETO, Outline.LINETO] * 2)
+    place = ([at], [0]) if across else ([0], [at])
+    look: dict[str, Any] = {"ls": "none", "clip_on": False, "zorder": 5}
+    look["transform"] = ax.get_xaxis_transform() if across else ax.get_yaxis_transform()
+    ax.add_artist(Line2D(*place, marker="s", color="white", ms=4, **look))  # the axis stops between them
+    ax.add_artist(Line2D(*place, marker=strokes, mec="black", mew=0.8, ms=7, **look))

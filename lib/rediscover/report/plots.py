@@ -1,7 +1,7 @@
 """One look for all figures: method -> colour, marker, display name and order, fixed in plots.yaml."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from .places import dodge, front
+from .places import broken as broken
+from .places import dodge, front, logarithmic
 
 if TYPE_CHECKING:  # loaded on first use
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 METHOD_STYLE: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
@@ -77,7 +77,7 @@ def display_name(method: str) -> str:
     Examples
     --------
     >>> display_name("jpcmci_plus"), display_name("power_law")
-    ('j-PCMCI+', 'power law')
+    ('J-PCMCI+', 'power law')
     """
     return (METHOD_STYLE.get(method, [])[2:] or [method.replace("_", " ")])[0]
 
@@ -176,57 +176,6 @@ def style() -> Iterator[None]:
         yield
 
 
-def logarithmic(ax: "Axes", axis: "Axis", most: int = 6) -> None:
-    """Make an axis logarithmic, with labels that stay apart: plain numbers within two decades, else powers.
-
-    Parameters
-    ----------
-    ax : Axes
-    axis : Axis
-        One of the two axes of `ax`.
-    most : int
-        Plain numbers that have room on it.
-    """
-    import math
-
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
-    low, high = sorted(axis.get_view_interval())
-    axis.set_minor_formatter(NullFormatter())
-    if low > 0 and math.log10(high / low) < 2:
-        ways = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))[math.log10(high / low) >= 1.5 :]
-        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        counts = [sum(low <= sub * 10.0**power <= high for power in powers for sub in subs) for subs in ways]
-        room = [subs for subs, count in zip(ways, counts, strict=True) if 2 <= count <= most]
-        axis.set_major_locator(LogLocator(subs=(room or ways)[0]))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-
-
-def broken(ax: "Axes", axis: "Axis", at: float) -> None:
-    """Mark where an axis leaves out a part of its scale: two slanted strokes on it.
-
-    Parameters
-    ----------
-    ax : Axes
-    axis : Axis
-        One of the two axes of `ax`.
-    at : float
-        Where, in the units of the data.
-    """
-    from matplotlib.lines import Line2D
-    from matplotlib.path import Path as Outline
-
-    across = axis is ax.xaxis
-    ends = np.array([(-1.2, -1), (0.2, 1), (-0.2, -1), (1.2, 1)])  # of both strokes, on a horizontal axis
-    strokes = Outline(ends if across else ends[:, ::-1], [Outline.MOVETO, Outline.LINETO] * 2)
-    place = ([at], [0]) if across else ([0], [at])
-    look: dict[str, Any] = {"ls": "none", "clip_on": False, "zorder": 5}
-    look["transform"] = ax.get_xaxis_transform() if across else ax.get_yaxis_transform()
-    ax.add_artist(Line2D(*place, marker="s", color="white", ms=4, **look))  # the axis stops between them
-    ax.add_artist(Line2D(*place, marker=strokes, mec="black", mew=0.8, ms=7, **look))
-
-
 def intervals(
     tidy: pd.DataFrame,
     *,
@@ -235,6 +184,7 @@ def intervals(
     label: dict[str, str],
     reference: Mapping[tuple[str, str], float] | None = None,
     best: tuple[str, Mapping[str, float]] | None = None,
+    others: tuple[str, Mapping[str, Sequence[float]]] | None = None,
     linear: Collection[str] = (),
     columns: int | None = None,
 ) -> "Figure":
@@ -245,8 +195,9 @@ def intervals(
     tidy : DataFrame with columns `row`, `panel`, value, low, high
     row, panel : names of two columns
     label : panel -> title with unit and direction, in the order of the panels
-    reference : mapping (row, panel) -> published value, drawn as hollow diamonds below the estimates
+    reference : mapping (row, panel) -> published value, a hollow diamond under the estimate
     best : what it is, for the legend, and panel -> the best published value, drawn as a dashed line
+    others : what they are, and panel -> published values of what has no row, a tick each on a line below
     linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
     columns : panels in a row of the figure, by default all
 
@@ -257,7 +208,7 @@ def intervals(
     import matplotlib.pyplot as plt
 
     names = order(tidy[row])[::-1]
-    keys: dict[str, Any] = {"95 % interval": plt.Line2D([], [], color="#777777", lw=2)}
+    keys: dict[str, Any] = {"here, with 95 % interval": plt.Line2D([], [], color="#777777", marker="o", ms=5, lw=2)}
     with style():
         across = columns or len(label)
         down = -(-len(label) // across)
@@ -277,23 +228,37 @@ def intervals(
                 ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
                 ax.plot(value, y, marker(method), color=colour(method), **_size(method))
                 if reference and (method, name) in reference:
-                    (keys["published"],) = ax.plot(reference[method, name], y - 0.25, **PRINTED)
+                    (keys["published, same method"],) = ax.plot(
+                        reference[method, name], y - 0.33, **PRINTED | {"ms": 5}
+                    )
+            if others:
+                keys |= _ticks(ax, others[0], others[1].get(name, ()))
             if best and name in best[1]:
                 keys[best[0]] = ax.axvline(best[1][name], zorder=0, **BEST)
             if log:
                 logarithmic(ax, ax.xaxis)
-            ax.set_yticks(range(len(names)), [*map(display_name, names)])
-            ax.set_ylim(-0.7, len(names) - 0.3)
+            below = [others[0].replace(", ", ",\n")] if others else []
+            ax.set_yticks(range(-len(below), len(names)), [*below, *map(display_name, names)])
+            ax.set_ylim(-0.7 - len(below), len(names) - 0.3)
             ax.set_title(title)
         if len(label) > 1:
             letter(axes.flat)
-        figure.legend(keys.values(), keys, loc="outside lower center", ncols=len(keys))
+        look = {"ncols": len(keys), "fontsize": 8, "columnspacing": 1.2, "handletextpad": 0.5}
+        figure.legend(keys.values(), keys, loc="outside lower center", **look)
     return figure
 
 
 def _size(method: str) -> dict[str, float]:
     """Of a mark: those made of lines, such as +, are larger and thicker."""
     return {"ms": 8, "mew": 2} if marker(method) in "|+x12" else {"ms": 6}
+
+
+def _ticks(ax: "Axes", name: str, values: Sequence[float]) -> dict[str, Any]:
+    """A line of ticks under the first row, or that there are none, and what a legend says of them."""
+    if not len(values):
+        ax.annotate("not published", (0.02, -1), xycoords=("axes fraction", "data"), va="center", size=7)
+        return {}
+    return {name: ax.plot(values, [-1] * len(values), "|", color="black", ms=6)[0]}
 
 
 def trade_off(

@@ -230,10 +230,10 @@ def number(value: Any, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> [number(x) for x in (0.123456, 1234.5, 1.2e-9, 3, float("inf"), None, "gplearn")]
-    ['0.123', '1234', '1.20e-09', '3', 'inf', '', 'gplearn']
+    >>> [number(x) for x in (0.123456, 1234.5, 1.2e-9, 3, float("inf"), None, pd.NA, "gplearn")]
+    ['0.123', '1234', '1.20e-09', '3', 'inf', '', '', 'gplearn']
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return ""
     if not isinstance(value, float) or not math.isfinite(value) or value == 0:
         return f"{value:g}" if isinstance(value, float) else str(value)

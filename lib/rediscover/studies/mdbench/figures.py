@@ -64,11 +64,15 @@ def against_noise(scored: pd.DataFrame, tables: Collection[str]):
     cells = _printed(scored, tables)
     printed = pd.Series({name: _median_printed(part) for name, part in cells.groupby("method")}, dtype=float)
     others = ~printed.index.isin(shown["method"])
+    checked = plots.order(printed.index[~others & (printed == 0)])
     if (printed[others] == 0).any():  # the best has no number
         printed = printed[~others]
     printed = printed[printed.between(0, np.inf, inclusive="neither")]
     titles = {"nmse_power": "error: lower is better", "complexity_mdbench": "complexity: lower is simpler"}
     figure, axes, keys = _rows(pd.concat(parts).reset_index(), titles, printed.to_dict(), min)
+    if checked and "published, clean" in keys:
+        names = ", ".join(map(plots.display_name, checked))
+        keys[f"published, clean (median of {names}: a check mark, no number)"] = keys.pop("published, clean")
     keys["NMSE of the answer 0"] = axes[0].axvline(1, color="#777777", lw=1, ls=":", zorder=0)
     for ax, unit in zip(axes, ("NMSE, at least $10^{-9}$", NODES), strict=True):
         if any(np.isfinite(line.get_xdata()).any() for line in ax.lines):
@@ -105,30 +109,31 @@ def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], bes
     import matplotlib.pyplot as plt
 
     names, levels, shown, keys = plots.order(tidy["method"]), _levels(tidy), {}, {}
-    block = len(levels) + 1
-    top = {name: block * i for i, name in enumerate(names)}
+    blocks = tidy.groupby("method")["snr_db"].nunique()[names] + 1  # of what has clean data alone, it is small
+    top, end = dict(zip(names, blocks.cumsum() - blocks, strict=True)), blocks.sum()
+    tidy = tidy.assign(y=tidy["method"].map(top) + tidy.groupby("method")["snr_db"].rank("dense", ascending=False) - 1)
     with plots.style():
-        size = (3.75 * len(titles) if len(titles) > 1 else 5.5, 1.2 + max(0.085 * block, 0.2) * len(names))
+        size = (3.75 * len(titles) if len(titles) > 1 else 5.5, 1.2 + max(0.085, 0.2 / blocks.max()) * end)
         figure, axes = plt.subplots(1, len(titles), figsize=size, sharey=True, squeeze=False)
         for ax, (panel, title) in zip(axes[0], titles.items(), strict=True):
-            for shift, (level, shade) in enumerate(zip(levels, plots.shades(len(levels)), strict=True)):
+            for level, shade in zip(levels, plots.shades(len(levels)), strict=True):
                 part = tidy[(tidy["panel"] == panel) & (tidy["snr_db"] == level)]
-                y = part["method"].map(top) + shift
-                ax.hlines(y, part["low"], part["high"], color=shade, lw=2)
-                (shown[decibels(level)],) = ax.plot(part["value"], y, "o", color=shade, ms=4)
-            for y in list(top.values())[::2]:
-                ax.axhspan(y - 1, y + block - 1, color="black", alpha=0.04, lw=0)
-            ax.set(title=title, ylim=(len(names) * block - 1, -1))
+                ax.hlines(part["y"], part["low"], part["high"], color=shade, lw=2)
+                (shown[decibels(level)],) = ax.plot(part["value"], part["y"], "o", color=shade, ms=4)
+            for name, y in list(top.items())[::2]:
+                ax.axhspan(y - 1, y + blocks[name] - 1, color="black", alpha=0.04, lw=0)
+            ax.set(title=title, ylim=(end - 1, -1))
             ax.grid(visible=False, axis="y")
             ax.tick_params(axis="y", length=0)
         if own := {top[name]: value for name, value in printed.items() if name in top}:
-            (keys["published, clean"],) = axes[0, 0].plot([*own.values()], [*own], **plots.PRINTED)
+            above = [y - 0.7 for y in own]  # beside the estimate, not on it
+            (keys["published, clean"],) = axes[0, 0].plot([*own.values()], above, **plots.PRINTED | {"ms": 5})
         if others := {name: value for name, value in printed.items() if name not in top}:
             value = best(others.values())
             which = ", ".join(name for name in others if others[name] == value)
             name = f"best published of other methods, clean ({which})"
             keys[name] = axes[0, 0].axvline(value, zorder=0, **plots.BEST)
-        axes[0, 0].set_yticks([y + block / 2 - 1 for y in top.values()], [*map(plots.display_name, names)])
+        axes[0, 0].set_yticks([y + blocks[name] / 2 - 1 for name, y in top.items()], [*map(plots.display_name, names)])
         if len(titles) > 1:
             plots.letter(axes[0])
     return _legend(figure, shown, "lower"), axes[0], keys
@@ -137,7 +142,8 @@ def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], bes
 def _legend(figure, keys, side):
     look = {"fontsize": 8, "frameon": False, "columnspacing": 1.2, "handletextpad": 0.4}
     if keys:
-        figure.legend(keys.values(), keys, loc=f"outside {side} center", ncols=len(keys), **look)
+        ncols = len(keys) if sum(map(len, keys)) < 110 else 1
+        figure.legend(keys.values(), keys, loc=f"outside {side} center", ncols=ncols, **look)
     return figure
 
 
@@ -160,27 +166,32 @@ def every_system(scored: pd.DataFrame, tables: Collection[str]):
     import matplotlib.pyplot as plt
 
     shown = _searched(scored, "oracle")
-    rows = pd.MultiIndex.from_product([plots.order(shown["method"]), _levels(shown)])
+    pairs = pd.MultiIndex.from_product([plots.order(shown["method"]), _levels(shown)])
+    rows = pairs[pairs.isin(pd.MultiIndex.from_frame(shown[["method", "snr_db"]]))]
+    edges = _edges(rows)
     systems = shown.drop_duplicates("problem").sort_values("subset", kind="stable").set_index("problem")["subset"]
     coarse = set(scored.loc[scored["coarse_grid"], "problem"]) if "coarse_grid" in scored else set()
     names = [label(id) + " *" * (id in coarse) for id in systems.index]
-    failed, wide, depth = False, len(names) > 20, min(max(0.075 * len(rows), 0.7), 4)
-    size, shape = ((7.5, 2 * depth + 1.6), (2, 1)) if wide else ((7.5, depth + 1.9), (1, 2))
+    failed, wide = False, len(names) > 20
+    depth = min(max(0.075 * edges[-1], 0.7), 3.6 if wide else 4.2)
+    size, shape = ((7.5, 2 * depth + 2.6), (2, 1)) if wide else ((7.5, depth + 2.6), (1, 2))
     with plots.style():
         figure, axes = plt.subplots(*shape, figsize=size, sharex=True, sharey=True, squeeze=False)
         for ax, measure in zip(axes.flat, MAPS, strict=True):
             values = shown.pivot_table(index=["method", "snr_db"], columns="problem", values=measure, aggfunc="median")
-            failed |= _map(ax, values.reindex(index=rows, columns=systems.index), measure)
-            _groups(ax, systems, rows)
+            failed |= _map(ax, values.reindex(index=rows, columns=systems.index), edges, measure)
+            _groups(ax, systems, rows, edges)
             ax.set_title(MAPS[measure][0])
-        for ax in axes[-1]:
+            ax.set_xlabel("system", labelpad=1)
+            ax.tick_params(labelbottom=True, labelleft=True)
             if wide:
                 ax.set_xticks(np.arange(4.5, len(names), 5), [name.partition("-")[0] for name in names[4::5]])
             else:
                 ax.set_xticks(np.arange(len(names)) + 0.5, names, rotation=90, size=8)
-        levels = ", ".join(map(decibels, rows.unique(1)))
+        levels = ", ".join(map(decibels, pairs.unique(1))) + "; single row: clean" * (len(rows) < len(pairs))
         figure.supylabel(f"rows of a method, from the top: {levels}", size=8)
-        keys = _marks(axes.flat[0], shown[shown["method"] != "oracle"], _printed(scored, tables), rows, systems.index)
+        middle = pd.Series((edges[1:] + edges[:-1]) / 2, rows)
+        keys = _marks(axes.flat[0], shown[shown["method"] != "oracle"], _printed(scored, tables), middle, systems.index)
         if failed:
             keys["no finite answer"] = plt.Rectangle((0, 0), 1, 1, color=FAILED)
         if coarse:
@@ -189,23 +200,39 @@ def every_system(scored: pd.DataFrame, tables: Collection[str]):
     return _legend(figure, keys, "lower")
 
 
-def _map(ax, values: pd.DataFrame, measure: str) -> bool:
+def _edges(rows: pd.MultiIndex) -> np.ndarray:
+    """Where rows of methods and levels begin and end; a method has room for its name even with a single row."""
+    counts = rows.to_frame(index=False).groupby(0, sort=False)[1].transform("size")
+    heights = (min(2, counts.max()) / counts).clip(lower=1)
+    return np.concatenate([[0.0], heights.cumsum()])
+
+
+def _map(ax, values: pd.DataFrame, edges: np.ndarray, measure: str) -> bool:
     """Draw a map with its colour bar, grey where no value is finite; whether there is such a cell."""
     from matplotlib.colors import LinearSegmentedColormap, ListedColormap, LogNorm
 
     _, (low, high), colours, unit = MAPS[measure]
     finite, failed = values.clip(low, high).where(np.isfinite(values)), np.isinf(values)
-    look = {"edgecolors": "white", "lw": 0.2}
+    look = {"edgecolors": "#cccccc", "lw": 0.3}  # on white paper, an error of 1 is white
+    x = np.arange(values.shape[1] + 1)
     scale = {"cmap": LinearSegmentedColormap.from_list(measure, colours), "norm": LogNorm(low, high)}
-    mesh = ax.pcolormesh(np.ma.masked_invalid(finite), **scale, **look)
-    ax.pcolormesh(np.ma.masked_equal(failed, 0), cmap=ListedColormap([FAILED]), **look)
-    ax.figure.colorbar(mesh, ax=ax, label=unit, extend="both", aspect=25, pad=0.01)
+    mesh = ax.pcolormesh(x, edges, np.ma.masked_invalid(finite), **scale, **look)
+    ax.pcolormesh(x, edges, np.ma.masked_equal(failed, 0), cmap=ListedColormap([FAILED]), **look)
+    below = {
+        "ticks": np.geomspace(low, high, 5 if high / low > 1e4 else 3),
+        "location": "bottom",
+        "aspect": 40,
+        "shrink": 0.8,
+        "pad": 0.02,
+    }
+    ax.figure.colorbar(mesh, ax=ax, label=unit, extend="both", **below)
     return bool(failed.any(axis=None))
 
 
-def _groups(ax, systems: pd.Series, rows: pd.MultiIndex) -> None:
+def _groups(ax, systems: pd.Series, rows: pd.MultiIndex, edges: np.ndarray) -> None:
     """Names of the methods and of groups of systems, and lines between them."""
-    methods, block = rows.unique(0), len(rows.unique(1))
+    methods = rows.unique(0)
+    starts = np.append(edges[:-1][~rows.get_level_values(0).duplicated()], edges[-1])
     counts = systems.groupby(systems, sort=False).size()
     ends, narrow = counts.cumsum(), counts < len(systems) / 20
     form = "{} state{}" if systems.index[0].startswith("odes/") else "{}-D"
@@ -213,28 +240,28 @@ def _groups(ax, systems: pd.Series, rows: pd.MultiIndex) -> None:
     texts = [str(n) if narrow[n] else form.format(n, "s" * (str(n) != "1")) for n in ends.index]
     above.set_xticks([*(ends - counts / 2)], texts)
     above.tick_params(length=0, pad=1)
-    ax.set_yticks((np.arange(len(methods)) + 0.5) * block, [*map(plots.display_name, methods)])
+    ax.set_yticks((starts[1:] + starts[:-1]) / 2, [*map(plots.display_name, methods)], size=8)
     ax.tick_params(length=0)
     for side in (above, ax):
         side.spines[:].set_visible(False)
     lines = {"color": "white", "lw": 2.5}
-    ax.hlines(np.arange(1, len(methods)) * block, 0, len(systems), **lines)
-    ax.vlines(ends[:-1], 0, len(rows), **lines)
-    ax.set(xlim=(0, len(systems)), ylim=(len(rows), 0))
+    ax.hlines(starts[1:-1], 0, len(systems), **lines)
+    ax.vlines(ends[:-1], 0, edges[-1], **lines)
+    ax.set(xlim=(0, len(systems)), ylim=(edges[-1], 0))
     ax.grid(visible=False)
 
 
-def _marks(ax, scored: pd.DataFrame, cells: pd.DataFrame, rows: pd.MultiIndex, systems: pd.Index) -> dict:
+def _marks(ax, scored: pd.DataFrame, cells: pd.DataFrame, rows: pd.Series, systems: pd.Index) -> dict:
     """Mark what was identified here, and what has a check mark in the paper."""
     found = scored[scored["identified"] == 1]
     here = zip(found["method"], found["snr_db"], strict=True), found["problem"]
-    marked = cells[(cells["status"] == "found") & cells["method"].isin(scored["method"])]
+    clean = {method for method, level in rows.index if np.isinf(level)}
+    marked = cells[(cells["status"] == "found") & cells["method"].isin(clean)]
     there = ((method, np.inf) for method in marked["method"]), marked["problem"]
-    dots = {"marker": "o", "ms": 2, "color": "black", "ls": ""}
-    looks = {"identified": dots, "check mark in the paper": plots.PRINTED | {"ms": 5, "mew": 0.7}}
+    dots = {"marker": "o", "ms": 1.8, "color": "black", "ls": ""}
+    looks = {"identified": dots, "check mark in the paper": plots.PRINTED | {"ms": 5.5, "mew": 0.7}}
     keys = {}
     for (name, look), (y, x) in zip(looks.items(), (here, there), strict=True):
-        x, y = systems.get_indexer([*x]), rows.get_indexer([*y])
-        if len(x):
-            (keys[name],) = ax.plot(x + 0.5, y + 0.5, **look)
+        if len(x := systems.get_indexer([*x])):
+            (keys[name],) = ax.plot(x + 0.5, rows.loc[[*y]], **look)
     return keys
