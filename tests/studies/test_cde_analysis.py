@@ -60,6 +60,16 @@ class TestLedger:
         assert (whole["reason"] != "").all()
         assert set(whole.query("table == 'Table 2' and published == ''")["verdict"]) == {"not comparable"}
 
+    def test_table_2_has_the_methods_that_ran_without_their_failures(self):
+        extra = {"proximity_dependent": [6.0, 2.0, 99.0], "operations": [1.0, 4.0, 99.0]}
+        ours = scored([1.0, 0.5, np.nan], [0.95, -2.0, 0.1], method="regularised_evolution", **extra)
+        cells = ledger.ledger(POINTS, None, pd.concat([ours, scored([1.0], [1.0], operations=[2.0])]))
+        found = cells.query("table == 'Table 2' and measured.notna()").set_index("column")["measured"].astype(float)
+        assert set(cells.query("table == 'Table 2' and measured.notna()")["row"]) == {"PySR"}
+        assert found["dimension 1 id sr2"] == 75 and found["dimension 1 id acc_0.9"] == 50  # of 1 and 0.5
+        assert found["dimension 1 ood sr2"] == pytest.approx(35.0)  # of 0.95, 0 and 0.1
+        assert found["dimension 1  complexity"] == 2.5 and found["dimension 1  symbolic_proximity"] == 4.0
+
     def test_table_6_is_compared_with_the_released_seed(self, monkeypatch):
         extra = {"proximity_dependent": [6.0, 99.0], "operations": [1.0, 99.0]}
         seeds = [scored([value, np.nan], [0.3, 0.0], **extra).assign(seed=s) for s, value in enumerate((0.552, 0.6))]

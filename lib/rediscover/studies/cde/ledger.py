@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from ...report.comparisons import exact
+from ...report.comparisons import exact, names_in
 from ...report.ledger import combine, compare_table, verdict
 from ...report.papers import catalogue, published
+from ...report.summaries import of_runs
 from ...system.studies import studies
 from .analysis import contributions, correlations, nearest
 
@@ -38,22 +39,55 @@ def table6(scored: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(cells).rename_axis(columns=["split", "metric"])
 
 
-def ledger(points: pd.DataFrame, scored6: pd.DataFrame | None = None) -> pd.DataFrame:
-    """A row for each printed number; measured are the correlations, Figure 3 (a) and gplearn's row of Table 6.
+def table2(scored: pd.DataFrame) -> dict[tuple, dict]:
+    """Cells of Table 2 for the paper's methods that ran, without the runs that failed, as released.
+
+    Parameters
+    ----------
+    scored : DataFrame
+        From `runs.scoring.table`.
+
+    Returns
+    -------
+    dict
+        (model, modality, setting, number of states, split, metric) -> cell, as `report.ledger.compare` takes it.
+    """
+    names = names_in("symbolbench")
+    parts = contributions(scored[scored["method"].isin(names)])
+    sizes = {"symbolic_proximity": "proximity_dependent", "complexity": "operations"}
+    cells = {}
+    for (name, states, split), part in parts[~parts["failed"]].groupby(["method", "states", "split"]):
+        key = names[name], "", "", str(states)
+        cells[*key, split, "sr2"] = of_runs(part["sr2"], part["seed"], "systems")
+        right = of_runs(part["acc_0.9"] / 100, part["seed"], "systems", share=True, factor=100)
+        cells[*key, split, "acc_0.9"] = right
+        if split == "id":
+            valid = scored.loc[(scored["method"] == name) & (scored["subset"].astype(int) == states)]
+            valid = valid[np.isfinite(valid["r2_trajectories_id"])]
+            for metric, column in sizes.items():
+                cells[*key, "", metric] = of_runs(valid[column], valid["seed"], "systems")
+    return cells
+
+
+def ledger(
+    points: pd.DataFrame, scored6: pd.DataFrame | None = None, scored: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """A row for each printed number; measured are rows of Tables 2 and 6, the correlations, and Figure 3 (a).
 
     Parameters
     ----------
     points : from `analysis.figure3`
     scored6 : scores of gplearn as released on `TABLE6`, several seeds; None where it was not run.
+    scored : scores of all methods on all systems; None where they were not run.
 
     Returns
     -------
     DataFrame
         With `runs.schema.LEDGER`.
     """
-    table2 = _compared("symbolbench_table2", {})
-    lost = table2["published"] == ""
-    table2.loc[lost, ["verdict", "reason"]] = ("not comparable", "the paper prints nothing here, or its text lost it")
+    first = _compared("symbolbench_table2", {} if scored is None else table2(scored))
+    lost = first["published"] == ""
+    first.loc[lost, ["verdict", "reason"]] = ("not comparable", "the paper prints nothing here, or its text lost it")
     rounding = studies()["cde"]["tables"]["symbolbench_table5_9"]["rounding"]
     near = nearest()
     measured = {
@@ -65,7 +99,7 @@ def ledger(points: pd.DataFrame, scored6: pd.DataFrame | None = None) -> pd.Data
     figure3 = exact(points[["SR2", "ACC"]].stack().to_dict())
     for (model, reasoning, _), cell in figure3.items():
         cell["reason"] = f"{points.loc[(model, reasoning), 'runs']} released runs"
-    return combine([table2, table5, table6, compare_table("symbolbench_figure3a", figure3)])
+    return combine([first, table5, table6, compare_table("symbolbench_figure3a", figure3)])
 
 
 def _over(columns: float, nearest: float) -> str:
