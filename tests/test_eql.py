@@ -221,7 +221,7 @@ def test_sixteen_settings_are_mdbenchs():
 def test_it_is_in_the_catalogue_and_takes_systems_only():
     assert report.catalogue("mdbench").set_index("label").loc["EQL", ["status", "ours"]].tolist() == [
         "runs here",
-        "eql",
+        "eql_released",
     ]
     with pytest.raises(Unsupported, match="eql does not treat"):
         methods.method("eql").solve(Regression(id="test/plane", truth={"z": "x"}, inputs=("x",)))
