@@ -136,8 +136,8 @@ given-up: $(READY) ## list the computer algebra that took too long for a result,
 cost: $(READY) ## measure time and memory of the smoke and reference profiles, from scratch, into tables/cost.csv
 	$(PY) -m rediscover.publish.cost
 
-whole: $(READY) ## what a clone must stand, an hour: no network, ten interruptions, a second run, one processor, a busy machine, an old processor
-	$(PY) -m pytest -m whole tests/test_whole.py
+whole: $(READY) ## what a clone must stand, three hours: no network, ten interruptions, one processor, a busy machine, an old one, any parameter
+	$(PY) -m pytest -m whole tests/test_whole.py tests/test_exploring.py
 
 readme: $(READY) ## tables/facts.csv and the generated parts of README.md again
 	$(PY) -m rediscover.publish.readme

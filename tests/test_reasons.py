@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 UNTESTED = re.compile(r"^$|budgets? and \w+ differ$|not tested$|one seed$|no interval$")
-LEFT = {"MDBench": 21, "SRSD": 9, "SurfaceBench": 7}  # with the tables as committed
+# With the tables as committed. SRSD and SymbolBench: more when AI Feynman and PySR's algorithm were first recorded.
+LEFT = {"MDBench": 12, "SRSD": 17, "SurfaceBench": 7, "SymbolBench": 17}
 TABLES = ("mdbench_table3", "mdbench_table_a5", "mdbench_table_a6")
 
 

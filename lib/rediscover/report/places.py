@@ -47,8 +47,8 @@ def dodge(places: np.ndarray | Sequence[Sequence[float]], gap: float) -> np.ndar
 
     Examples
     --------
-    >>> dodge([(0, 0), (0, 0), (50, 0)], gap=8).round(2).tolist()
-    [[4.0, 0.0], [-4.0, 0.0], [0.0, 0.0]]
+    >>> dodge([(0, 0), (2, 0), (50, 0)], gap=8).round(2).tolist()
+    [[-3.0, 0.0], [3.0, 0.0], [0.0, 0.0]]
     """
     start = np.asarray(places, float).reshape(-1, 2)
     now, n = start.copy(), len(start)
