@@ -98,6 +98,22 @@ def test_figures_are_byte_stable_and_described(out, tmp_path):
     assert (tmp_path / "figures" / "f.txt").read_text() == "Two methods\n"
 
 
+def test_few_colours_of_a_picture_are_close_to_its_own(out, tmp_path):
+    from matplotlib import pyplot
+    from PIL import Image
+
+    figure, axes = pyplot.subplots(1, 2, figsize=(4, 2))
+    for ax, colours in zip(axes, ("viridis", "RdBu"), strict=True):
+        ax.imshow(np.add.outer(np.arange(64.0), np.arange(64.0)), cmap=colours)
+    figure.savefig(tmp_path / "many.png", bbox_inches="tight", dpi=160)
+    out.figure(figure, "few", alt="Two slopes")
+    many, few = Image.open(tmp_path / "many.png"), Image.open(tmp_path / "figures" / "few.png")
+    assert few.mode == "P" and few.size == many.size
+    apart = np.abs(np.asarray(few.convert("RGB"), int) - np.asarray(many.convert("RGB"), int))
+    assert apart.max() <= 20 and apart.mean() < 1 and not apart[0, 0].any()
+    assert (tmp_path / "figures" / "few.png").stat().st_size < 0.6 * (tmp_path / "many.png").stat().st_size
+
+
 def test_published_values_stand_below_the_estimates_and_those_without_a_row_on_a_line_of_their_own():
     tidy = pd.DataFrame({"method": ["mean", "operon"] * 2, "metric": ["e", "e", "f", "f"], "value": [1.0, 0.1] * 2})
     tidy = tidy.assign(low=tidy["value"] / 2, high=tidy["value"] * 2)
