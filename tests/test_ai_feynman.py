@@ -5,6 +5,8 @@ from rediscover.expressions import Expression, parse
 from rediscover.methods import Budget
 from rediscover.methods.ai_feynman import gathered, units
 from rediscover.problems import Split, Task
+from rediscover.search.divide_and_conquer import Meter, Settings, discover
+from rediscover.search.reverse_polish import SETS
 
 import numpy as np
 import pytest
@@ -90,6 +92,13 @@ def test_without_structure_to_look_for_a_formula_of_many_symbols_is_missed():
     y = np.exp(-((X[:, 0] - X[:, 1]) ** 2)) * (X[:, 2] + np.sqrt(X[:, 3]))
     divided, whole = (fit(X, y, 200_000, divides=divides)[0] for divides in (True, False))
     assert divided.loss < 1e-20 * np.mean(y**2) < whole.loss
+
+
+def test_a_factor_that_overflows_on_all_rows_has_no_formula():
+    y, meter = np.full(300, np.inf), Meter(1000)
+    with np.errstate(invalid="ignore"):
+        front = discover({"x0": table()[:, 0]}, y, Settings((SETS["7ops"],), 4, True), meter)
+    assert not front.members and meter.used == 0
 
 
 def test_candidates_are_a_front_smallest_error_first():

@@ -115,6 +115,8 @@ def discover(columns: dict[str, np.ndarray], y: np.ndarray, settings: Settings, 
 def whole(front: Front, settings: Settings, meter: Meter, evaluations: int) -> None:
     """Brute force with an offset, with a factor, and polynomials, on each form of the target, until it is solved."""
     items, names = list(behind(front.y)), list(front.columns)
+    if not items:  # of a factor that overflows on all rows
+        return
     X = np.column_stack(list(front.columns.values()))
     each = (evaluations - settings.degree * len(items)) // (2 * len(items) * len(settings.operators))
     for item in items:
@@ -176,7 +178,8 @@ def divide(front: Front, settings: Settings, meter: Meter) -> None:
     others = {name: x for name, x in front.columns.items() if name not in first}
     total = front.y if found.kind == "sum" else np.log(np.abs(front.y))
     part = separated(values, group, total)
-    part = part if found.kind == "sum" else np.exp(part)
+    with np.errstate(over="ignore"):
+        part = part if found.kind == "sum" else np.exp(part)
     share = Meter(meter.left // 2)
     parts = discover(first, part, settings, share).members
     meter.used += share.used
