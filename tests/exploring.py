@@ -22,7 +22,7 @@ from papermill.iorw import load_notebook_node
 from papermill.parameterize import parameterize_notebook
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
-SECONDS = 300  # of a case
+SECONDS = 900  # of a case: all settings of an ensemble take minutes
 
 
 def code(notebook: str, changes: dict) -> list[str]:

@@ -37,9 +37,10 @@ def contributions(scored: pd.DataFrame) -> pd.DataFrame:
     """
     kept = ["problem", "method", "settings", "seed"]
     identity = scored[[name for name in kept if name in scored]].assign(states=scored["subset"].astype(int))
+    measures = scored.reindex(columns=[f"r2_trajectories_{split}" for split in SPLITS])  # without an answer, of no run
     parts = []
-    for split in SPLITS:
-        r2 = scored[f"r2_trajectories_{split}"].replace([np.inf, -np.inf], np.nan)
+    for split, name in zip(SPLITS, measures, strict=True):
+        r2 = measures[name].replace([np.inf, -np.inf], np.nan)
         measured = {"failed": r2.isna(), "sr2": 100 * r2.clip(lower=0).fillna(0.0), "acc_0.9": 100.0 * (r2 >= 0.9)}
         parts.append(identity.assign(split=split, **measured))
     return pd.concat(parts, ignore_index=True)
