@@ -31,7 +31,7 @@ MARKS = {  # of prose and of numbers, as patterns
     r"\*([^*]+)\*": r"\\emph{\1}",
     r"(?<=\w)/(?=\w{4})": r"/\\allowbreak{}",  # addresses
 }
-# How to install what is missing is in docs/methods.md and in tables/claims.csv; a table of results says what is missing.
+# A table of results says what is missing; how to install it is in docs/methods.md and tables/claims.csv.
 INSTRUCTIONS = {
     r"needs weights and a package of its authors: .*?; then name weights and sha256": "needs its authors' weights and "
     "package, see the documentation",
