@@ -106,6 +106,8 @@ def read(name):
         ("67%", r"67\,\%"),
         ("55% of them", r"55\% of them"),
         ("1.50e-09", r"$1.50\times 10^{-9}$"),
+        ("4.21e+20 and 3e05", r"$4.21\times 10^{20}$ and $3\times 10^{5}$"),
+        ("power_law 2, `power_law`", r"power law 2, \texttt{power\_law}"),
         ("-0.20 [-0.60, 0.00]", "$-$0.20 [$-$0.60, 0.00]"),
         ('p 5e-55 & "so"', r"p $5\times 10^{-55}$ \& ``so''"),
         ("-0.3 to 2-4", "$-$0.3 to 2--4"),
@@ -118,7 +120,19 @@ def test_prose_becomes_latex(text, written):
 
 def test_rows_of_a_tabular():
     frame = pd.DataFrame({"method": ["a", "b_c"], "share": ["1", "-2"]})
-    assert paper.rows(frame) == r"a & 1\nextrow b\_c & $-$2 \\"
+    assert paper.rows(frame) == r"a & 1\joinedrow b\_c & $-$2 \\"
+
+
+def test_blocks_of_rows_are_apart_and_no_row_is_alone_on_a_page():
+    frame = pd.DataFrame({"set": list("aabbb"), "n": list("12345")})
+    body = r"a & 1\joinedrow a & 2\nextrow \addlinespace b & 3\nextrow b & 4\joinedrow b & 5 \\"
+    assert paper.rows(frame) == body
+
+
+def test_claims_say_what_is_missing_and_not_how_to_install_it():
+    listed = [line for line in paper.macros().splitlines() if ".listed" in line]
+    assert "pip install" in "".join(read("claims")["finding"])
+    assert not re.search(r"pip install|https?:|\w\.com\b|sha256", "".join(listed))
 
 
 def test_macros_are_of_the_facts_and_claims(tmp_path, monkeypatch):
@@ -132,7 +146,7 @@ def test_macros_are_of_the_facts_and_claims(tmp_path, monkeypatch):
     (tmp_path / "tables" / "toys.csv").write_text("method,n,share\na_b,2,0.25\nc,3,\n")
     asked = r"\fact{toys.count} \fact{rows:toys:method;share}"
     found = dict(re.findall(r"\\expandafter\\def\\csname fact:(.*?)\\endcsname\{(.*)\}\n", paper.macros(asked)))
-    assert found["rows:toys:method;share"] == r"a\_b & 0.250\nextrow c &  \\"
+    assert found["rows:toys:method;share"] == r"a\_b & 0.250\joinedrow c &  \\"
     assert found["toys.count"] == "8"
     assert found["TO-01.verdict"] == "fails" and found["TO-02.finding"] == "4"
     first = r"TO-01 & Toys are 50\% found. Printed: \emph{half} & 2 of 4 & holds & fails"

@@ -40,6 +40,18 @@ def test_table_writes_csv_and_latex_and_returns_text(out, tmp_path):
     assert "\\caption{A \\& B}\n\\label{tab:t}\n" in latex and r"5 \% left out" in latex
 
 
+def test_latex_has_names_and_blocks_and_csv_has_identifiers(out, tmp_path):
+    index = pd.MultiIndex.from_product([["easy", "hard"], ["operon", "power_law"]], names=["set", "method"])
+    frame = pd.DataFrame({"nmse_variance": [0.1, 0.2, 0.3, 0.4], "note": ["u_xx", "r2_accuracy", "", "pdefind"]}, index)
+    html = out.table(frame, "t", caption="")._repr_html_()
+    latex, csv = ((tmp_path / "tables" / f"t.{suffix}").read_text() for suffix in ("tex", "csv"))
+    assert "set & method & NMSE (variance) & note" in latex and r"Operon & 0.100 & u\_xx \\" in latex
+    assert latex.count(r"\addlinespace") == 1 and "\\addlinespace\nhard & Operon & 0.300" in latex
+    assert "hard & power law & 0.400 & PDE-FIND" in latex and r"\_law" not in latex
+    assert "NMSE (variance)" in html and "R2 accuracy" in html and "u_xx" in html
+    assert "set,method,nmse_variance,note" in csv and "hard,power_law,0.4,pdefind" in csv
+
+
 def test_labels_of_rows_are_written_even_if_nobody_named_them(out, tmp_path):
     out.table(pd.DataFrame({"n": [1, 2]}, index=["a", "b"]), "t", caption="")
     assert (tmp_path / "tables" / "t.csv").read_text().split() == ["row,n", "a,1", "b,2"]

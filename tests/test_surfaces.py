@@ -292,7 +292,11 @@ def test_equations_of_a_figure_have_no_small_print():
 
     shown = {id.split("/")[1]: equation(rd.problem(id)) for id in rd.problems("surfaces")}
     assert shown["NCGS2"] == "$z = (x^{2} - y^{2}) / (x^{2} + y^{2} + 1)$"
-    assert shown["PFS4"].splitlines()[0] == r"$z = \exp(- 0.1 x^{2} - 0.1 y^{2})$"  # the other factor is below
+    assert shown["PFS4"].splitlines() == [
+        r"$z = \exp(- 0.1 x^{2} - 0.1 y^{2})$",
+        r"$\cdot\, \sin{\left(x y \right)}$",  # a factor, and not an expression of its own
+    ]
+    assert not any(r"-$" + "\n" + r"$\cdot" in lines or r"+$" + "\n" + r"$\cdot" in lines for lines in shown.values())
     assert shown["TRPS8"].splitlines()[2] == r"$z = u / 2 + \cos{\left(3 v \right)}$"
     parser = MathTextParser("path")
     for lines in shown.values():

@@ -106,7 +106,7 @@ class TestClaims:
         logicgep = by_split(value=[88.7, 75.3], low=low, high=[89.0, 78.0])
         found, text = claims.sy_03(logicgep, self.printed, self.perfect, run=run, of=65)
         assert found == verdict
-        assert "logicgep 88.7 and 75.3 (95 % from 87.0 and" in text and f"on {run} of 65 networks" in text
+        assert "LogicGep 88.7 and 75.3 (95 % from 87.0 and" in text and f"on {run} of 65 networks" in text
 
     def test_chance_is_compared_with_the_identity_map(self):
         counts = {"models": [10, 10], "models_below": [4, 5], "models_above": [1, 3]}

@@ -17,7 +17,8 @@ from typing import Any
 import pandas as pd
 
 from ..runs.schema import IDENTITY, read_csv, to_csv
-from . import plots
+from .names import shown as name_of
+from .names import title
 
 TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
 CONTROLS = ("oracle", "mean", "zero", "blind_skeleton")  # methods that show what scores are worth and win no bold
@@ -290,8 +291,11 @@ def _latex(shown, numeric, bold, name, caption, footnotes) -> str:
     kinds = ["r" if n else paragraph if wide else "l" for n, wide in zip(numeric, long, strict=True)]
     labels = shown.index.set_names([level or "" for level in shown.index.names]).to_frame(index=False).iloc[:, :levels]
     cells = pd.concat([labels, shown.reset_index(drop=True)], axis=1).rename_axis(columns=None)
-    styler = cells.style.hide(axis="index").format(lambda cell: escape(str(cell)))
-    styler.format_index(lambda title: escape(str(title).replace("_", " ")), axis="columns")
+    written = cells.map(lambda cell: escape(name_of(str(cell))))
+    if levels > 1:
+        starts = blocks(cells.iloc[:, 0])
+        written.iloc[starts, 0] = "\\addlinespace\n" + written.iloc[starts, 0]
+    styler = written.style.hide(axis="index").format_index(lambda text: escape(title(str(text))), axis="columns")
     styler.apply(lambda _: bold.reset_index(drop=True).reindex(columns=cells.columns, fill_value=""), axis=None)
     about = {"caption": escape(caption), "label": f"tab:{name}", "column_format": "l" * levels + "".join(kinds)}
     text = styler.to_latex(hrules=True, position_float="centering", **about)
@@ -299,21 +303,44 @@ def _latex(shown, numeric, bold, name, caption, footnotes) -> str:
     return text.replace(r"\end{table}", notes + r"\end{table}")
 
 
+def blocks(labels: pd.Series) -> list[int]:
+    """Where a new block of rows with one label starts, for a space before it.
+
+    Parameters
+    ----------
+    labels : Series
+        The first column.
+
+    Returns
+    -------
+    list of int
+        Positions; empty where no block has several rows.
+
+    Examples
+    --------
+    >>> blocks(pd.Series(["easy", "easy", "hard", "hard"])), blocks(pd.Series(["a", "b", "a"]))
+    ([2], [])
+    """
+    starts = [k for k in range(1, len(labels)) if labels.iloc[k] != labels.iloc[k - 1]]
+    return starts if len(starts) + 1 < len(labels) else []
+
+
 def _html(shown, numeric, bold, best, caption, footnotes) -> str:
     """A table for notebooks: the best in bold, arrows where there is a better direction, printed rows shaded."""
     levels = _levels(shown.index)
     arrows = {"lower": " ↓", "higher": " ↑"}
     names = [name or "" for name in shown.index.names[:levels]]
-    titles = [*names, *(_label(title, shown.columns.name) for title in shown.columns)]
+    heads = (" ".join(map(str, head)) if isinstance(head, tuple) else str(head) for head in shown.columns)
+    titles = map(title, [*names, *heads])
     ways = [""] * levels + [arrows.get(best.get(column, ""), "") for column in shown.columns]
-    head = "".join(f"<th>{_cell(title)}{way}</th>" for title, way in zip(titles, ways, strict=True))
+    head = "".join(f"<th>{_cell(text)}{way}</th>" for text, way in zip(titles, ways, strict=True))
     rows, before = [], [None] * levels
     for k, (label, cells) in enumerate(shown.iterrows()):
         labels = (list(label) if isinstance(label, tuple) else [label])[:levels]
         row = []
-        for i, (one, name) in enumerate(zip(labels, names, strict=False)):
+        for i, one in enumerate(labels):
             again = labels[: i + 1] == before[: i + 1] and i + 1 < levels
-            row.append(f"<th>{'' if again else _cell(_label(one, name))}</th>")
+            row.append(f"<th>{'' if again else _cell(one)}</th>")
         for text, right, wins in zip(cells, numeric, bold.iloc[k], strict=True):
             side = "" if right else " style='text-align: left'"
             row.append(f"<td{side}>{'<b>' * wins}{_cell(text)}{'</b>' * wins}</td>")
@@ -321,19 +348,13 @@ def _html(shown, numeric, bold, best, caption, footnotes) -> str:
         rows.append(f"<tr{shade}>{''.join(row)}</tr>")
         before = labels
     notes = "".join(f"<p>{_cell(note)}</p>" for note in footnotes)
-    title = f"<caption style='caption-side: top; text-align: left'>{_cell(caption)}</caption>"
+    about = f"<caption style='caption-side: top; text-align: left'>{_cell(caption)}</caption>"
     lines = "\n".join([f"<thead><tr>{head}</tr></thead><tbody>", *rows, "</tbody></table>"])
-    return f"<table>{title}{lines}{notes}"
-
-
-def _label(text, name) -> str:
-    if isinstance(text, tuple):
-        return " ".join(map(str, text))
-    return plots.display_name(str(text)) if name == "method" else str(text)
+    return f"<table>{about}{lines}{notes}"
 
 
 def _cell(text) -> str:
-    return html.escape(str(text).replace("_", " ") if str(text).isidentifier() else str(text), quote=False)
+    return html.escape(name_of(str(text)), quote=False)
 
 
 def _is_published(labels) -> bool:

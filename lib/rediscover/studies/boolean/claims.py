@@ -18,7 +18,7 @@ def sy_03(logicgep: pd.DataFrame, models: pd.DataFrame, truth_table: pd.Series, 
     pairs = logicgep.join(models)
     cells = [above(row.low, row.high, row.max) for row in pairs.itertuples()] if run == of else []
     finding = (
-        f"informedness, in distribution and out of it, on {run} of {of} networks: logicgep "
+        f"informedness, in distribution and out of it, on {run} of {of} networks: LogicGep "
         f"{_both(logicgep['value'])} (95 % from {_both(logicgep['low'])}), best printed model {_both(models['max'])}; "
         f"truth_table {_both(truth_table)}"
     )

@@ -18,7 +18,8 @@ WIDE = 20  # signs of an equation, which have room below a panel
 def equation(surface) -> str:
     """What a surface is, for matplotlib: fractions with a stroke and exp(...), so that all of it can be read.
 
-    A wide equation has lines of its factors, a parametric surface one for each coordinate. Cases stay in LaTeX.
+    A wide equation has lines of its factors, each after the first with a sign at its start, a parametric surface one
+    for each coordinate. Cases stay in LaTeX.
     """
     texts = {name: _flat(rule.latex()) for name, rule in surface.expressions.items()}
     if surface.subset == "implicit":
@@ -39,6 +40,8 @@ def _flat(text: str) -> str:
 
 def _broken(text: str) -> str:
     """In lines that have room, cut before factors and strokes outside of parentheses."""
+    if "cases" in text:
+        return text
     depth, cuts = 0, [0]
     for at, sign in enumerate(text):
         depth += (sign in "({") - (sign in ")}")
@@ -47,7 +50,9 @@ def _broken(text: str) -> str:
     lines = [""]
     for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True):
         wide = len(re.sub(r"\\left|\\right|[\\{}^ ]", "", lines[-1] + text[start:end])) > WIDE
-        lines[len(lines) :] = [""] * (wide and bool(lines[-1]))
+        if wide and lines[-1]:  # a line of its own, which says that it goes on with a product
+            has_sign = text.startswith(" /", start) or lines[-1].endswith(("+", "-"))
+            lines.append("" if has_sign else r"\cdot\,")
         lines[-1] += text[start:end]
     return "$\n$".join(lines)
 
