@@ -47,7 +47,7 @@ def rings(places: np.ndarray | Sequence[Sequence[float]], gap: float) -> list[in
 
     Examples
     --------
-    >>> rings([(0, 0), (2, 0), (50, 0), (3, 0)], gap=3)
+    >>> rings([(0, 0), (2, 0), (50, 0), (3, 0)], gap=4)
     [0, 1, 0, 2]
     """
     array = np.asarray(places, float).reshape(-1, 2)
