@@ -22,6 +22,7 @@ DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error
 PRINTED: dict[str, Any] = {"marker": "d", "mfc": "none", "mec": "black", "ms": 7, "ls": "none"}  # a published value
 BEST: dict[str, Any] = {"color": "black", "ls": "--", "lw": 1}  # the best published value, as a line
 FRONT: dict[str, Any] = {"color": "#444444", "ls": (0, (3, 2)), "lw": 1}  # what no other method beats
+STROKES = "|+x12"  # markers made of lines
 GAP, RING = 5, 5  # points: marks nearer than this are rings about one place, each so much larger than the one before
 SHARED = "several in one place"
 GREEK = "alpha beta gamma delta epsilon theta kappa lambda mu nu rho sigma tau phi chi psi omega".split()
@@ -250,7 +251,7 @@ def intervals(
 
 def _size(method: str) -> dict[str, float]:
     """Of a mark: those made of lines, such as +, are larger and thicker."""
-    return {"ms": 8, "mew": 2} if marker(method) in "|+x12" else {"ms": 6}
+    return {"ms": 8, "mew": 2} if marker(method) in STROKES else {"ms": 6}
 
 
 def _ticks(ax: "Axes", name: str, values: Sequence[float]) -> dict[str, Any]:
@@ -366,7 +367,7 @@ def _hollow(method: str, ring: int = 0) -> dict[str, Any]:
     from matplotlib.patheffects import Normal, Stroke
 
     look = {"marker": marker(method), "color": colour(method), "mfc": "white", "mew": 1.2}
-    size = (7.5 if marker(method) in "|+x12" else 4.7) + RING * ring
+    size = (7.5 if marker(method) in STROKES else 4.7) + RING * ring
     return {**look, "ms": size, "path_effects": [Stroke(linewidth=2.2, foreground="white"), Normal()]}
 
 
@@ -383,6 +384,7 @@ def _marks(ax: "Axes", middle: pd.DataFrame) -> list[int]:
     places = 72 / ax.figure.dpi * ax.transData.transform(middle.to_numpy())
     sizes = rings(places, GAP)
     for (name, x, y), ring in zip(middle.itertuples(), sizes, strict=True):
-        look: dict[str, Any] = {"label": display_name(name), "ls": "none", "clip_on": False, "zorder": 4 - 0.1 * ring}
+        above = 5 if marker(name) in STROKES else 4 - 0.1 * ring  # what hides least
+        look: dict[str, Any] = {"label": display_name(name), "ls": "none", "clip_on": False, "zorder": above}
         ax.add_artist(Line2D([x], [y], **look, **_hollow(name, ring)))
     return sizes
