@@ -30,46 +30,36 @@ def front(points: np.ndarray | Sequence[Sequence[float]]) -> np.ndarray:
     return ~np.array([any((array <= p).all(1) & (array < p).any(1)) for p in array], bool)
 
 
-def dodge(places: np.ndarray | Sequence[Sequence[float]], gap: float) -> np.ndarray:
-    """Where marks go so that none hides another: those nearer than `gap` push each other away.
+def rings(places: np.ndarray | Sequence[Sequence[float]], gap: float) -> list[int]:
+    """Which of several sizes marks have, so that those nearer than `gap` are rings about one place, not one mark.
 
     Parameters
     ----------
     places : array_like, shape (n, 2)
         In points of the figure.
     gap : float
-        The distance that two marks keep, in points, above 0.
+        From which distance two marks may have one size, in points.
 
     Returns
     -------
-    ndarray, shape (n, 2)
-        How far each moves, in points; 0 for those that stay. The same for the same places, in their order.
+    list of int
+        0 is the smallest size; a mark has the least that no mark before it has nearer than `gap`.
 
     Examples
     --------
-    >>> dodge([(0, 0), (2, 0), (50, 0)], gap=8).round(2).tolist()
-    [[-3.0, 0.0], [3.0, 0.0], [0.0, 0.0]]
+    >>> rings([(0, 0), (2, 0), (50, 0), (3, 0)], gap=4)
+    [0, 1, 0, 2]
     """
-    start = np.asarray(places, float).reshape(-1, 2)
-    now, n = start.copy(), len(start)
-    turn = 2 * np.pi * np.arange(n) / max(n, 1)
-    ways = np.stack([np.cos(turn), np.sin(turn)], axis=1)  # of marks on one place
-    ways = ways[:, None] - ways[None]
-    for _ in range(500):
-        apart = now[:, None] - now[None]
-        distance = np.linalg.norm(apart, axis=2)
-        short = np.where(distance < gap - 1e-6, gap - distance, 0.0)
-        np.fill_diagonal(short, 0.0)
-        if not short.any():
-            break
-        aim = np.where(distance[..., None] > 1e-6, apart, ways)
-        aim = aim / np.maximum(np.linalg.norm(aim, axis=2), 1e-300)[..., None]
-        now += (aim * short[..., None]).sum(axis=1) / 2
-    return now - start
+    array = np.asarray(places, float).reshape(-1, 2)
+    sizes: list[int] = []
+    for i, place in enumerate(array):
+        near = np.linalg.norm(array[:i] - place, axis=1) < gap
+        sizes.append(next(size for size in range(i + 1) if size not in np.array(sizes)[near]))
+    return sizes
 
 
-def logarithmic(ax: "Axes", axis: "Axis", most: int = 6) -> None:
-    """Make an axis logarithmic, with labels that stay apart: plain numbers within two decades, else powers.
+def logarithmic(ax: "Axes", axis: "Axis", most: int = 6, plain: float = 2) -> None:
+    """Make an axis logarithmic, with labels that stay apart: plain numbers within some decades, else powers.
 
     Parameters
     ----------
@@ -78,6 +68,8 @@ def logarithmic(ax: "Axes", axis: "Axis", most: int = 6) -> None:
         One of the two axes of `ax`.
     most : int
         Plain numbers that have room on it.
+    plain : float
+        From how many decades on labels are powers.
     """
     import math
 
@@ -86,12 +78,12 @@ def logarithmic(ax: "Axes", axis: "Axis", most: int = 6) -> None:
     (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
     low, high = sorted(axis.get_view_interval())
     axis.set_minor_formatter(NullFormatter())
-    if low > 0 and math.log10(high / low) < 2:
+    if low > 0 and math.log10(high / low) < plain:
         ways = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))[math.log10(high / low) >= 1.5 :]
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         counts = [sum(low <= sub * 10.0**power <= high for power in powers for sub in subs) for subs in ways]
         room = [subs for subs, count in zip(ways, counts, strict=True) if 2 <= count <= most]
-        axis.set_major_locator(LogLocator(subs=(room or ways)[0]))
+        axis.set_major_locator(LogLocator(subs=(room or ways[-1:] if counts[-1] > most else room or ways)[0]))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
