@@ -421,11 +421,19 @@ def test_maps_have_no_empty_row_for_a_method_without_noise():
 
 
 def test_rows_leave_no_room_for_levels_that_a_method_does_not_have():
-    for figure in (figures.against_noise(clean_alone(), A5), figures.identified(clean_alone(), A5)):
-        ax = figure.axes[0]
-        heights = [sorted(line.get_ydata()) for line in ax.lines[:3]]
-        assert heights == [[0, 4, 6], [1, 7], [2, 8]]  # clean data, 40 dB, 20 dB
-        assert ax.get_yticks().tolist() == [1, 4, 7] and ax.get_ylim() == (9, -1)
+    ax = figures.against_noise(clean_alone(), A5).axes[0]
+    heights = [sorted(line.get_ydata()) for line in ax.lines[:3]]
+    assert heights == [[0, 4, 6], [1, 7], [2, 8]]  # clean data, 40 dB, 20 dB
+    assert ax.get_yticks().tolist() == [1, 4, 7] and ax.get_ylim() == (9, -1)
+
+
+def test_a_published_number_has_a_row_above_those_of_its_method():
+    """Check marks are printed for Operon and SINDy, none for uDSR."""
+    ax = figures.identified(clean_alone(), A5).axes[0]
+    *heights, published = (sorted(line.get_ydata()) for line in ax.lines[:4])
+    assert heights == [[1, 5, 8], [2, 9], [3, 10]]
+    assert published == pytest.approx([-0.2, 6.8])  # a row and a bit from the nearest mark
+    assert ax.get_yticks().tolist() == [1.5, 5, 8.5] and ax.get_ylim() == (11, -1)
 
 
 def test_a_published_median_without_a_number_is_said_in_the_legend():

@@ -224,13 +224,13 @@ def intervals(
             for y, (method, line) in enumerate(part.iterrows()):
                 value, low, high = (max(line[c], floor) if log else line[c] for c in ("value", "low", "high"))
                 if not np.isfinite(value):
-                    ax.annotate("no finite value", (0.02, y), xycoords=("axes fraction", "data"), va="center", size=7)
+                    ax.annotate("no finite value", (0.02, y), xycoords=("axes fraction", "data"), va="center", size=8)
                     continue
                 ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
                 ax.plot(value, y, marker(method), color=colour(method), **_size(method))
                 if reference and (method, name) in reference:
                     (keys["published, same method"],) = ax.plot(
-                        reference[method, name], y - 0.33, **PRINTED | {"ms": 5}
+                        reference[method, name], y - 0.42, **PRINTED | {"ms": 5}
                     )
             if others:
                 keys |= _ticks(ax, others[0], others[1].get(name, ()))
@@ -257,7 +257,7 @@ def _size(method: str) -> dict[str, float]:
 def _ticks(ax: "Axes", name: str, values: Sequence[float]) -> dict[str, Any]:
     """A line of ticks under the first row, or that there are none, and what a legend says of them."""
     if not len(values):
-        ax.annotate("not published", (0.02, -1), xycoords=("axes fraction", "data"), va="center", size=7)
+        ax.annotate("not published", (0.02, -1), xycoords=("axes fraction", "data"), va="center", size=8)
         return {}
     return {name: ax.plot(values, [-1] * len(values), "|", color="black", ms=6)[0]}
 

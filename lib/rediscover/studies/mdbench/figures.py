@@ -109,9 +109,11 @@ def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], bes
     import matplotlib.pyplot as plt
 
     names, levels, shown, keys = plots.order(tidy["method"]), _levels(tidy), {}, {}
-    blocks = tidy.groupby("method")["snr_db"].nunique()[names] + 1  # of what has clean data alone, it is small
+    above = pd.Series({name: int(name in printed) for name in names})  # a row for what is published
+    blocks = tidy.groupby("method")["snr_db"].nunique()[names] + 1 + above  # of what has clean data alone, it is small
     top, end = dict(zip(names, blocks.cumsum() - blocks, strict=True)), blocks.sum()
-    tidy = tidy.assign(y=tidy["method"].map(top) + tidy.groupby("method")["snr_db"].rank("dense", ascending=False) - 1)
+    row = tidy.groupby("method")["snr_db"].rank("dense", ascending=False) - 1
+    tidy = tidy.assign(y=tidy["method"].map(above + pd.Series(top)) + row)
     with plots.style():
         size = (3.75 * len(titles) if len(titles) > 1 else 5.5, 1.2 + max(0.085, 0.2 / blocks.max()) * end)
         figure, axes = plt.subplots(1, len(titles), figsize=size, sharey=True, squeeze=False)
@@ -126,8 +128,8 @@ def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], bes
             ax.grid(visible=False, axis="y")
             ax.tick_params(axis="y", length=0)
         if own := {top[name]: value for name, value in printed.items() if name in top}:
-            above = [y - 0.7 for y in own]  # beside the estimate, not on it
-            (keys["published, clean"],) = axes[0, 0].plot([*own.values()], above, **plots.PRINTED | {"ms": 5})
+            look = plots.PRINTED | {"ms": 5}
+            (keys["published, clean"],) = axes[0, 0].plot([*own.values()], [y - 0.2 for y in own], **look)
         if others := {name: value for name, value in printed.items() if name not in top}:
             value = best(others.values())
             which = ", ".join(name for name in others if others[name] == value)
@@ -136,6 +138,10 @@ def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], bes
         axes[0, 0].set_yticks([y + blocks[name] / 2 - 1 for name, y in top.items()], [*map(plots.display_name, names)])
         if len(titles) > 1:
             plots.letter(axes[0])
+            figure.align_xlabels(axes[0])
+            for ax in axes[0]:  # on one line, whether or not one of them has an exponent
+                ax.xaxis.label.set_verticalalignment("baseline")
+                ax.xaxis.labelpad = 13
     return _legend(figure, shown, "lower"), axes[0], keys
 
 
