@@ -25,6 +25,7 @@ class CrossScoring(Parameters):
     """
 
     notebook: ClassVar[str] = "60_cross_scoring"
+    compared: ClassVar[tuple[str, ...] | None] = ()
     problems: Annotated[ProblemIds, Field(min_length=1), AfterValidator(_tabular)]
     max_rows: Count
     fewer_evaluations: dict[MethodName, list[Count]]
