@@ -173,7 +173,8 @@ def test_a_shard_made_elsewhere_is_merged(planned, repository, tmp_path):
 
 
 SCRIPT = """
-import sys
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's job in the background ignores
 from rediscover import runs
 from rediscover.methods import Budget
 from rediscover.runs import recording
