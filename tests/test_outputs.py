@@ -38,6 +38,19 @@ def test_outputs_are_put_beside_the_code_and_nothing_else_is(tmp_path):
     assert not outputs.keep(ran, path) and path.stat().st_mtime_ns == before
 
 
+def test_times_stay_those_of_one_machine_until_they_are_cleared(tmp_path):
+    path, ran = committed(tmp_path), executed(tmp_path)
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[2].metadata["tags"] = ["times"]
+    nbformat.write(notebook, path)
+    assert outputs.keep(ran, path)  # had none
+    older = nbformat.read(path, as_version=4)
+    older.cells[2].outputs[0]["text"] = "of another machine\n"
+    nbformat.write(older, path)
+    outputs.keep(ran, path)
+    assert nbformat.read(path, as_version=4).cells[2].outputs[0]["text"] == "of another machine\n"
+
+
 def test_outputs_of_other_code_are_refused(tmp_path):
     path = committed(tmp_path, "print(3)")
     kept = path.read_bytes()

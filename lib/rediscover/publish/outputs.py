@@ -18,6 +18,8 @@ from .stories import notebooks
 def keep(executed: Path, committed: Path) -> bool:
     """Put the outputs of an executed notebook into the committed one; whether this changed it.
 
+    A cell tagged *times* keeps what it shows, so that only another result is a difference; clear it for new times.
+
     Parameters
     ----------
     executed, committed : paths of notebooks; the first may have a cell of parameters that papermill put in.
@@ -32,7 +34,8 @@ def keep(executed: Path, committed: Path) -> bool:
     if [cell.source for cell in done] != [cell.source for cell in code(kept)]:
         raise ValueError(f"{committed.name} was edited while it ran: run it again")
     for number, (cell, other) in enumerate(zip(code(kept), done, strict=True), 1):
-        cell.outputs, cell.execution_count = other.outputs, number
+        timed = "times" in cell.metadata.get("tags", [])
+        cell.outputs, cell.execution_count = (timed and cell.outputs) or other.outputs, number
     return _write(kept, committed)
 
 
