@@ -11,12 +11,14 @@ import yaml
 
 from ..methods import registry
 from ..problems import Problem, facts
+from ..report.names import NAMES
 from ..report.papers import catalogue, published
 from ..report.plots import order
 from ..report.summaries import interval
-from ..report.tables import CONTROLS, answered
+from ..report.tables import ARROWS, CONTROLS, answered
 from ..runs import records
 from ..runs.schema import IDENTITY, read_csv
+from ..runs.scoring import metric
 from ..system.paths import root
 from ..system.studies import studies
 from .facts import texts
@@ -33,21 +35,30 @@ def table(name: str) -> pd.DataFrame:
 
 @functools.cache
 def names() -> dict[str, str]:
-    """Method -> how it is called on the pages: as the papers print it, else its name without underscores."""
+    """Method -> how it is called on the pages: as in tables and figures, else as the papers print it."""
     printed = catalogue()
-    known = dict(zip(printed["ours"], printed["method"], strict=True))
-    return {name: known.get(name) or LABELS.get(name) or name.replace("_", " ") for name in registry()}
+    known = dict(zip(printed["ours"], printed["method"], strict=True)) | NAMES | LABELS
+    return {name: known.get(name, name.replace("_", " ")) for name in registry()}
 
 
 def label(column: str) -> str:
-    """A score's or column's name on the pages."""
+    """A score's or column's name on the pages; as in tables, with an arrow, where they have a name for it."""
     if column in LABELS:
         return LABELS[column]
+    if column in NAMES:
+        return NAMES[column] + _arrow(column)
     base, _, part = column.rpartition("_")
     where = {"id": "in distribution", "ood": "out of distribution"}.get(part)
     if where:
         return f"{label(base)}, {where}"
     return column.replace("_", " ")
+
+
+def _arrow(column: str) -> str:
+    try:
+        return ARROWS.get(metric(column).direction, "")
+    except KeyError:  # no score
+        return ""
 
 
 def entry(problem: Problem) -> dict[str, Any]:

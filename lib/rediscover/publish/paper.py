@@ -31,6 +31,7 @@ MARKS = {  # of prose and of numbers, as patterns
     r"\*([^*]+)\*": r"\\emph{\1}",
     r"(?<=\w)/(?=\w{4})": r"/\\allowbreak{}",  # addresses
 }
+LONG = re.compile(r"(?<![\w.-])\d{4,}(?![\w.])")  # a whole number in a cell of a table
 # A table of results says what is missing; how to install it is in docs/methods.md and tables/claims.csv.
 INSTRUCTIONS = {
     r"needs weights and a package of its authors: .*?; then name weights and sha256": "needs its authors' weights and "
@@ -68,11 +69,7 @@ def columns(asked: str) -> str:
     name, _, wanted = asked.partition(":")
     frame = pd.read_csv(root() / "tables" / f"{name}.csv")[wanted.split(";")].convert_dtypes()  # counts beside gaps
     texts = frame.map(lambda cell: number(cell) if isinstance(cell, float) else shown(cell), na_action="ignore")
-    return rows(texts.fillna("").map(lambda text: re.sub(r"(?<![\w.-])\d{4,}(?![\w.])", _thousands, text)))
-
-
-def _thousands(match: re.Match) -> str:
-    return f"{int(match[0]):,}"
+    return rows(texts.fillna("").map(lambda text: LONG.sub(lambda digits: shown(int(digits[0])), text)))
 
 
 def macros(text: str = "") -> str:

@@ -83,7 +83,7 @@ def logarithmic(ax: "Axes", axis: "Axis", most: int = 6, plain: float = 2) -> No
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         counts = [sum(low <= sub * 10.0**power <= high for power in powers for sub in subs) for subs in ways]
         room = [subs for subs, count in zip(ways, counts, strict=True) if 2 <= count <= most]
-        axis.set_major_locator(LogLocator(subs=(room or ways[-1:] if counts[-1] > most else room or ways)[0]))
+        axis.set_major_locator(LogLocator(subs=room[0] if room else ways[-1 if counts[-1] > most else 0]))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 

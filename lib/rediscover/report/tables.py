@@ -21,6 +21,7 @@ from .names import shown as name_of
 from .names import title
 
 TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
+ARROWS = {"lower": " ↓", "higher": " ↑"}  # which way is better
 CONTROLS = ("oracle", "mean", "zero", "blind_skeleton")  # methods that show what scores are worth and win no bold
 PACKAGES = (
     "numpy",
@@ -328,11 +329,10 @@ def blocks(labels: pd.Series) -> list[int]:
 def _html(shown, numeric, bold, best, caption, footnotes) -> str:
     """A table for notebooks: the best in bold, arrows where there is a better direction, printed rows shaded."""
     levels = _levels(shown.index)
-    arrows = {"lower": " ↓", "higher": " ↑"}
     names = [name or "" for name in shown.index.names[:levels]]
     heads = (" ".join(map(str, head)) if isinstance(head, tuple) else str(head) for head in shown.columns)
     titles = map(title, [*names, *heads])
-    ways = [""] * levels + [arrows.get(best.get(column, ""), "") for column in shown.columns]
+    ways = [""] * levels + [ARROWS.get(best.get(column, ""), "") for column in shown.columns]
     head = "".join(f"<th>{_cell(text)}{way}</th>" for text, way in zip(titles, ways, strict=True))
     rows, before = [], [None] * levels
     for k, (label, cells) in enumerate(shown.iterrows()):

@@ -37,7 +37,7 @@ def contributions(scored: pd.DataFrame) -> pd.DataFrame:
     """
     kept = ["problem", "method", "settings", "seed"]
     identity = scored[[name for name in kept if name in scored]].assign(states=scored["subset"].astype(int))
-    measures = scored.reindex(columns=[f"r2_trajectories_{split}" for split in SPLITS])  # without an answer, of no run
+    measures = scored.reindex(columns=[f"r2_trajectories_{split}" for split in SPLITS])  # none, if no run has an answer
     parts = []
     for split, name in zip(SPLITS, measures, strict=True):
         r2 = measures[name].replace([np.inf, -np.inf], np.nan)
