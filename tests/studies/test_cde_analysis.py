@@ -2,6 +2,7 @@
 
 from factories import scores_frame
 from rediscover import report
+from rediscover.problems import Task, problem
 from rediscover.report import papers
 from rediscover.report.summaries import summary
 from rediscover.studies.cde import analysis, claims, ledger
@@ -39,6 +40,46 @@ class TestContributions:
     def test_columns_are_typed(self):
         parts = analysis.contributions(self.frame)
         assert parts["states"].dtype == int and parts["failed"].dtype == bool and len(parts) == 8
+
+
+class TestHighestScore:
+    x = np.linspace(-1, 1, 21)
+    task = Task(("x0",), "x0", X=x[:, None], y=2 * x + 0.1 * x**3)
+
+    def chosen(self, *texts):
+        return analysis._of_highest_score(texts, self.task)
+
+    def test_an_expression_that_is_right_comes_before_a_longer_one_that_is_a_little_better(self):
+        # Losses 1, 1.2e-3 and 1.2e-5 at 1, 3 and 11 nodes: log loss falls by 3.4 a node, then by 0.6.
+        assert self.chosen("0.0", "2.0*x0", "2.0*x0 + 0.09*x0*x0*x0") == "2.0*x0"
+
+    def test_the_shortest_has_no_score_to_win_by(self):
+        assert self.chosen("x0", "x0*(2.0 + 0.1*x0*x0)") == "x0*(2.0 + 0.1*x0*x0)"
+
+    def test_what_a_shorter_one_surpasses_does_not_count(self):
+        assert self.chosen("0.0", "2.0*x0", "x0*x0*x0*x0*x0") == self.chosen("0.0", "2.0*x0")
+
+    def test_what_is_undefined_on_the_rows_does_not_count(self):
+        assert self.chosen("0.0", "log(x0)", "2.0*x0 + 0.1*x0") == "2.0*x0 + 0.1*x0"
+
+    def test_a_target_of_zeros(self):
+        task = Task(("x0",), "x0", X=self.x[:, None], y=0 * self.x)
+        assert analysis._of_highest_score(["0.5", "x0 - x0"], task) == "x0 - x0"
+
+    def test_each_state_has_its_own_and_a_run_without_candidates_stays(self):
+        system = problem("cde/S024")
+        truth = {state: str(side) for state, side in system.expressions.items()}
+        fronts = [{"solution": dict.fromkeys(truth, "0.0")}, {"solution": truth}]
+        runs = pd.DataFrame({"problem": [system.id] * 2, "seed": 0, "candidates": [fronts, []]})
+        runs["solution"] = [{}, {}]
+        assert list(analysis.by_score(runs, [system])["solution"]) == [truth, {}]
+
+    def test_it_goes_into_the_reasons(self):
+        sizes = {"operations": 1.0, "proximity_dependent": 1.0}
+        best, short = (scored([r2] * 3, [r2] * 3, "regularised_evolution", **sizes) for r2 in (0.9, 0.8))
+        row = ledger.ledger(POINTS, None, best, short).query("row == 'PySR' and column == 'dimension 1 id sr2'").iloc[0]
+        assert row["measured"] == 90.0
+        assert row["reason"].endswith("; with the states' expressions of highest score 80")
 
 
 def test_correlations_come_back_with_context_only():

@@ -1,12 +1,17 @@
 """What the study of coupled differential equations computes twice, or decides a verdict by."""
 
 import itertools
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
+from ...expressions import Expression, parse
+from ...expressions.trees import checked_size
+from ...problems import Problem, Task
 from ...report.comparisons import names_in
 from ...report.papers import published
+from ...search.choice import choose, scores_of
 from ...system.studies import studies
 
 SPLITS = {"id": "in distribution", "ood": "out of distribution"}
@@ -44,6 +49,47 @@ def contributions(scored: pd.DataFrame) -> pd.DataFrame:
         measured = {"failed": r2.isna(), "sr2": 100 * r2.clip(lower=0).fillna(0.0), "acc_0.9": 100.0 * (r2 >= 0.9)}
         parts.append(identity.assign(split=split, **measured))
     return pd.concat(parts, ignore_index=True)
+
+
+def by_score(records: pd.DataFrame, problems: Iterable[Problem]) -> pd.DataFrame:
+    """The runs with, for each state, that expression of the recorded front that has the highest score, PySR's word.
+
+    So the released wrapper of PySR takes its candidates, and compares its ways to differentiate by them. What it then
+    chooses, by integrating all combinations of the states' fronts, is not done here.
+
+    Parameters
+    ----------
+    records : DataFrame
+        From `runs.grid`, of methods whose candidates are the states' fronts side by side.
+    problems : those of the grid
+
+    Returns
+    -------
+    DataFrame
+        Like `records`, with other solutions; rows without candidates stay as they are.
+    """
+    known, solutions = {problem.id: problem for problem in problems}, []
+    for run in records.itertuples():
+        found = [candidate["solution"] for candidate in run.candidates]
+        tasks = known[run.problem].tasks(run.seed) if found else []
+        chosen = {task.output: _of_highest_score({solution[task.output] for solution in found}, task) for task in tasks}
+        solutions.append(chosen or run.solution)
+    return records.assign(solution=solutions)
+
+
+def _of_highest_score(texts: Iterable[str], task: Task) -> str:
+    """Of the expressions for a table that no shorter one surpasses, that to which the error falls most."""
+    values = dict(zip(task.inputs, np.asarray(task.X, float).T, strict=True))
+    power = np.mean(task.y**2) or 1.0
+
+    def loss(expression: Expression) -> float:
+        relative = float(np.mean((expression(values) - task.y) ** 2) / power)
+        return relative if np.isfinite(relative) else np.inf
+
+    sized = sorted((checked_size(parse(text).tree), loss(parse(text)), text) for text in texts)
+    front = [line for i, line in enumerate(sized) if all(line[1] < shorter[1] for shorter in sized[:i])]
+    sizes, losses, _ = map(np.array, zip(*front, strict=True))
+    return front[choose(losses, scores_of(losses, sizes), "score")][2]
 
 
 INDEX, COLUMNS = ["model", "modality", "setting"], ["metric", "split", "states"]

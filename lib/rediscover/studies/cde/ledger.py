@@ -70,7 +70,10 @@ def table2(scored: pd.DataFrame) -> dict[tuple, dict]:
 
 
 def ledger(
-    points: pd.DataFrame, scored6: pd.DataFrame | None = None, scored: pd.DataFrame | None = None
+    points: pd.DataFrame,
+    scored6: pd.DataFrame | None = None,
+    scored: pd.DataFrame | None = None,
+    by_score: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """A row for each printed number; measured are rows of Tables 2 and 6, the correlations, and Figure 3 (a).
 
@@ -79,13 +82,17 @@ def ledger(
     points : from `analysis.figure3`
     scored6 : scores of gplearn as released on `TABLE6`, several seeds; None where it was not run.
     scored : scores of all methods on all systems; None where they were not run.
+    by_score : scores of answers chosen by `analysis.by_score`; they go into the reasons.
 
     Returns
     -------
     DataFrame
         With `runs.schema.LEDGER`.
     """
-    first = _compared("symbolbench_table2", {} if scored is None else table2(scored))
+    cells = {} if scored is None else table2(scored)
+    for key, cell in ({} if by_score is None else table2(by_score)).items():
+        cells[key]["reason"] += f"; with the states' expressions of highest score {cell['value']:.4g}"
+    first = _compared("symbolbench_table2", cells)
     lost = first["published"] == ""
     first.loc[lost, ["verdict", "reason"]] = ("not comparable", "the paper prints nothing here, or its text lost it")
     rounding = studies()["cde"]["tables"]["symbolbench_table5_9"]["rounding"]
