@@ -71,3 +71,15 @@ def test_the_smoke_profile_is_executed_without_the_text(tmp_path, monkeypatch):
     assert [output.get("text") for output in second.outputs] == ["smoke notebooks\n", None]
     assert second.outputs[1]["execution_count"] == second.execution_count == 2
     assert not outputs.smoke(tmp_path / "notebooks" / "10_a.ipynb", folder / "10_a.ipynb")
+
+
+def test_times_stay_in_the_smoke_profile_too(tmp_path):
+    source, target = committed(tmp_path, "print(2)"), tmp_path / "smoke.ipynb"
+    notebook = nbformat.read(source, as_version=4)
+    notebook.cells[2].metadata["tags"] = ["times"]
+    nbformat.write(notebook, source)
+    assert outputs.smoke(source, target)
+    older = nbformat.read(target, as_version=4)
+    older.cells[1].outputs[0]["text"] = "of another machine\n"
+    nbformat.write(older, target)
+    assert not outputs.smoke(source, target)

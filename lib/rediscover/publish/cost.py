@@ -34,8 +34,8 @@ def measure(command: list[str]) -> tuple[float, float]:
 
 
 def main(profiles: Sequence[str] = ("smoke", "reference")) -> None:
-    """Run every notebook of the profiles from scratch and write tables/cost.csv."""
-    rows: list[dict[str, Any]] = []
+    """Run every notebook of the profiles from scratch and put what it cost into tables/cost.csv."""
+    path, rows = root() / "tables" / "cost.csv", list[dict[str, Any]]()
     for profile in profiles:
         shutil.rmtree(root() / "build" / profile, ignore_errors=True)
         for notebook in sorted(models()):  # the ledger, which reads the others, comes last
@@ -43,7 +43,9 @@ def main(profiles: Sequence[str] = ("smoke", "reference")) -> None:
             seconds, gigabytes = measure(["make", *goal.split(), f"PY={sys.executable}"])
             rows.append({"profile": profile, "notebook": notebook, "minutes": seconds / 60, "gigabytes": gigabytes})
             print("{profile} {notebook}: {minutes:.1f} min, {gigabytes:.1f} GB".format(**rows[-1]), flush=True)
-    pd.DataFrame(rows).to_csv(root() / "tables" / "cost.csv", index=False, float_format="%.2f")
+    others = pd.read_csv(path).query("profile not in @profiles")
+    costs = pd.concat([others, pd.DataFrame(rows)]).sort_values("profile", ascending=False, kind="stable")
+    costs.to_csv(path, index=False, float_format="%.2f")
 
 
 if __name__ == "__main__":

@@ -40,10 +40,15 @@ def keep(executed: Path, committed: Path) -> bool:
 
 
 def smoke(source: Path, target: Path) -> bool:
-    """Execute the code cells of a notebook as they stand and write them, without text and pictures, if changed."""
+    """Execute the code cells of a notebook as they stand and write them, without text and pictures, if changed.
+
+    Cells tagged *times* keep what they show, as in `keep`.
+    """
     from nbclient import NotebookClient
 
     notebook = nbformat.read(source, as_version=4)
+    before = nbformat.read(target, as_version=4).cells if target.exists() else []
+    times = {cell.source: cell.outputs for cell in before if "times" in cell.metadata.get("tags", [])}
     notebook.cells = code(notebook)
     for cell in notebook.cells:
         cell.outputs, cell.execution_count = [], None
@@ -54,6 +59,8 @@ def smoke(source: Path, target: Path) -> bool:
         record_timing=False,
         resources={"metadata": {"path": target.parent}},
     ).execute()
+    for cell in notebook.cells:
+        cell.outputs = times.get(cell.source) or cell.outputs
     for output in (output for cell in notebook.cells for output in cell.outputs if "data" in output):
         output.data.pop("image/png", None)  # nbval does not compare it
     return _write(notebook, target)
