@@ -1,10 +1,15 @@
 """Every number that differs has a reason that was tested; those without are counted, and may only get fewer."""
 
 import re
+import shutil
 
+from rediscover import params
+from rediscover.report import comparisons
+from rediscover.report import trials as retrials
 from rediscover.studies.mdbench import trials
 from rediscover.studies.mdbench.analysis import CELL, printed_cells
 from rediscover.system.paths import root
+from rediscover.system.studies import studies
 
 import numpy as np
 import pandas as pd
@@ -46,14 +51,14 @@ def test_trials_say_rightly_which_cells_are_as_printed():
             for cell in (row, printed.loc[(row["method"], row["dataset"])])
         )
         assert (ours == theirs) == row["equal"], row
-    rules = trials.rules()
+    rules = retrials.rules("mdbench")
     assert set(results["trial"]) <= set(rules)
     assert all(part["seed"].max() < rules[name]["seeds"] for name, part in results.groupby("trial"))
 
 
 @pytest.mark.parametrize(("trial", "id"), [("ensembles", "odes/8"), ("printed_grid", "odes/41")])
 def test_a_trial_comes_out_the_same_again(trial, id):
-    rule = trials.rules()[trial] | {"only": [id], "seeds": 1}
+    rule = retrials.rules("mdbench")[trial] | {"only": [id], "seeds": 1}
     again = trials.run(rule).reset_index(drop=True)
     kept = trials._read(trials.RESULTS).query("trial == @trial and dataset == @again['dataset'].iloc[0] and seed == 0")
     pd.testing.assert_frame_equal(again, kept[again.columns].reset_index(drop=True), check_dtype=False)
@@ -69,3 +74,48 @@ def test_a_reason_says_what_was_run_and_what_came_out(tmp_path):
         ("ESINDy", "A"): "with all 36 ensemble settings: as printed with seed 1, before it 1e-1 (5)",
         ("SINDy", "B"): "with the grid of the printed Table A2 for that of the released code: not as printed, -",
     }
+
+
+@pytest.mark.parametrize("study", ["srsd", "surfaces"])
+def test_trials_of_a_notebook_change_parameters_that_it_has(study):
+    (notebook,) = studies()[study]["notebooks"]
+    ours = comparisons.labels(studies()[study]["paper"].lower())["method"]
+    for rule in retrials.rules(study).values():
+        given = rule["parameters"] | {name: [] for name in rule.get("subsets", {})}
+        assert params.read(root() / "params" / f"{notebook}.yaml", retrials.PROFILE, **given).explored
+        assert rule["says"] and set(ours[rule["labels"]]) <= set(rule["parameters"]["methods"])
+
+
+def test_a_trial_executes_the_notebook_and_keeps_the_cells_of_its_methods(tmp_path, monkeypatch):
+    for name in ("notebooks", "params"):
+        shutil.copytree(root() / name, tmp_path / name)
+    monkeypatch.setenv("REDISCOVER_ROOT", str(tmp_path))
+    few = {
+        "surfaces": ["surfaces/QIS2", "surfaces/AMHD1"],
+        "noise_surfaces": ["surfaces/QIS2"],
+        "relative_noise": [0.1],
+    }
+    methods = {"methods": ["oracle", "gplearn"], "evaluations": 300, "evaluations_by_method": {}, "max_rows": 100}
+    found = retrials.run("surfaces", {"labels": ["gplearn"], "parameters": few | methods | {"seeds": [0, 1]}})
+    assert list(found) == retrials.COLUMNS[1:]
+    assert set(found["row"]) == {"gplearn"} and set(found["table"]) == {"Table 1"}
+    assert found["reason"].str.contains("2 seeds").any()
+    assert not (tmp_path / "tables").exists()
+
+
+def test_rows_of_a_trial_take_the_place_of_its_older_ones(tmp_path, monkeypatch):
+    """Other rows stay as they are written, to the digit."""
+    monkeypatch.setattr(retrials, "FOLDER", tmp_path)
+    (tmp_path / "toys").mkdir()
+    (tmp_path / "toys" / "trials.yaml").write_text("first: {}\nsecond: {}\n")
+    (tmp_path / "toys" / "trials.csv").write_text("trial,x\nfirst,0.10\nfirst,0.20\nsecond,1e-3\n")
+    monkeypatch.setattr(retrials, "run", lambda study, rule: pd.DataFrame({"x": [0.5]}))
+    path = retrials.retest("toys", ["first"])
+    assert path.read_text() == "trial,x\nfirst,0.5\nsecond,1e-3\n"
+
+
+def test_trials_unknown_are_refused():
+    with pytest.raises(KeyError, match="no trials of boolean"):
+        retrials.retest("boolean")
+    with pytest.raises(KeyError, match=r"srsd has no trial 'nights' \(known: seeds"):
+        retrials.retest("srsd", ["nights"])

@@ -274,13 +274,9 @@ def _derive(options: argparse.Namespace) -> int:
 
 def _retest(options: argparse.Namespace) -> None:
     """Run a study's trials again: cells that differ, with what may be the cause."""
-    import importlib
+    from .report import trials
 
-    from .system.studies import FOLDER
-
-    if not (FOLDER / options.study / "trials.yaml").exists():
-        raise KeyError(f"retest: no trials of {options.study}")
-    print(importlib.import_module(f"{__package__}.studies.{options.study}.trials").retest(options.trials))
+    print(trials.retest(options.study, options.trials))
 
 
 def _fetch(options: argparse.Namespace) -> None:

@@ -1,6 +1,6 @@
 """Tables, figures, verdicts and where each of them came from."""
 
-from . import comparisons, papers, plots, tables
+from . import comparisons, papers, plots, tables, trials
 from .ledger import claims, combine, compare, compare_table
 from .papers import catalogue, published
 from .tables import Output
@@ -17,4 +17,5 @@ __all__ = [
     "plots",
     "published",
     "tables",
+    "trials",
 ]

@@ -1,27 +1,20 @@
 """Tested reasons: cells that differ, run again with what may be the cause. Rules: trials.yaml; results: trials.csv."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from ...methods import Budget, method
 from ...problems import problem, problems
+from ...report import trials
 from ...runs import grid
 from ...runs.selection import Fittest
-from ...system.studies import FOLDER
 from .analysis import CELL, compare_cells, label, printed_cells, score, texts
 
-RESULTS = FOLDER / "mdbench" / "trials.csv"
+RESULTS = trials.results("mdbench")
 COLUMNS = ["trial", "method", "dataset", "seed", *CELL, "equal"]
 SECONDS = 43200.0  # what the paper allows
-
-
-def rules() -> dict[str, dict]:
-    """Name of a trial -> what it runs."""
-    return yaml.safe_load((FOLDER / "mdbench" / "trials.yaml").read_text(encoding="utf-8"))
 
 
 def run(rule: dict, workers: int | None = 1) -> pd.DataFrame:
@@ -60,7 +53,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 def reasons(path: Path = RESULTS) -> dict[tuple[str, str], str]:
     """(method, dataset) as printed -> what the trials of a cell gave, in words."""
-    known, found = rules(), dict[tuple[str, str], list[str]]()
+    known, found = trials.rules("mdbench"), dict[tuple[str, str], list[str]]()
     for (trial, name, dataset), part in _read(path).groupby(["trial", "method", "dataset"], sort=False):
         *before, last = texts(part)
         if not part["equal"].any():
@@ -69,31 +62,3 @@ def reasons(path: Path = RESULTS) -> dict[tuple[str, str], str]:
             outcome = "as printed" + (f" with seed {len(before)}, before it {', '.join(before)}" if before else "")
         found.setdefault((name, dataset), []).append(f"with {known[trial]['says']}: {outcome}")
     return {cell: "; ".join(tested) for cell, tested in found.items()}
-
-
-def retest(names: Iterable[str] = (), path: Path = RESULTS) -> Path:
-    """Run the named trials, by default all, and put their rows in place of those in trials.csv.
-
-    Parameters
-    ----------
-    names : as in trials.yaml
-    path : of the file
-
-    Returns
-    -------
-    Path
-        The same.
-
-    Raises
-    ------
-    KeyError
-        If there is no such trial.
-    """
-    known = rules()
-    for name in list(names) or known:
-        found = run(known[name]).assign(trial=name)
-        kept = _read(path).query("trial != @name") if path.exists() else pd.DataFrame(columns=COLUMNS)
-        whole = pd.concat([part for part in (kept, found[COLUMNS]) if len(part)])
-        order = whole["trial"].map(list(known).index)
-        whole.assign(order=order).sort_values("order", kind="stable")[COLUMNS].to_csv(path, index=False)
-    return path

@@ -1,0 +1,139 @@
+"""Tested reasons: what becomes of cells that differ when their notebook runs with other parameters.
+
+Rules: trials.yaml in the folder of a study; results: trials.csv beside it, a row for each cell of the ledger.
+"""
+
+import importlib
+import io
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import yaml
+
+from ..problems import problem, problems
+from ..system.paths import root
+from ..system.studies import FOLDER, studies
+
+if TYPE_CHECKING:  # params reads this room
+    from ..params import Profile
+
+PROFILE = "reference"  # whose cells are tried again
+CELL = ["table", "row", "column"]
+COLUMNS = ["trial", *CELL, "measured", "low", "high", "verdict", "reason"]
+OUTCOMES = {"reproduced": "as printed", "differs": "not as printed"}
+
+
+def rules(study: str) -> dict[str, dict]:
+    """Name of a trial -> what it runs; the head of the file says what the keys mean.
+
+    Raises
+    ------
+    KeyError
+        If the study has no trials.
+    """
+    if not (FOLDER / study / "trials.yaml").exists():
+        raise KeyError(f"no trials of {study}")
+    return yaml.safe_load((FOLDER / study / "trials.yaml").read_text(encoding="utf-8"))
+
+
+def results(study: str) -> Path:
+    """Where a study's trials are kept."""
+    return FOLDER / study / "trials.csv"
+
+
+def run(study: str, rule: dict) -> pd.DataFrame:
+    """The cells of a trial's methods, measured with its parameters, in the columns `COLUMNS` without trial.
+
+    Executes the study's notebook, which writes to build/explore.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        If the notebook fails.
+    """
+    (notebook,) = studies()[study]["notebooks"]
+    given = dict(rule["parameters"])
+    for name, subsets in rule.get("subsets", {}).items():
+        ids = [id for prefix in studies()[study]["problems"] for id in problems(prefix)]
+        given[name] = [id for id in ids if problem(id).subset in subsets]
+    target = root() / "build" / "explore" / f"{notebook}.ipynb"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "papermill", f"notebooks/{notebook}.ipynb", str(target), "--cwd", "notebooks"]
+    asked = ["-p", "profile", PROFILE, "-y", yaml.safe_dump(given), "--no-progress-bar", "--log-level", "ERROR"]
+    subprocess.run([*command, *asked], cwd=root(), check=True)
+    ledger = pd.read_csv(target.parent / "tables" / f"{study}_ledger.csv", keep_default_na=False)
+    tried = ledger["row"].isin(rule["labels"]) & ledger["verdict"].isin(OUTCOMES)
+    return ledger.loc[tried, COLUMNS[1:]].reset_index(drop=True)
+
+
+def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
+    """A study's ledger, with what the trials gave in the reasons of cells that differ.
+
+    Parameters
+    ----------
+    ledger : of one paper, as `ledger.combine` returns it
+    p : parameters of the notebook; trials speak of the cells of `PROFILE` as it stands
+
+    Returns
+    -------
+    DataFrame
+        The same rows and columns.
+    """
+    keys = {about["paper"]: key for key, about in studies().items() if "paper" in about}
+    path = results(keys[ledger["paper"].iloc[0]])
+    if p.explored or p.profile != PROFILE or not path.exists():
+        return ledger
+    told, known = dict[tuple, list[str]](), rules(path.parent.name)
+    for row in _text(path).itertuples():
+        text = f"with {known[row.trial]['says']}: {OUTCOMES[row.verdict]}, {row.reason}"
+        told.setdefault((row.table, row.row, row.column), []).append(text)
+    cells = ledger[CELL].itertuples(index=False, name=None)
+    reasons = [
+        "; ".join([reason, *told.get(cell, [])]) if verdict == "differs" else reason
+        for cell, verdict, reason in zip(cells, ledger["verdict"], ledger["reason"], strict=True)
+    ]
+    return ledger.assign(reason=reasons)
+
+
+def retest(study: str, names: Iterable[str] = ()) -> Path:
+    """Run a study's named trials, by default all, and put their rows in place of those in its trials.csv.
+
+    A study whose trials are no changes of its notebook has a module ``trials`` with ``run(rule)``.
+
+    Raises
+    ------
+    KeyError
+        If the study has no trials, or there is no such trial.
+    """
+    known, path = rules(study), results(study)
+    own = importlib.import_module(f"..studies.{study}.trials", __package__) if _has_own(study) else None
+    if unknown := sorted(set(names := list(names)) - set(known)):
+        raise KeyError(f"{study} has no trial {unknown[0]!r} (known: {', '.join(known)})")
+    for name in names or known:
+        found = own.run(known[name]) if own else run(study, known[name])
+        _put(path, found.assign(trial=name), list(known))
+    return path
+
+
+def _has_own(study: str) -> bool:
+    return (FOLDER / study / "trials.py").exists()
+
+
+def _put(path: Path, found: pd.DataFrame, names: list[str]) -> None:
+    """Write the rows of one trial in place of those that the file has of it, trials in the order of `names`."""
+    found = found[["trial", *found.columns.drop("trial")]]
+    parts = [_text(io.StringIO(found.to_csv(index=False)))]
+    if path.exists():
+        parts.insert(0, _text(path).query("trial != @found['trial'].iloc[0]"))
+    whole = pd.concat(parts)
+    order = whole["trial"].map(names.index)
+    whole.assign(order=order).sort_values("order", kind="stable").drop(columns="order").to_csv(path, index=False)
+
+
+def _text(source: Path | io.StringIO) -> pd.DataFrame:
+    """A table as it is written, so that no digit changes."""
+    return pd.read_csv(source, dtype=str, keep_default_na=False)
