@@ -154,11 +154,14 @@ def _evidence(ledger, swaps):
     back = ledger[ledger["verdict"] == "reproduced"]
     ran = back["kind"].isin(("rerun", "reimplementation"))
     undiscerning = swaps.loc[swaps["share"] == 1, ["paper", "table"]].agg(" ".join, axis=1)
+    discerning = pd.MultiIndex.from_frame(swaps.loc[swaps["share"] < 1, ["paper", "table"]])
+    tells = pd.MultiIndex.from_frame(back[["paper", "table"]]).isin(discerning)
     counts = ledger.groupby("verdict")["kind"].value_counts()
     return {
         **{f"{v.replace(' ', '_')}.{kind}": counts.get((v, kind), 0) for v in VERDICTS for kind in KINDS},
         "reproduced.ran": ran.sum(),
         "reproduced.share_ran": (ran.mean(), ".0%"),
+        "reproduced.discriminating": (tells & (ran | (back["kind"] == "recorded"))).sum(),
         "reproduced.after": (back["rule_chosen"] == "after").sum(),
         "swaps.all": ", ".join(undiscerning) or "no table",
     }
