@@ -84,6 +84,20 @@ def test_trials_of_a_notebook_change_parameters_that_it_has(study):
         given = rule["parameters"] | {name: [] for name in rule.get("subsets", {})}
         assert params.read(root() / "params" / f"{notebook}.yaml", retrials.PROFILE, **given).explored
         assert rule["says"] and set(ours[rule["labels"]]) <= set(rule["parameters"]["methods"])
+    path = retrials.results(study)
+    tried = pd.read_csv(path, keep_default_na=False)
+    assert list(tried) == retrials.COLUMNS and not tried.duplicated(["trial", *retrials.CELL]).any()
+
+
+@pytest.mark.parametrize("study", ["srsd", "surfaces"])
+def test_the_ledger_tells_what_the_trials_of_its_cells_gave(study):
+    told = pd.read_csv(root() / "tables" / f"{study}_ledger.csv", keep_default_na=False)
+    plain = told.assign(reason=told["reason"].str.replace(r"; with seeds 0 to 2: .*", "", regex=True))
+    reference = params.read(root() / "params" / f"{studies()[study]['notebooks'][0]}.yaml", retrials.PROFILE)
+    assert (told["reason"] != plain["reason"]).sum() > 5
+    pd.testing.assert_frame_equal(retrials.explain(plain, reference), told)
+    for other in (reference.model_copy(update={"explored": True}), reference.model_copy(update={"profile": "smoke"})):
+        pd.testing.assert_frame_equal(retrials.explain(plain, other), plain)
 
 
 def test_a_trial_executes_the_notebook_and_keeps_the_cells_of_its_methods(tmp_path, monkeypatch):
