@@ -16,6 +16,8 @@ import pandas as pd
 import pytest
 
 UNTESTED = re.compile(r"^$|budgets? and \w+ differ$|not tested$|one seed$|no interval$")
+# Studies whose trials are their notebook with other parameters.
+TRIED = [study for study in studies() if retrials.results(study).exists() and not retrials._has_own(study)]
 TABLES = ("mdbench_table3", "mdbench_table_a5", "mdbench_table_a6")
 
 
@@ -72,7 +74,7 @@ def test_a_reason_says_what_was_run_and_what_came_out(tmp_path):
     }
 
 
-@pytest.mark.parametrize("study", ["srsd", "surfaces"])
+@pytest.mark.parametrize("study", TRIED)
 def test_trials_of_a_notebook_change_parameters_that_it_has(study):
     (notebook,) = studies()[study]["notebooks"]
     ours = comparisons.labels(studies()[study]["paper"].lower())["method"]
@@ -80,12 +82,11 @@ def test_trials_of_a_notebook_change_parameters_that_it_has(study):
         given = rule["parameters"] | {name: [] for name in rule.get("subsets", {})}
         assert params.read(root() / "params" / f"{notebook}.yaml", retrials.PROFILE, **given).explored
         assert rule["says"] and set(ours[rule["labels"]]) <= set(rule["parameters"]["methods"])
-    path = retrials.results(study)
-    tried = pd.read_csv(path, keep_default_na=False)
+    tried = pd.read_csv(retrials.results(study), keep_default_na=False)
     assert list(tried) == retrials.COLUMNS and not tried.duplicated(["trial", *retrials.CELL]).any()
 
 
-@pytest.mark.parametrize("study", ["srsd", "surfaces"])
+@pytest.mark.parametrize("study", TRIED)
 def test_the_ledger_tells_what_the_trials_of_its_cells_gave(study):
     told = pd.read_csv(root() / "tables" / f"{study}_ledger.csv", keep_default_na=False)
     plain = told.assign(reason=told["reason"].str.replace(r"; with seeds 0 to 2: .*", "", regex=True))
@@ -94,6 +95,21 @@ def test_the_ledger_tells_what_the_trials_of_its_cells_gave(study):
     pd.testing.assert_frame_equal(retrials.explain(plain, reference), told)
     for other in (reference.model_copy(update={"explored": True}), reference.model_copy(update={"profile": "smoke"})):
         pd.testing.assert_frame_equal(retrials.explain(plain, other), plain)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict", "said"),
+    [
+        ("-4.5", "9", "reproduced", "the printed value is in -4.5 to 9"),
+        ("0.25", "0.75", "differs", "the printed value is not in 0.25 to 0.75"),
+        ("1", "1", "reproduced", "as printed"),
+        ("1", "1.0", "differs", "not as printed"),
+        ("", "", "reproduced", "as printed"),
+    ],
+)
+def test_a_trial_with_an_interval_states_it(low, high, verdict, said):
+    row = pd.Series({"low": low, "high": high, "verdict": verdict})
+    assert retrials._outcome(row) == said
 
 
 def test_a_trial_executes_the_notebook_and_keeps_the_cells_of_its_methods(tmp_path, monkeypatch):

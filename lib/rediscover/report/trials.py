@@ -89,7 +89,7 @@ def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
         return ledger
     told, known = dict[tuple, list[str]](), rules(path.parent.name)
     for row in _text(path).itertuples():
-        text = f"with {known[row.trial]['says']}: {OUTCOMES[row.verdict]}, {row.reason}"
+        text = f"with {known[row.trial]['says']}: {_outcome(row)}; {row.reason}"
         told.setdefault((row.table, row.row, row.column), []).append(text)
     cells = ledger[CELL].itertuples(index=False, name=None)
     reasons = [
@@ -97,6 +97,15 @@ def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
         for cell, verdict, reason in zip(cells, ledger["verdict"], ledger["reason"], strict=True)
     ]
     return ledger.assign(reason=reasons)
+
+
+def _outcome(row) -> str:
+    """What a trial says of a printed number; an interval is stated, since with few seeds it can be wide."""
+    low, high = pd.to_numeric([row.low, row.high])
+    if not low < high:
+        return OUTCOMES[row.verdict]
+    side = "in" if row.verdict == "reproduced" else "not in"
+    return f"the printed value is {side} {low:.4g} to {high:.4g}"
 
 
 def retest(study: str, names: Iterable[str] = ()) -> Path:
