@@ -23,7 +23,8 @@ def table(columns, rows=200, seed=0):
 def test_as_released_both_are_the_same_search():
     X = table(3)
     y = X[:, 0] * X[:, 1] + X[:, 2]
-    assert fit("afp", X, y, variant="as_released") == fit("afp_fe", X, y, variant="as_released")
+    released = fit("afp_released", X, y)
+    assert released == fit("afp", X, y, variant="as_released") == fit("afp_fe", X, y, variant="as_released")
     assert fit("afp", X, y) != fit("afp_fe", X, y)
 
 

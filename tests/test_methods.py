@@ -195,8 +195,8 @@ class TestEverySearch:
         try:
             front = methods.method(name).solve(problem, budget=BUDGET)
         except ValueError as error:
-            assert "single precision" in str(error)  # allowed, if it says so
-            assert name == "operon"
+            # Allowed, if it says so.
+            assert {"operon": "single precision", "afp_released": "none had a loss below"}[name] in str(error)
         else:
             check_front(front, problem)
             if isinstance(methods.method(name), LogScaled) or name in ("polynomial", "power_law"):

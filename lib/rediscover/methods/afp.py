@@ -90,7 +90,8 @@ class Afp(Tabular):
             X, y, self.chosen(evaluations), evaluations=evaluations, seed=int(rng.integers(2**31)), relative=described
         )
         if not len(found.losses):
-            raise ValueError(f"{task.output}: no expression was defined on all rows")
+            limit = "" if described else f", or none had a loss below {age_fitness.WORST:g}"
+            raise ValueError(f"{task.output}: no expression was defined on all rows{limit}")
         scale = size_of(y) if described else 1.0
         judged = losses(found.front, task.X[split:], task.y[split:], 1 / scale) if split < rows else found.losses
         texts = to_text(found.front, task.inputs)
