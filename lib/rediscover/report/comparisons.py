@@ -187,7 +187,7 @@ def labels(paper: str) -> pd.DataFrame:
 
 
 def names_in(paper: str) -> dict[str, str]:
-    """What a paper prints of methods here: name here -> its label.
+    """What a paper prints of methods here: name here -> its label, the first where one method stands for several.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def names_in(paper: str) -> dict[str, str]:
     >>> names_in("mdbench")["sindy"]
     'SINDy'
     """
-    return {row.method: label for label, row in labels(paper).iterrows() if row.method}
+    return {row.method: label for label, row in labels(paper)[::-1].iterrows() if row.method}
 
 
 def build_methods(names: Iterable[str], *, max_rows: int | None = None, settings: Mapping | None = None) -> list:

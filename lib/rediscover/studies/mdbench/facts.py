@@ -44,6 +44,7 @@ def facts() -> dict[str, Any]:
         "pdes.found.printed": printed_marks(["mdbench_table3"]).iloc[-1],
         "sindy": _matches("SINDy"),
         "operon": _matches("Operon"),
+        "eql.failed": _failures("EQL"),
         "weak.marks": shared(*(shown(weak[name], "word") for name in ("WSINDy", "EWSINDy"))),
         "flow.nodes": shared(*(f"{flow[f'complexity_{source}']:.0f}" for source in ("printed", "rediscover"))),
         "noisy": {name: (noisy[name], 2) for name in ("sindy", "operon", "zero")},
@@ -67,6 +68,13 @@ def _example():
     """A clean cell of SINDy, as printed and as found here."""
     cell = one(table("mdbench_odes_ledger"), table="Table A5", row="I12-D1", column="SINDy")
     return {name: cell[name] for name in ("row", "published", "measured", "verdict")}
+
+
+def _failures(method):
+    """Clean systems without an answer: here, in the paper, and in both."""
+    cells = table("mdbench_odes_cells").query("method == @method")
+    here, there = (cells[f"status_{source}"] == "failed" for source in ("rediscover", "printed"))
+    return {"here": here.sum(), "printed": there.sum(), "both": (here & there).sum()}
 
 
 def _matches(method):
