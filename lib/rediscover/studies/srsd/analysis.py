@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...problems import generator
 from ...problems.srsd import SETS
-from ...report.comparisons import labels
+from ...report.comparisons import names_in
 from ...report.statistics import spearman
 
 DECIMALS = 9  # of R2 where answers are ranked by it
@@ -37,12 +37,8 @@ def rank_agreement(scored: pd.DataFrame) -> pd.DataFrame:
 def by_label(scored: pd.DataFrame) -> pd.DataFrame:
     """Means of the scores of Tables 2, 3 and 4 by set. Index: method as printed, or its name here where it is not."""
     scores = ["r2_accuracy", "solution_rate", "ned_published"]
-    means = scored.pivot_table(index="method", columns="subset", values=scores)
-    known = labels("srsd")["method"]
-    rows = pd.concat([known[known.isin(means.index)], means.index.difference(known).to_series()]).sort_values(
-        kind="stable"
-    )
-    means = means.loc[rows].set_axis(rows.index)
+    names = names_in("srsd")
+    means = scored.pivot_table(index="method", columns="subset", values=scores).rename(index=names)
     return means.reindex(columns=pd.MultiIndex.from_product([scores, [s for s in SETS if s in set(scored["subset"])]]))
 
 
