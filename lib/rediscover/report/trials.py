@@ -75,16 +75,15 @@ def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
 
     Parameters
     ----------
-    ledger : of one paper, as `ledger.combine` returns it
-    p : parameters of the notebook; trials speak of the cells of `PROFILE` as it stands
+    ledger : of one notebook, as `ledger.combine` returns it
+    p : parameters of that notebook; trials speak of the cells of `PROFILE` as it stands
 
     Returns
     -------
     DataFrame
         The same rows and columns.
     """
-    keys = {about["paper"]: key for key, about in studies().items() if "paper" in about}
-    path = results(keys[ledger["paper"].iloc[0]])
+    path = results(next(key for key, about in studies().items() if p.notebook in about["notebooks"]))
     if p.explored or p.profile != PROFILE or not path.exists():
         return ledger
     told, known = dict[tuple, list[str]](), rules(path.parent.name)

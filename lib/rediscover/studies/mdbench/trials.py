@@ -5,11 +5,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ... import params
 from ...methods import Budget, method
 from ...problems import problem, problems
 from ...report import trials
 from ...runs import grid
 from ...runs.selection import Fittest
+from ...system.paths import root
 from .analysis import CELL, compare_cells, label, printed_cells, score, texts
 
 RESULTS = trials.results("mdbench")
@@ -32,7 +34,7 @@ def run(rule: dict, workers: int | None = 1) -> pd.DataFrame:
     """
     printed = set(pd.concat(map(printed_cells, rule["tables"]))["dataset"])
     ids = rule.get("only") or [id for kind in ("odes", "pdes") for id in problems(kind) if label(id) in printed]
-    plain = method(rule["method"], **rule.get("settings", {}))
+    plain = method(rule["method"], **_settings(rule))
     budget = Budget(evaluations=rule.get("evaluations", 100_000), seconds=SECONDS, memory_mb=8192)
     parts = []
     for seed in range(rule["seeds"]):
@@ -45,6 +47,13 @@ def run(rule: dict, workers: int | None = 1) -> pd.DataFrame:
         if not ids:
             break
     return pd.concat(parts)[COLUMNS[1:]].sort_values(["dataset", "seed"], kind="stable")
+
+
+def _settings(rule: dict) -> dict:
+    given = rule.get("settings", {})
+    if given != trials.PROFILE:
+        return given
+    return params.read(root() / "params" / "40_mdbench_odes.yaml", given).model_dump()["settings"][rule["method"]]
 
 
 def _read(path: Path) -> pd.DataFrame:
