@@ -25,8 +25,10 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 from .. import method, problem, problems, runs
-from ..expressions import parse
+from ..expressions import Expression, parse
+from ..methods import Budget
 from ..metrics import edit_distance, geometry, latex, trees
+from ..problems import Task
 from ..system import studies, upstream_files, workers
 from ..system.paths import root
 from ..system.store import CACHE
@@ -308,9 +310,67 @@ def networks(ids: list) -> Iterator[Comparison]:
     yield Comparison(f"rules of {len(loaded)} Boolean networks", ours, "logicgep", other, 3)
 
 
+def searches(programs: int, features: int, every: int, evaluations: int, rows: int) -> Iterator[Comparison]:
+    """Engines of symbolic search: losses of programs, an enumeration, and whole searches of equal evaluations."""
+    from ..search.enumeration import enumerate_features
+    from ..search.programs import losses, to_tree
+    from ..search.throughput import workload
+
+    P, X, y = workload(programs, rows=rows)
+    names = [f"x{i}" for i in range(X.shape[1])]
+    columns = dict(zip(names, X.T, strict=True))
+    gp = [_gplearn(to_tree(P, k, names), names) for k in range(len(P.sizes))]
+
+    def theirs():
+        with np.errstate(all="ignore"):
+            return [np.mean((program.execute(X) - y) ** 2) for program in gp]
+
+    # programs such as sin(exp(exp(x))) follow the rounding of their inner values
+    assert np.isclose(theirs(), losses(P, X, y), rtol=1e-6, atol=0).mean() > 0.99
+    what = f"losses of {programs:,} programs of 20 nodes, {rows} rows"
+    yield Comparison(what, partial(losses, P, X, y), "gplearn's programs", theirs, 5)
+
+    points = np.random.default_rng(0).uniform(-3, 3, (64, 2))
+    pool = enumerate_features(points, features)
+    trees_ = [Expression(pool.tree(k, ["x", "y"])) for k in range(0, len(pool), every)]
+
+    def one_by_one():
+        with np.errstate(all="ignore"):
+            return [tree({"x": points[:, 0], "y": points[:, 1]}) for tree in trees_]
+
+    ours = partial(enumerate_features, points, features)
+    yield Comparison(f"{features:,} features on 64 rows", ours, f"their formulas, 1 in {every}", one_by_one, 3)
+
+    def solve(name):
+        task = Task(tuple(names), "y", X, columns["x0"] * y + np.sin(columns["x1"]))
+        return lambda: method(name).fit(task, budget=Budget(evaluations), rng=np.random.default_rng(0))
+
+    for other in ("operon", "gplearn"):
+        what = f"{evaluations:,} evaluations of regularised evolution, {rows} rows"
+        yield Comparison(what, solve("regularised_evolution"), other, solve(other), 3)
+
+
+def _gplearn(tree: tuple, names: Sequence[str]) -> Any:
+    """A tree as a program of gplearn, whose own functions are protected and these are not."""
+    from gplearn._program import _Program
+    from gplearn.functions import _Function
+
+    plain = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
+
+    def tokens(head, *arguments) -> list:
+        if not arguments:
+            return [names.index(head) if isinstance(head, str) else float(head)]
+        function = _Function(plain.get(head) or getattr(np, head), head, len(arguments))
+        return [function, *itertools.chain.from_iterable(tokens(*argument) for argument in arguments)]
+
+    program = object.__new__(_Program)
+    program.program = tokens(*tree)
+    return program
+
+
 GROUPS = {
     group.__name__: group
-    for group in (clouds, evaluation, grid, edit_distances, sparse_regression, formulas, scoring, networks)
+    for group in (clouds, evaluation, grid, edit_distances, sparse_regression, formulas, scoring, networks, searches)
 }
 
 
