@@ -122,11 +122,17 @@ def count_equal(cells: pd.DataFrame) -> pd.DataFrame:
     return counted[["cells", "equal", *marks]].sum()
 
 
-def missing(scored: pd.DataFrame, printed) -> str:
-    """Why methods, by the labels that the paper prints, have no scores; empty if all have some."""
+def missing(scored: pd.DataFrame, printed, snr_db=()) -> str:
+    """Why methods, by the labels of the paper, have no scores, or none at a level of noise; empty if all do."""
     known = labels("mdbench").loc[list(printed)]
-    absent = known.loc[~known["method"].isin(scored["method"]), "reason"]
-    return "; ".join(f"{name}: {reason or 'not in this profile'}" for name, reason in absent.items())
+    ran = [set(scored.loc[scored["method"] == name, "snr_db"]) for name in known["method"]]
+    reasons = []
+    for name, reason, levels in zip(known.index, known["reason"], ran, strict=True):
+        if not levels:
+            reasons.append(f"{name}: {reason or 'not in this profile'}")
+        elif not levels >= set(snr_db):
+            reasons.append(f"{name}: not run at all levels of noise")
+    return "; ".join(reasons)
 
 
 def signed_rank(scored, a, b, measure, snr_db, *, condition="", log=False) -> dict | None:
