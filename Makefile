@@ -87,10 +87,11 @@ paper: $(READY) ## the paper, paper/main.pdf, from the tables and figures there 
 	    >../build/paper/latexmk.txt 2>&1 || { grep -hsA3 '^!' ../build/paper/{latexmk.txt,main.log} >&2; exit 1; }
 	@cp build/paper/main.pdf paper/main.pdf && echo "paper/main.pdf is ready"
 
-# Notebooks are last and one after the other, since some read what others wrote.
+# Three notebooks read what others wrote and come after them, one after the other.
+READING := $(patsubst %,tests/notebooks/%.ipynb,41_mdbench_pdes 60_cross_scoring 90_ledger)
 test: lint ## the linters and the whole test suite, the notebooks among it
-	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile --ignore tests/notebooks tests lib
-	$(PY) -m pytest tests/notebooks
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile $(READING:%=--ignore %) tests lib
+	$(PY) -m pytest $(READING)
 
 test-fast: $(READY) ## the quick tests, less than a minute
 	$(PY) -m pytest -m "not whole and not minutes and not slow" -o addopts="--doctest-modules" tests lib
