@@ -10,6 +10,8 @@ from ..search.grammars import BUILT_IN, built_in, canonical, draw
 from . import Candidate
 from .tables import Tabular
 
+MOST_WORDS = 200  # of a sentence that is read
+
 
 @dataclass(frozen=True)
 class Proged(Tabular):
@@ -85,7 +87,7 @@ class Proged(Tabular):
         found: dict[str, Expression] = {}
         for _ in range(wanted * self.max_repeat):
             sentence = draw(rules, rng.random)
-            if sentence is None or len(sentence.words) > 200:
+            if sentence is None or len(sentence.words) > MOST_WORDS:
                 continue
             skeleton = canonical(sentence.words, inputs)
             if skeleton is not None and skeleton.form.count("('C',)") <= self.max_constants:
