@@ -91,7 +91,7 @@ class ProgedReleased(Proged):
 
         found: dict[str, dict[str, Expression]] = {}
         for _ in range(self.candidates * self.max_repeat):
-            parts = []
+            parts: list[Skeleton] = []
             while len(parts) < len(states) and (part := equation()) is not None:
                 parts.append(part)
             if len(parts) == len(states):
