@@ -12,6 +12,7 @@ from ..search.formula import Found, is_exact
 from ..search.level_sets import null_combination
 from ..search.regression import CONFIRMED, regress
 from ..search.right_hand_sides import right_hand_sides
+from ..search.short_constants import description
 from ..search.sparse_regression import Rows
 from ..search.subsets import combinations, eliminations, solved
 from . import Budget, Candidate, Unsupported, join
@@ -197,19 +198,24 @@ def ranked(finds: list[Found], names, X, y, held_out: Split) -> list[Found]:
         Rows that were not searched on.
     """
     scored = []
+    every = np.concatenate([y, held_out.y])
     for find in {str(find.expression): find for find in finds}.values():
         on_all = [_predict(find.expression, names, part) for part in (X, held_out.X)]
-        exact = is_exact(np.concatenate(on_all), np.concatenate([y, held_out.y]), CONFIRMED)
+        exact = is_exact(np.concatenate(on_all), every, CONFIRMED)
         with np.errstate(all="ignore"):
             error = float(np.mean((on_all[1] - held_out.y) ** 2) / (np.var(held_out.y) or 1.0))
             loss = float(np.mean((on_all[0] - y) ** 2))
+            whole = float(np.mean((np.concatenate(on_all) - every) ** 2) / (np.var(every) or 1.0))
         if not np.isfinite(error) or not np.isfinite(loss):
             continue
         bits = len(held_out.y) / 2 * np.log2(error + ROUNDING) + NODE_BITS * find.size
-        scored.append((not exact, find.size if exact else bits, dataclasses.replace(find, error=loss, exact=exact)))
-    scored.sort(key=lambda item: item[:2])
+        length = description(find.expression, whole, len(every))
+        scored.append((exact, bits, length, dataclasses.replace(find, error=loss, exact=exact)))
+    solved = any(exact for exact, *_ in scored)
+    # beside an exact find the others are for the reader only
+    scored.sort(key=lambda item: (not item[0], item[3].size if item[0] else item[1] if solved else round(item[2], 6)))
     front: list[Found] = []
-    for _, _, find in scored:
+    for *_, find in scored:
         # after the first, only what is shorter than all before it or fits better
         if not front or all(find.size < other.size or find.error < other.error for other in front):
             front.append(find)
