@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .enumeration import Features, enumerate_features
-from .formula import Found, Tree, combination, evaluate, found
+from .formula import Found, Tree, combination, evaluate, found, polished
 from .library import library
 from .meeting import Undone, quantile_rows, undone
-from .short_constants import NODE_BITS, PRECISE, constant_bits, description, with_short_constants
+from .short_constants import NODE_BITS, PRECISE, constant_bits
 from .term_pairs import pairs, products, singles
 from .variable_projection import project, refined
 
@@ -24,7 +24,8 @@ WIDE = 32_000  # features that extend models
 STEPS = 20  # of a fit of inner constants
 BEAM = 12
 KEPT = 36  # extensions whose constants are fitted
-SHORTENED = 24  # finds whose constants are shortened
+LAST = 24  # models of one undone target that are written
+CANCEL = 300.0  # a term larger than this many spreads of the target cancels against others
 DEPTH = 3  # extensions of the first models
 UNDONE = ("id", "log", "inverse", "square", "root")
 
@@ -86,21 +87,16 @@ def noisy(columns, y, names, evaluations: int) -> tuple[list[Found], int]:
         models, count = _searched(item, weights, pool, features, some, columns, y, names, rows, item.name == "id")
         used += count
         finds += [find for model in models if (find := _written(model, item, columns, y)) is not None]
-    variance = float(np.var(y)) or 1.0
-    finds = sorted(finds, key=lambda find: round(description(find.expression, find.error / variance, len(y)), 6))
-    return [*finds, *(with_short_constants(find, columns, y, len(y)) for find in finds[:SHORTENED])], used
+    return finds, used
 
 
 def slopes(item: Undone, y) -> np.ndarray | None:
-    """Weights of the rows after a function is undone, so that the noise of the target is even; None if it is too uneven."""
-    order = np.argsort(y, kind="stable")
-    t = item.values
+    """Weights of rows after a function is undone that make the noise of the target even; None where there are none."""
     if item.name == "id":
         return np.ones(len(y))
     with np.errstate(all="ignore"):
         w = {"log": y, "inverse": y**2, "square": 0.5 / y, "root": 2 * np.sqrt(np.abs(y))}[item.name]
     w = np.abs(w)
-    del order, t
     return w / np.sqrt(np.mean(w**2)) if np.isfinite(w).all() and (w > 0).all() else None
 
 
@@ -141,7 +137,7 @@ def _searched(item, weights, pool, features: Features, some, columns, y, names, 
         states, count = _all_refined(_best(grown, KEPT), table)
         used += count
         best += states
-    return _best(best, SHORTENED), used
+    return _best(best, LAST), used
 
 
 def _model(trees, table: Table) -> Model | None:
@@ -235,8 +231,6 @@ def _extensions(state: Model, F, squares, features, names, table: Table) -> Iter
 
 def _written(model: Model, item: Undone, columns, y) -> Found | None:
     """The model as an expression, its coefficients fitted on all rows, all constants after a function was undone."""
-    from .formula import polished
-
     weights = slopes(item, y)
     rows = np.vstack([evaluate(model.trees, columns), np.ones(len(y))]) * weights
     fit = project(rows, item.values * weights)

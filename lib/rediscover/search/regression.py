@@ -18,6 +18,7 @@ from .piecewise import piecewise
 from .polynomials import beside, polynomial, quotient
 from .pursuit import TERMS, Terms, pursue, usable
 from .separable import separable
+from .short_constants import TRIED, description, with_short_constants
 from .shortening import shortened
 from .single_functions import one_function, shifted_powers
 
@@ -25,6 +26,7 @@ ROWS = 1_500  # rows that finds are checked on; a rest is only checked at the en
 PURSUIT_ROWS = 400
 FEW = 40  # rows below which forms with many parts say nothing
 LIBRARY, SIMPLE = 60_000, 2_000
+SHORTENED = 30  # finds whose constants are made short
 FULL = 150_000_000  # evaluations at which the pool has its full size and hardly a stage is cut off
 CONFIRMED = 1e-8  # as grammar.EXACT, on further rows
 SMALL_LIBRARY = 8_000
@@ -138,6 +140,8 @@ def stages(search: Search) -> Iterator[None]:
     if len(y) >= FEW:
         search.take(noisy(columns, y, names, search.share("noise")))
         yield
+        search.take(shortest(search))
+        yield
 
 
 def laws(search: Search) -> Iterator[None]:
@@ -156,6 +160,15 @@ def laws(search: Search) -> Iterator[None]:
     yield
     search.take(sums_with_angles(columns, y, names, some, search.share("laws")))
     yield
+
+
+def shortest(search: Search) -> tuple[list[Found], int]:
+    """The finds of least description length with short constants."""
+    n, variance = len(search.y), float(np.var(search.y))
+    distinct = {str(find.expression): find for find in search.finds if np.isfinite(find.error)}.values()
+    order = sorted(distinct, key=lambda find: round(description(find.expression, find.error / variance, n), 6))
+    best = order[: min(SHORTENED, search.left // TRIED)]
+    return [with_short_constants(find, search.columns, search.y, n) for find in best], TRIED * len(best)
 
 
 def cheap_stages(search: Search, size: int, degrees) -> Iterator[None]:

@@ -5,8 +5,9 @@ from fractions import Fraction
 import numpy as np
 
 from ..expressions import Expression
+from ..expressions.trees import is_number
 from .description_length import number_bits
-from .formula import Found, found, tidy
+from .formula import Found, Tree, found, leaf, tidy
 
 NODE_BITS = 4.0  # of a node: one of about 16 symbols
 PRECISE = 4.0  # bits of a fitted constant before those that depend on the number of rows: its sign and order
@@ -103,8 +104,27 @@ def with_short_constants(find: Found, columns, y, n: int) -> Found:
             fixed.add(i)
         else:
             refused.add((i, v))
-    again = found(tidy(expression.with_constants(_plain(values)).tree), columns, y, find.stage)
+    again = found(folded(tidy(expression.with_constants(_plain(values)).tree)), columns, y, find.stage)
     return again if again is not None and np.isfinite(again.error) else find
+
+
+def folded(tree: Tree) -> Tree:
+    """The tree with functions of numbers replaced by their values.
+
+    Examples
+    --------
+    >>> folded(("*", ("exp", ("*", (0,), ("x",))), ("x",)))
+    ('x',)
+    """
+    label, *children = tree
+    if not children or label == "where":
+        return tree
+    parts = [folded(child) for child in children]
+    if all(is_number(part[0]) for part in parts):
+        with np.errstate(all="ignore"):
+            value = float(Expression((label, *parts))({}))
+        return leaf(value) if np.isfinite(value) else tree
+    return tidy((label, *parts))
 
 
 def _plain(values) -> list[float | int]:
