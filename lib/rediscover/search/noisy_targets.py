@@ -3,7 +3,8 @@
 Tuned on the 55 public problems of ``tests/data/public_suites.yaml`` with 1 % noise alone.
 """
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +13,9 @@ from .enumeration import Features, enumerate_features
 from .formula import Found, Tree, combination, evaluate, found, polished
 from .library import library
 from .meeting import Undone, quantile_rows, undone
-from .short_constants import NODE_BITS, PRECISE, constant_bits
+from .short_constants import NODE_BITS, ROUNDING, fitted_bits, tree_bits
 from .term_pairs import pairs, products, singles
-from .variable_projection import project, refined
+from .variable_projection import Projection, project, refined
 
 ROWS = 240  # on which features are ranked
 FITTED = 400  # on which inner constants are fitted
@@ -22,7 +23,10 @@ POOL = 60_000  # features that may explain the target alone
 SIMPLE, SIZE = 1_500, 5_000  # features that are paired: simple ones of the pool, and in all
 WIDE = 32_000  # features that extend models
 STEPS = 20  # of a fit of inner constants
+LEAST = 30  # features below which nothing is paired
+SINGLES, PAIRS = 40, 60  # first models of each kind
 BEAM = 12
+EXTENSIONS = 6  # of a state, of each kind
 KEPT = 36  # extensions whose constants are fitted
 LAST = 24  # models of one undone target that are written
 CANCEL = 300.0  # a term larger than this many spreads of the target cancels against others
@@ -41,18 +45,16 @@ class Model(NamedTuple):
         Mean square of what it leaves, over that of the target.
     bits : float
         Description length.
-    residual : ndarray, shape (n_rows,)
     """
 
     trees: tuple[Tree, ...]
     columns: np.ndarray
     error: float
     bits: float
-    residual: np.ndarray
 
 
 class Table(NamedTuple):
-    """What models are fitted to."""
+    """What models are fitted to: a target with a function undone, weighted, on some rows of a table of n."""
 
     columns: dict[str, np.ndarray]
     target: np.ndarray
@@ -60,8 +62,20 @@ class Table(NamedTuple):
     n: int
 
 
+class Choices(NamedTuple):
+    """The features that models are extended by: their values, of norm 1, the squares of these, and their trees."""
+
+    values: np.ndarray
+    squares: np.ndarray
+    tree: Callable[[int], Tree]
+
+
 def noisy(columns, y, names, evaluations: int) -> tuple[list[Found], int]:
     """Short expressions that explain a target with noise.
+
+    First models are features, pairs of features and products of two; they grow by terms and factors. Inner
+    constants are fitted, and models compared by their description length. The same with functions undone, where
+    rows are weighted so that the noise of the target is even.
 
     Parameters
     ----------
@@ -69,25 +83,76 @@ def noisy(columns, y, names, evaluations: int) -> tuple[list[Found], int]:
     names : names of the inputs
     evaluations : int
         Most features, pairs of features and fits that are compared.
+
+    Returns
+    -------
+    finds : list of Found
+    evaluations : int
     """
+    some = int(min(SIZE, (evaluations / 12) ** 0.5))
+    if some < LEAST:
+        return [], 0
     used, finds = 0, []
     rows = quantile_rows(y, ROWS)
     X = np.array([columns[name] for name in names]).T
-    some = int(min(SIZE, max(0, (evaluations / 12) ** 0.5)))
-    pool = enumerate_features(X[rows], int(min(POOL, evaluations / 10)))
-    if not len(pool) or some < 10:
-        return [], 0
+    pool = enumerate_features(X[rows], int(min(POOL, evaluations / 20)))
     features = library(pool, X[rows], y[rows], min(SIMPLE, some // 2), int(min(WIDE, 6 * some)))
     for item in undone(y, offsets=(0.0,)):
-        if item.name not in UNDONE:
+        weights = slopes(item, y) if item.name in UNDONE else None
+        if weights is None or not len(features):
             continue
-        weights = slopes(item, y)
-        if weights is None:
-            continue
-        models, count = _searched(item, weights, pool, features, some, columns, y, names, rows, item.name == "id")
+        wide, t, w = features.at(X[rows]), item.values[rows] * weights[rows], weights[rows]
+        whole = item.name == "id"
+        cost = len(pool) + len(wide) + min(some, len(wide)) ** 2 * (3 if whole else 1) // 2
+        if used + cost > evaluations:
+            break
+        used += cost
+        trees = [(pool.tree(c.first, names),) for c in singles(pool.values, t, w, SINGLES)]
+        trees += _starts(features, wide, some, t, w, names, whole)
+        models, count = _grown(trees, item, weights, features, columns, y, names, evaluations - used)
         used += count
         finds += [find for model in models if (find := _written(model, item, columns, y)) is not None]
     return finds, used
+
+
+def _starts(features, wide, some, t, w, names, whole: bool) -> list[tuple[Tree, ...]]:
+    """The best features, pairs and, where no function is undone, products of two, also with a term beside them."""
+    tree = functools.partial(features.tree, names=names)
+    trees = [(tree(c.first),) for c in singles(wide, t, w, SINGLES)]
+    trees += [(tree(c.first), tree(c.second)) for c in pairs(wide[:some], t, w, PAIRS)]
+    for c in products(wide[:some], t, w, PAIRS) if whole else ():
+        product = ("*", tree(c.first), tree(c.second))
+        trees.append((product, tree(c.second)) if c.both else (product,))
+    return trees
+
+
+def _grown(trees, item: Undone, weights, features: Features, columns, y, names, evaluations: int):
+    """Models of least description length that grow from these sets of terms; evaluations that were used."""
+    fitted = quantile_rows(y, FITTED)
+    few = {name: column[fitted] for name, column in columns.items()}
+    table = Table(few, item.values[fitted] * weights[fitted], weights[fitted], len(y))
+    choices = _choices(features, few, names)
+    states = _best([m for tree in trees if (m := _model(tree, table)) is not None], KEPT)
+    states, used = _refined(states, table, evaluations)
+    best = list(states)
+    for _ in range(DEPTH if item.name == "id" else 1):
+        states = _best(states, BEAM)
+        cost = len(choices.values) * sum(1 + 2 * len(state.trees) for state in states)
+        if used + cost > evaluations:
+            break
+        extended = [model for state in states for model in _extensions(state, choices, table)]
+        states, count = _refined(_best(extended, KEPT), table, evaluations - used - cost)
+        used += cost + count
+        best += states
+    return _best(best, LAST), used
+
+
+def _choices(features: Features, columns, names) -> Choices:
+    values = features.at(np.array([columns[name] for name in names]).T)
+    norm = np.linalg.norm(values, axis=1)
+    good = (np.isfinite(norm) & (norm > 0))[:, None]
+    values = np.where(good, values / np.where(good, norm[:, None], 1.0), 0.0).astype(np.float32)
+    return Choices(values, values**2, functools.partial(features.tree, names=names))
 
 
 def slopes(item: Undone, y) -> np.ndarray | None:
@@ -100,47 +165,8 @@ def slopes(item: Undone, y) -> np.ndarray | None:
     return w / np.sqrt(np.mean(w**2)) if np.isfinite(w).all() and (w > 0).all() else None
 
 
-def _searched(item, weights, pool, features: Features, some, columns, y, names, rows, everything: bool):
-    """Models of one undone target: singles, pairs, and what grows from them."""
-    w = weights[rows]
-    t = item.values[rows] * w
-    wide = features.at(np.array([columns[name][rows] for name in names]).T)
-    values = wide[:some]
-    choices = singles(pool.values, t, w, 40)
-    used = len(pool) + len(wide)
-    found_pairs = pairs(values, t, w, 60)
-    used += len(values) ** 2 // 2
-    trees = [(pool.tree(c.first, names),) for c in choices]
-    trees += [(features.tree(c.first, names),) for c in singles(wide, t, w, 40)]
-    trees += [(features.tree(c.first, names), features.tree(c.second, names)) for c in found_pairs]
-    if everything:
-        for c in products(values, t, w, 60):
-            f, g = features.tree(c.first, names), features.tree(c.second, names)
-            trees.append((("*", f, g), g) if c.both else (("*", f, g),))
-        used += len(values) ** 2
-    fitted = quantile_rows(y, FITTED)
-    few = {name: column[fitted] for name, column in columns.items()}
-    table = Table(few, item.values[fitted] * weights[fitted], weights[fitted], len(y))
-    F = features.at(np.array([few[name] for name in names]).T)
-    norm = np.linalg.norm(F, axis=1)
-    good = np.isfinite(norm) & (norm > 0)
-    F = np.where(good[:, None], F / np.where(good, norm, 1.0)[:, None], 0.0).astype(np.float32)
-    squares = F**2
-    states = _best([m for tree in trees if (m := _model(tree, table)) is not None], KEPT)
-    states, count = _all_refined(states, table)
-    used += count
-    best = list(states)
-    for _ in range(DEPTH if everything else 1):
-        states = _best(states, BEAM)
-        grown = [m for state in states for m in _extensions(state, F, squares, features, names, table)]
-        used += len(F) * sum(1 + 2 * len(state.trees) for state in states)
-        states, count = _all_refined(_best(grown, KEPT), table)
-        used += count
-        best += states
-    return _best(best, LAST), used
-
-
 def _model(trees, table: Table) -> Model | None:
+    """The terms with coefficients and an intercept; None where that is undefined or terms cancel."""
     with np.errstate(all="ignore"):
         made = evaluate(trees, table.columns) * table.weights
     if not np.isfinite(made).all():
@@ -148,33 +174,15 @@ def _model(trees, table: Table) -> Model | None:
     fit = project(np.vstack([table.weights, made]), table.target)
     if fit is None:
         return None
-    total = float(
-        np.mean(
-            (table.target - table.weights * np.average(table.target / table.weights, weights=table.weights**2)) ** 2
-        )
-    )
-    spread = np.sqrt(total)
-    if np.abs(fit.coefficients[1:, None] * made).max(initial=0.0) > 300 * spread:
+    along = (table.weights @ table.target) / (table.weights @ table.weights)
+    total = float(np.mean((table.target - along * table.weights) ** 2))
+    if np.abs(fit.coefficients[1:, None] * made).max(initial=0.0) > CANCEL * np.sqrt(total):
         return None
     error = float(np.mean(fit.residual**2)) / total
-    bits = table.n / 2 * np.log2(error + 1e-20)
-    for tree in trees:
-        bits += NODE_BITS * (size(tree) + 3) + PRECISE + np.log2(table.n) / 2 + _numbers(tree, table.n)
-    return Model(tuple(trees), made, error, bits, fit.residual)
-
-
-def size(tree: Tree) -> int:
-    """Nodes of a tree."""
-    return 1 + sum(size(child) for child in tree[1:])
-
-
-def _numbers(tree: Tree, n: int) -> float:
-    label, *children = tree
-    if not children:
-        return 0.0 if isinstance(label, str) else constant_bits(label, n)
-    if label == "**":
-        return _numbers(children[0], n)
-    return sum(_numbers(child, n) for child in children)
+    # each term has a coefficient, a product and a sum
+    each = sum(tree_bits(tree, table.n) for tree in trees) + len(trees) * (3 * NODE_BITS + fitted_bits(table.n))
+    bits = table.n / 2 * np.log2(error + ROUNDING) + each
+    return Model(tuple(trees), made, error, bits)
 
 
 def _best(models, n: int) -> list[Model]:
@@ -188,50 +196,55 @@ def _best(models, n: int) -> list[Model]:
     return list(kept.values())[:n]
 
 
-def _all_refined(states, table: Table) -> tuple[list[Model], int]:
+def _refined(states, table: Table, evaluations: int) -> tuple[list[Model], int]:
+    """The states and those whose inner constants, fitted, are worth their bits."""
     out, used = list(states), 0
-    base = table.weights[None, :]
     for state in states:
+        if used + STEPS > evaluations:
+            break
+        base = table.weights[None, :]
         trees, error, steps = refined(state.trees, table.columns, table.target, table.weights, base, STEPS)
         used += steps
-        if np.isfinite(error):
-            model = _model(trees, table)
-            if model is not None and model.bits < state.bits:
-                out.append(model)
+        model = _model(trees, table) if np.isfinite(error) else None
+        if model is not None and model.bits < state.bits:
+            out.append(model)
     return _best(out, 2 * KEPT), used
 
 
-def _extensions(state: Model, F, squares, features, names, table: Table) -> Iterator[Model]:
-    """The state with a further term, a term multiplied, or a further term that is a multiple of one."""
-    w = table.weights
-    options: list[tuple[tuple[Tree, ...], np.ndarray, np.ndarray, Tree | None]] = [
-        (state.trees, state.columns, w, None)
-    ]
+def _extensions(state: Model, choices: Choices, table: Table) -> Iterator[Model]:
+    """The state with a further term, with a term multiplied, and with a multiple of a term beside it."""
+    options: list[tuple] = [(state.trees, state.columns, table.weights, None)]
     for i, tree in enumerate(state.trees):
         options.append((state.trees, state.columns, state.columns[i], tree))
         rest = state.trees[:i] + state.trees[i + 1 :]
         options.append((rest, np.delete(state.columns, i, axis=0), state.columns[i], tree))
     for trees, kept, factor, tree in options:
-        fit = project(np.vstack([w, kept]), table.target)
+        fit = project(np.vstack([table.weights, kept]), table.target)
         if fit is None:
             continue
-        factor = factor / np.linalg.norm(factor)
-        size_of = np.linalg.norm(fit.residual) or 1.0
-        norm = squares @ (factor**2).astype(np.float32)
-        along = F @ (factor[:, None] * np.column_stack([fit.residual / size_of, fit.Q])).astype(np.float32)
-        left = norm - np.sum(along[:, 1:] ** 2, axis=1)
-        with np.errstate(all="ignore"):
-            gain = np.nan_to_num(np.where(left > 1e-4 * norm, along[:, 0] ** 2 / left, 0.0))
-        for j in np.argsort(-np.round(gain, 4), kind="stable")[:6]:
-            f = features.tree(int(j), names)
+        gain = _gains(fit, factor / np.linalg.norm(factor), choices)
+        for j in np.argsort(-np.round(gain, 4), kind="stable")[:EXTENSIONS]:
+            f = choices.tree(int(j))
             model = _model((*trees, f if tree is None else ("*", tree, f)), table)
             if model is not None:
                 yield model
 
 
+def _gains(fit: Projection, factor: np.ndarray, choices: Choices) -> np.ndarray:
+    """Share of what a fit leaves that each feature, times a factor, explains."""
+    size = np.linalg.norm(fit.residual) or 1.0
+    along = choices.values @ (factor[:, None] * np.column_stack([fit.residual / size, fit.Q])).astype(np.float32)
+    norm = choices.squares @ (factor**2).astype(np.float32)
+    left = norm - np.sum(along[:, 1:] ** 2, axis=1)
+    with np.errstate(all="ignore"):
+        return np.nan_to_num(np.where(left > 1e-4 * norm, along[:, 0] ** 2 / left, 0.0))
+
+
 def _written(model: Model, item: Undone, columns, y) -> Found | None:
     """The model as an expression, its coefficients fitted on all rows, all constants after a function was undone."""
     weights = slopes(item, y)
+    if weights is None:
+        return None
     rows = np.vstack([evaluate(model.trees, columns), np.ones(len(y))]) * weights
     fit = project(rows, item.values * weights)
     if fit is None:

@@ -23,7 +23,28 @@ def constant_bits(value: float, n: int) -> float:
     >>> constant_bits(2, 1024) < constant_bits(0.5, 1024) < constant_bits(0.4142, 1024) == 9.0
     True
     """
-    return min(number_bits(value), np.log2(n) / 2 + PRECISE)
+    return min(number_bits(value), fitted_bits(n))
+
+
+def fitted_bits(n: int) -> float:
+    """Bits of a constant that is fitted to n rows."""
+    return float(np.log2(n)) / 2 + PRECISE
+
+
+def tree_bits(tree: Tree, n: int) -> float:
+    """Bits of a tree: `NODE_BITS` a node and those of its constants; exponents are none.
+
+    Examples
+    --------
+    >>> tree_bits(("**", ("x",), (2,)), 1024), tree_bits(("*", (0.4142,), ("x",)), 1024)
+    (12.0, 21.0)
+    """
+    label, *children = tree
+    if not children:
+        return NODE_BITS if isinstance(label, str) else NODE_BITS + constant_bits(label, n)
+    if label == "**":
+        return 2 * NODE_BITS + tree_bits(children[0], n)
+    return NODE_BITS + sum(tree_bits(child, n) for child in children)
 
 
 def description(expression: Expression, error: float, n: int) -> float:
