@@ -6,11 +6,12 @@ from pathlib import Path
 
 from rediscover import methods, problem
 from rediscover.expressions import Expression, parse
-from rediscover.metrics.equivalence import equivalent
 from rediscover.methods import Budget
+from rediscover.metrics.equivalence import equivalent
 from rediscover.problems import Task
 from rediscover.search.formula import found
 from rediscover.search.meeting import undone
+from rediscover.search.noisy_pieces import noisy_pieces
 from rediscover.search.noisy_targets import noisy, slopes
 from rediscover.search.short_constants import constant_bits, description, folded, shorter, with_short_constants
 from rediscover.search.term_pairs import pairs, products, singles
@@ -70,7 +71,7 @@ def test_pairs_and_products_by_hand():
     assert (best.first, best.second) == (4, 21) and best.gain == pytest.approx(1, abs=1e-4)
     alone = products(values, 2 * values[3] * values[30] - 1, ones, 5)
     assert not alone[0].both and {alone[0].first, alone[0].second} == {3, 30}
-    both = [c for c in products(values, values[9] * (values[2] + 3), ones, 5) if c.both][0]
+    both = next(c for c in products(values, values[9] * (values[2] + 3), ones, 5) if c.both)
     assert (both.first, both.second) == (2, 9) and both.gain == pytest.approx(1, abs=1e-4)
 
 
@@ -95,3 +96,15 @@ def test_functions_of_numbers_are_numbers():
     assert folded(parse("x*exp(0) + cos(0)*y").tree) == parse("x + y").tree
     assert 1.0 in shorter(0.98) and constant_bits(3, 100) < constant_bits(3.1416, 100)
     assert description(Expression(("x",)), 1e-4, 100) < description(parse("x + 0.1234"), 1e-4, 100)
+
+
+@pytest.mark.parametrize("text", ["where(x + y < 3, x*y, sin(x))", "where(x < 1.5, x**2, 3)"])
+def test_two_pieces_are_found_with_their_border(text):
+    columns, y = table(text, n=800)
+    (find,), used = noisy_pieces(columns, y, ("x", "y"), 10_000_000)
+    assert used <= 10_000_000 and equivalent(find.expression, text, SQUARE)
+
+
+def test_a_smooth_target_is_not_cut():
+    columns, y = table("x + 2*y")
+    assert noisy_pieces(columns, y, ("x", "y"), 10_000_000)[0] == []

@@ -70,7 +70,7 @@ class Choices(NamedTuple):
     tree: Callable[[int], Tree]
 
 
-def noisy(columns, y, names, evaluations: int) -> tuple[list[Found], int]:
+def noisy(columns, y, names, evaluations: int, deep: bool = True) -> tuple[list[Found], int]:
     """Short expressions that explain a target with noise.
 
     First models are features, pairs of features and products of two; they grow by terms and factors. Inner
@@ -83,6 +83,8 @@ def noisy(columns, y, names, evaluations: int) -> tuple[list[Found], int]:
     names : names of the inputs
     evaluations : int
         Most features, pairs of features and fits that are compared.
+    deep : bool
+        Undo functions, and let models grow by more than one term or factor.
 
     Returns
     -------
@@ -98,7 +100,7 @@ def noisy(columns, y, names, evaluations: int) -> tuple[list[Found], int]:
     pool = enumerate_features(X[rows], int(min(POOL, evaluations / 20)))
     features = library(pool, X[rows], y[rows], min(SIMPLE, some // 2), int(min(WIDE, 6 * some)))
     for item in undone(y, offsets=(0.0,)):
-        weights = slopes(item, y) if item.name in UNDONE else None
+        weights = slopes(item, y) if item.name in (UNDONE if deep else UNDONE[:1]) else None
         if weights is None or not len(features):
             continue
         wide, t, w = features.at(X[rows]), item.values[rows] * weights[rows], weights[rows]
@@ -109,7 +111,7 @@ def noisy(columns, y, names, evaluations: int) -> tuple[list[Found], int]:
         used += cost
         trees = [(pool.tree(c.first, names),) for c in singles(pool.values, t, w, SINGLES)]
         trees += _starts(features, wide, some, t, w, names, whole)
-        models, count = _grown(trees, item, weights, features, columns, y, names, evaluations - used)
+        models, count = _grown(trees, item, weights, features, columns, y, names, evaluations - used, deep)
         used += count
         finds += [find for model in models if (find := _written(model, item, columns, y)) is not None]
     return finds, used
@@ -126,22 +128,22 @@ def _starts(features, wide, some, t, w, names, whole: bool) -> list[tuple[Tree, 
     return trees
 
 
-def _grown(trees, item: Undone, weights, features: Features, columns, y, names, evaluations: int):
+def _grown(trees, item: Undone, weights, features: Features, columns, y, names, evaluations: int, deep: bool):
     """Models of least description length that grow from these sets of terms; evaluations that were used."""
     fitted = quantile_rows(y, FITTED)
     few = {name: column[fitted] for name, column in columns.items()}
     table = Table(few, item.values[fitted] * weights[fitted], weights[fitted], len(y))
-    choices = _choices(features, few, names)
-    states = _best([m for tree in trees if (m := _model(tree, table)) is not None], KEPT)
+    choices, kept = _choices(features, few, names), KEPT if deep else KEPT // 3
+    states = _best([m for tree in trees if (m := _model(tree, table)) is not None], kept)
     states, used = _refined(states, table, evaluations)
     best = list(states)
-    for _ in range(DEPTH if item.name == "id" else 1):
+    for _ in range(DEPTH if item.name == "id" and deep else 1):
         states = _best(states, BEAM)
         cost = len(choices.values) * sum(1 + 2 * len(state.trees) for state in states)
         if used + cost > evaluations:
             break
         extended = [model for state in states for model in _extensions(state, choices, table)]
-        states, count = _refined(_best(extended, KEPT), table, evaluations - used - cost)
+        states, count = _refined(_best(extended, kept), table, evaluations - used - cost)
         used += cost + count
         best += states
     return _best(best, LAST), used

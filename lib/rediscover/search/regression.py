@@ -12,6 +12,7 @@ from .enumeration import Pool, enumerate_features
 from .formula import Found, combination, evaluate, found, is_exact, polished, spread
 from .library import library
 from .meeting import meet, quantile_rows, undone
+from .noisy_pieces import noisy_pieces
 from .noisy_targets import noisy
 from .physics import factors, power_law, product, sums
 from .piecewise import piecewise
@@ -31,7 +32,7 @@ FULL = 150_000_000  # evaluations at which the pool has its full size and hardly
 CONFIRMED = 1e-8  # as grammar.EXACT, on further rows
 SMALL_LIBRARY = 8_000
 PIECE_POOL = 60_000  # features for each piece of a piecewise formula
-SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04, "laws": 0.06, "noise": 0.3}
+SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04, "laws": 0.06, "noise": 0.35}
 
 
 @dataclass
@@ -139,6 +140,8 @@ def stages(search: Search) -> Iterator[None]:
     yield from laws(search)
     if len(y) >= FEW:
         search.take(noisy(columns, y, names, search.share("noise")))
+        yield
+        search.take(noisy_pieces(columns, y, names, search.left))
         yield
         search.take(shortest(search))
         yield
