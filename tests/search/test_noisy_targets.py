@@ -12,6 +12,7 @@ from rediscover.problems import Task
 from rediscover.search.formula import found
 from rediscover.search.meeting import undone
 from rediscover.search.noisy_pieces import noisy_pieces
+from rediscover.search.noisy_quotients import noisy_quotients
 from rediscover.search.noisy_targets import noisy, slopes
 from rediscover.search.short_constants import constant_bits, description, folded, shorter, with_short_constants
 from rediscover.search.term_pairs import pairs, products, singles
@@ -108,3 +109,10 @@ def test_two_pieces_are_found_with_their_border(text):
 def test_a_smooth_target_is_not_cut():
     columns, y = table("x + 2*y")
     assert noisy_pieces(columns, y, ("x", "y"), 10_000_000)[0] == []
+
+
+def test_a_quotient_with_noise_loses_the_terms_that_it_does_not_need():
+    columns, y = table("(x**2 - 3*y)/(2 + y**2)")
+    finds, _ = noisy_quotients(columns, y, ("x", "y"))
+    best = min(finds, key=lambda find: description(find.expression, find.error / np.var(y), len(y)))
+    assert equivalent(best.expression, "(x**2 - 3*y)/(2 + y**2)", SQUARE) and len(best.expression.constants) <= 4

@@ -13,6 +13,7 @@ from .formula import Found, combination, evaluate, found, is_exact, polished, sp
 from .library import library
 from .meeting import meet, quantile_rows, undone
 from .noisy_pieces import noisy_pieces
+from .noisy_quotients import noisy_quotients
 from .noisy_targets import noisy
 from .physics import factors, power_law, product, sums
 from .piecewise import piecewise
@@ -27,6 +28,7 @@ ROWS = 1_500  # rows that finds are checked on; a rest is only checked at the en
 PURSUIT_ROWS = 400
 FEW = 40  # rows below which forms with many parts say nothing
 LIBRARY, SIMPLE = 60_000, 2_000
+QUOTIENTS = 2_000  # evaluations that quotients for a target with noise may need
 SHORTENED = 30  # finds whose constants are made short
 FULL = 150_000_000  # evaluations at which the pool has its full size and hardly a stage is cut off
 CONFIRMED = 1e-8  # as grammar.EXACT, on further rows
@@ -141,6 +143,9 @@ def stages(search: Search) -> Iterator[None]:
     if len(y) >= FEW:
         search.take(noisy(columns, y, names, search.share("noise")))
         yield
+        if search.left > QUOTIENTS:
+            search.take(noisy_quotients(columns, y, names))
+            yield
         search.take(noisy_pieces(columns, y, names, search.left))
         yield
         search.take(shortest(search))
