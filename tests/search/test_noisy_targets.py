@@ -102,8 +102,9 @@ def test_functions_of_numbers_are_numbers():
 @pytest.mark.parametrize("text", ["where(x + y < 3, x*y, sin(x))", "where(x < 1.5, x**2, 3)"])
 def test_two_pieces_are_found_with_their_border(text):
     columns, y = table(text, n=800)
-    (find,), used = noisy_pieces(columns, y, ("x", "y"), 10_000_000)
-    assert used <= 10_000_000 and equivalent(find.expression, text, SQUARE)
+    finds, used = noisy_pieces(columns, y, ("x", "y"), 10_000_000)
+    best = min(finds, key=lambda find: description(find.expression, find.error / np.var(y), len(y)))
+    assert used <= 10_000_000 and equivalent(best.expression, text, SQUARE)
 
 
 def test_a_smooth_target_is_not_cut():

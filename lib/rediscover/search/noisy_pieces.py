@@ -6,17 +6,18 @@ Added after the stage for one formula had been scored on surfaces with noise; se
 import numpy as np
 
 from ..expressions import Expression
-from .formula import Found, Tree, found, leaf
+from .formula import Found, Tree, found, leaf, polished
 from .noisy_targets import noisy
 from .piecewise import conditions, simplest_between
 from .polynomials import exponents
 from .short_constants import TRIED, description, with_short_constants
 
-CUTS = np.linspace(0.06, 0.94, 23)  # quantiles of u that are compared
+CUTS = np.linspace(0.06, 0.94, 17)  # quantiles of u that are compared
 FEWEST = 40  # rows on a side
-SPLITS = 1  # conditions whose sides are searched
+SPLITS = 2  # conditions whose sides are searched
 SIDE = 4_000_000  # evaluations for a side, at most
 SHORTENED = 8  # finds of a side whose constants are made short
+RIDGE = 1e-9  # of its coefficients
 DEGREE = 3  # of the polynomial that stands for the formula of a side
 SLACK = 6.0  # bits that a simpler number in the condition may cost
 WORTH = 3.0  # bits for each column that a split must save
@@ -53,6 +54,10 @@ def noisy_pieces(columns, y, names, evaluations: int) -> tuple[list[Found], int]
             used += count
         find = _joined(tree, u, cut, *sides, columns, y)
         finds += [find] if find is not None else []
+        # what is found on one side may hold on both
+        for side in sides:
+            whole = found(side.expression.tree, columns, y, "one of two pieces") if side is not None else None
+            finds += [polished(whole, columns, y)] if whole is not None and np.isfinite(whole.error) else []
     return finds, used
 
 
@@ -70,7 +75,7 @@ def _splits(columns, y, names) -> tuple[list[tuple[Tree, np.ndarray, float]], in
         k = int(np.argmin(scores))
         low, high = few[max(k - 1, 0)], few[min(k + 1, len(few) - 1)]
         between = ordered[(ordered > low) & (ordered < high)]
-        fine = [*between[:: max(1, len(between) // 40)], few[k]]
+        fine = [*between[:: max(1, len(between) // 24)], few[k]]
         best = min((_split(B, y, u, cut), float(cut)) for cut in fine)
         used += len(few) + len(fine)
         out.append((round(best[0] / whole, 9), len(out), tree, u, best[1]))
@@ -85,14 +90,18 @@ def _basis(columns, names) -> np.ndarray:
     X = np.array([columns[name] for name in names])
     powers = exponents(len(names), DEGREE if len(names) < 4 else 1)
     rows = [np.prod(X ** np.array(p)[:, None], axis=0) for p in powers]
-    for x in X:
-        rows += [np.sin(x), np.cos(x), np.sin(2 * x), np.cos(2 * x), np.exp(-np.abs(x) / (np.std(x) or 1.0))]
+    for i, x in enumerate(X):
+        waves = [f(k * x) for k in (1, 2, 3) for f in (np.sin, np.cos)]
+        rows += [*waves, np.exp(-np.abs(x) / (np.std(x) or 1.0))]
+        if len(X) == 2:
+            rows += [wave * X[1 - i] for wave in waves]
     B = np.array(rows)
     return B / np.linalg.norm(B, axis=1)[:, None]
 
 
 def _left(B, y) -> float:
-    c = np.linalg.lstsq(B.T, y, rcond=1e-9)[0]
+    G = B @ B.T
+    c = np.linalg.solve(G + RIDGE * np.trace(G) / len(G) * np.eye(len(G)), B @ y)
     return float(np.sum((y - c @ B) ** 2)) + 1e-300
 
 
