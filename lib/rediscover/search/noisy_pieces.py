@@ -52,7 +52,7 @@ def noisy_pieces(columns, y, names, evaluations: int) -> tuple[list[Found], int]
             side, count = _side({name: column[rows] for name, column in columns.items()}, y[rows], names)
             sides.append(side)
             used += count
-        find = _joined(tree, u, cut, *sides, columns, y)
+        find = _joined(tree, u, sides[0], sides[1], columns, y)
         finds += [find] if find is not None else []
         # what is found on one side may hold on both
         for side in sides:
@@ -64,7 +64,8 @@ def noisy_pieces(columns, y, names, evaluations: int) -> tuple[list[Found], int]
 def _splits(columns, y, names) -> tuple[list[tuple[Tree, np.ndarray, float]], int]:
     """The best cuts of the best conditions, those that save enough, and how many were compared."""
     B = _basis(columns, names)
-    whole, used, out = _left(B, y), 1, []
+    whole, used = _left(B, y), 1
+    out: list[tuple[float, int, Tree, np.ndarray, float]] = []
     for tree in conditions(names):
         u = np.broadcast_to(Expression(tree)(columns), y.shape)
         if not np.isfinite(u).all() or np.ptp(u) == 0:
@@ -126,7 +127,7 @@ def _side(columns, y, names) -> tuple[Found | None, int]:
     return min([*short, *finds], key=length, default=None), used + TRIED * len(short)
 
 
-def _joined(tree: Tree, u, cut, first: Found | None, second: Found | None, columns, y) -> Found | None:
+def _joined(tree: Tree, u, first: Found | None, second: Found | None, columns, y) -> Found | None:
     """Both formulas, with the simplest number in the condition that the data allow."""
     if first is None or second is None:
         return None

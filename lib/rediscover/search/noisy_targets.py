@@ -109,7 +109,7 @@ def noisy(columns, y, names, evaluations: int, deep: bool = True) -> tuple[list[
         if used + cost > evaluations:
             break
         used += cost
-        trees = [(pool.tree(c.first, names),) for c in singles(pool.values, t, w, SINGLES)]
+        trees: list[tuple[Tree, ...]] = [(pool.tree(c.first, names),) for c in singles(pool.values, t, w, SINGLES)]
         trees += _starts(features, wide, some, t, w, names, whole)
         models, count = _grown(trees, item, weights, features, columns, y, names, evaluations - used, deep)
         used += count
@@ -120,7 +120,7 @@ def noisy(columns, y, names, evaluations: int, deep: bool = True) -> tuple[list[
 def _starts(features, wide, some, t, w, names, whole: bool) -> list[tuple[Tree, ...]]:
     """The best features, pairs and, where no function is undone, products of two, also with a term beside them."""
     tree = functools.partial(features.tree, names=names)
-    trees = [(tree(c.first),) for c in singles(wide, t, w, SINGLES)]
+    trees: list[tuple[Tree, ...]] = [(tree(c.first),) for c in singles(wide, t, w, SINGLES)]
     trees += [(tree(c.first), tree(c.second)) for c in pairs(wide[:some], t, w, PAIRS)]
     for c in products(wide[:some], t, w, PAIRS) if whole else ():
         product = ("*", tree(c.first), tree(c.second))

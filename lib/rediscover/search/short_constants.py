@@ -92,7 +92,8 @@ def with_short_constants(find: Found, columns, y, n: int) -> Found:
     n : int
         Rows that the description length counts.
     """
-    expression, fixed, tried = find.expression, set(), 0
+    expression, tried = find.expression, 0
+    fixed: set[int] = set()
     variance = float(np.var(y)) or 1.0
     best = description(expression, find.error / variance, n)
     values = np.array(expression.constants, float)

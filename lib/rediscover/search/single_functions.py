@@ -107,7 +107,7 @@ def one_function(columns, y, names, rows, evaluations: int) -> tuple[list[Found]
     if not target.any():
         return [], 0
     starts, used = _starts(few, Q, target, min(ARGUMENTS, evaluations // (len(RATES) * len(FORMS))))
-    finds = []
+    finds: list[tuple] = []
     for exponent, name, powers, k in starts:
         m = np.prod(few ** np.array(powers)[:, None], axis=0)
         k, error, steps = _rate(k, exponent, FORMS[name], m, Q, target)
@@ -122,7 +122,8 @@ def one_function(columns, y, names, rows, evaluations: int) -> tuple[list[Found]
 
 def _starts(few, Q, target, most: int) -> tuple[list[tuple], int]:
     """(exponent, function, monomial, scale) that leave least of the target, the best first, and how many there were."""
-    scored, used, total = [], 0, float(target @ target)
+    used, total = 0, float(target @ target)
+    scored: list[tuple] = []
     for powers in monomials(len(few), most):
         with np.errstate(all="ignore"):
             m = np.prod(few ** np.array(powers)[:, None], axis=0)
