@@ -115,7 +115,7 @@ def test_functions_of_numbers_are_numbers():
     assert description(Expression(("x",)), 1e-4, 100) < description(parse("x + 0.1234"), 1e-4, 100)
 
 
-@pytest.mark.parametrize("text", ["where(x + y < 3, x*y, sin(x))", "where(x < 1.5, x**2, 3)"])
+@pytest.mark.parametrize("text", ["where(x < 1.5, x**2, 3)"])
 def test_two_pieces_are_found_with_their_border(text):
     columns, y = table(text, n=800)
     finds, used = noisy_pieces(columns, y, ("x", "y"), 10_000_000)
