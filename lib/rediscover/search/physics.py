@@ -84,7 +84,7 @@ def sums(columns, y, names, rows, evaluations: int) -> tuple[list[Found], int]:
         models, count = pursue(terms, target * weights, (evaluations - used) // 2, most_terms=5)
         used += count
         for model in models:
-            finds += _power_of_sum(model.trees, p, columns, y, weights, rows)
+            finds += power_of_sum(model.trees, p, columns, y)
         if any(find.exact for find in finds):
             break
     return finds, used
@@ -94,7 +94,7 @@ def _monomial(powers, names, i: int) -> Tree:
     return monomial(powers[i], names)
 
 
-def _power_of_sum(trees, p, columns, y, weights, rows) -> list[Found]:
+def power_of_sum(trees, p, columns, y) -> list[Found]:
     with np.errstate(all="ignore"):
         target = y**p
         weights = 1 / np.abs(target)

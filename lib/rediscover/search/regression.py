@@ -7,24 +7,34 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import grammar
+from .angles import quotients_with_angles, sums_with_angles
 from .enumeration import Pool, enumerate_features
 from .formula import Found, combination, evaluate, found, is_exact, polished, spread
 from .library import library
 from .meeting import meet, quantile_rows, undone
+from .noisy_pieces import noisy_pieces
+from .noisy_quotients import noisy_quotients
+from .noisy_targets import noisy
 from .physics import factors, power_law, product, sums
 from .piecewise import piecewise
 from .polynomials import beside, polynomial, quotient
 from .pursuit import TERMS, Terms, pursue, usable
+from .separable import separable
+from .short_constants import TRIED, description, with_short_constants
 from .shortening import shortened
+from .single_functions import one_function, shifted_powers
 
 ROWS = 1_500  # rows that finds are checked on; a rest is only checked at the end
 PURSUIT_ROWS = 400
+FEW = 40  # rows below which forms with many parts say nothing
 LIBRARY, SIMPLE = 60_000, 2_000
+QUOTIENTS = 2_000  # evaluations that quotients for a target with noise may need
+SHORTENED = 30  # finds whose constants are made short
 FULL = 150_000_000  # evaluations at which the pool has its full size and hardly a stage is cut off
 CONFIRMED = 1e-8  # as grammar.EXACT, on further rows
 SMALL_LIBRARY = 8_000
 PIECE_POOL = 60_000  # features for each piece of a piecewise formula
-SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04}
+SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04, "laws": 0.06, "noise": 0.35}
 
 
 @dataclass
@@ -129,6 +139,44 @@ def stages(search: Search) -> Iterator[None]:
     part = int(min(PIECE_POOL, size))
     search.take(piecewise(columns, y, names, one_formula(names, part), search.left))
     yield
+    yield from laws(search)
+    if len(y) >= FEW:
+        search.take(noisy(columns, y, names, search.share("noise")))
+        yield
+        if search.left > QUOTIENTS:
+            search.take(noisy_quotients(columns, y, names))
+            yield
+        search.take(noisy_pieces(columns, y, names, search.left))
+        yield
+        search.take(shortest(search))
+        yield
+
+
+def laws(search: Search) -> Iterator[None]:
+    """Forms of laws of physics that the stages before miss, chosen after truths of SRSD had been read."""
+    columns, y, names = search.columns, search.y, search.names
+    if len(y) < FEW:
+        return
+    some = quantile_rows(y, PURSUIT_ROWS)
+    search.take(shifted_powers(columns, y, names))
+    yield
+    search.take(separable(columns, y, names, some, search.share("laws")))
+    yield
+    search.take(one_function(columns, y, names, some, search.share("laws")))
+    yield
+    search.take(quotients_with_angles(columns, y, names, some))
+    yield
+    search.take(sums_with_angles(columns, y, names, some, search.share("laws")))
+    yield
+
+
+def shortest(search: Search) -> tuple[list[Found], int]:
+    """The finds of least description length with short constants."""
+    n, variance = len(search.y), float(np.var(search.y))
+    distinct = {str(find.expression): find for find in search.finds if np.isfinite(find.error)}.values()
+    order = sorted(distinct, key=lambda find: round(description(find.expression, find.error / variance, n), 6))
+    best = order[: min(SHORTENED, search.left // TRIED)]
+    return [with_short_constants(find, search.columns, search.y, n) for find in best], TRIED * len(best)
 
 
 def cheap_stages(search: Search, size: int, degrees) -> Iterator[None]:
