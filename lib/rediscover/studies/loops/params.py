@@ -28,4 +28,4 @@ class WhatTheModelAdds(Parameters):
     systems: Annotated[ProblemIds, of_study("cde")]
     system_methods: MethodNames
     system_evaluations: Count
-    more_evaluations: dict[MethodName, Count] = {}
+    more_evaluations: dict[MethodName, Count]
