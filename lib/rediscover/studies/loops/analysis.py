@@ -8,17 +8,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...methods import Budget
-from ...methods.language_costs import cost
+from ...methods.language_costs import Cost, cost
 from ...report.comparisons import best_printed, paired_test, paired_tests
 from ...report.papers import published
 from ...report.plots import display_name
 from ...report.summaries import interval, next_share
+from ...system import derived
 
 FRAMEWORKS = {"llm_sr": "LLM-SR", "openevolve": "OpenEvolve", "symbolbench_loop": "SymbolBench's loop"}
 PLAIN = "genetic programming"
 PROPOSERS = {"grammar": "random grammar", "genetic": "genetic operators"}
 BEST = "printed, best model"
+PUBLIC = "gpt-3.5-turbo, public runs"
 ARM = ["framework", "proposer"]
 SAMPLES = (1, 25, 50, 100, 200, 400, 700, 1000)  # at which a best error is looked up
 EARLY = 200  # samples after which SurfaceBench sees few improvements
@@ -40,6 +41,7 @@ def arms(frame: pd.DataFrame, grid: Mapping[str, Any]) -> pd.DataFrame:
 
     Examples
     --------
+    >>> from rediscover.methods import Budget
     >>> rows = pd.DataFrame({"method": ["llm_sr", "gplearn"], "settings": [{"proposer": "genetic"}, {}]})
     >>> arms(rows, {"evaluations": {}, "budget": Budget(1000)})[ARM].values.tolist()
     [['LLM-SR', 'genetic operators'], ['genetic programming', 'gplearn, 1,000']]
@@ -51,27 +53,35 @@ def arms(frame: pd.DataFrame, grid: Mapping[str, Any]) -> pd.DataFrame:
     return frame.assign(framework=framework, proposer=stated.where(framework != PLAIN, plain))
 
 
-def by_problem(scored: pd.DataFrame) -> pd.DataFrame:
-    """One row for each arm and problem: shares are means over seeds, errors are medians.
+def by_problem(scored: pd.DataFrame, measures: Iterable[str]) -> pd.DataFrame:
+    """One row for each arm and problem: shares and SR2 are means over seeds, errors are medians.
 
     Parameters
     ----------
     scored : DataFrame
         From `runs.scoring.table`, with `ARM`.
+    measures : of symbolic_accuracy, nmse_release, sr2_id and sr2_ood
+        A failed run adds nothing to a share or to SR2, and its error is infinite.
 
     Returns
     -------
     DataFrame
-        Columns: framework, proposer, subset, problem, and of symbolic_accuracy, nmse_release, sr2_id and sr2_ood those
-        whose scores are there; a failed run adds nothing to SR2.
+        Columns: framework, proposer, subset, problem, and the measures.
     """
-    found = scored.assign(**{f"sr2_{split}": _positive(scored[name]) for split, name in R2.items() if name in scored})
-    how = {"symbolic_accuracy": "mean", "nmse_release": "median", "sr2_id": "mean", "sr2_ood": "mean"}
-    kept = {name: rule for name, rule in how.items() if name in found}
-    return found.groupby([*ARM, "subset", "problem"], sort=False).agg(kept).reset_index()
+    made = {
+        "symbolic_accuracy": lambda: _score(scored, "symbolic_accuracy").fillna(0.0),
+        "nmse_release": lambda: _score(scored, "nmse_release").fillna(np.inf),
+        "sr2_id": lambda: _positive(_score(scored, "r2_trajectories_id")),
+        "sr2_ood": lambda: _positive(_score(scored, "r2_trajectories_ood")),
+    }
+    found = scored.assign(**{name: made[name]() for name in measures})
+    how = {name: "median" if name == "nmse_release" else "mean" for name in measures}
+    return found.groupby([*ARM, "subset", "problem"], sort=False).agg(how).reset_index()
 
 
-R2 = {"id": "r2_trajectories_id", "ood": "r2_trajectories_ood"}
+def _score(scored: pd.DataFrame, name: str) -> pd.Series:
+    """A column of scores; NaN where no run has an answer, and so none has the score."""
+    return scored.get(name, pd.Series(np.nan, scored.index))
 
 
 def _positive(r2: pd.Series) -> pd.Series:
@@ -165,6 +175,8 @@ def _keys(frame: pd.DataFrame) -> list[tuple[str, str]]:
 def tests(values: pd.DataFrame, measures: Iterable[str], plain: Iterable[str]) -> pd.DataFrame:
     """Paired tests, for each framework: genetic operators against the grammar, and against plain searches.
 
+    Errors below `FLOOR` are equal.
+
     Parameters
     ----------
     values : DataFrame
@@ -189,7 +201,9 @@ def tests(values: pd.DataFrame, measures: Iterable[str], plain: Iterable[str]) -
                 for other in others if framework != PLAIN else []:
                     if {ours, other} <= set(wide):
                         pair = wide[[ours, other]].dropna()
-                        rows.append(paired_test(*pair.T.to_numpy(), (ours, other), measure=measure, condition=subset))
+                        pair = pair.clip(lower=FLOOR) if measure == "nmse_release" else pair
+                        about = {"measure": measure, "condition": subset}
+                        rows.append(paired_test(pair[ours], pair[other], (ours, other), **about))
     return paired_tests(rows)
 
 
@@ -217,7 +231,7 @@ def best_so_far(records: pd.DataFrame) -> pd.DataFrame:
                 error = min((error for sample, error in curve if sample <= samples), default=math.inf)
                 about = {name: getattr(run, name) for name in (*ARM, "problem", "seed")}
                 rows.append(about | {"samples": samples, "error": error})
-    return pd.DataFrame(rows, columns=[*ARM, "problem", "seed", "samples", "error"])
+    return pd.DataFrame(rows, columns=[*ARM, "problem", "seed", "samples", "error"]).astype({"error": float})
 
 
 ERRORS: dict[str, Callable[[float], float]] = {  # the mean squared error that a score stands for
@@ -228,6 +242,32 @@ ERRORS: dict[str, Callable[[float], float]] = {  # the mean squared error that a
 
 def _curve(run: Any) -> list:
     return run.candidates[0]["notes"].get("curve", [])
+
+
+def public_runs() -> pd.DataFrame:
+    """Errors of public runs of LLM-SR with a language model (`derive.best_so_far`), as `best_so_far` has ours."""
+    runs = derived.read("loops", "llmsr_runs")
+    problem = runs["problem"] + ", run " + runs["run"].astype(str)
+    about = {"framework": FRAMEWORKS["llm_sr"], "proposer": PUBLIC, "problem": problem, "seed": 0}
+    return runs.assign(**about)[[*ARM, "problem", "seed", "samples", "error"]]
+
+
+def still_to_fall(errors: pd.DataFrame) -> pd.DataFrame:
+    """By how many decades the error of each run still falls after so many samples.
+
+    Parameters
+    ----------
+    errors : DataFrame
+        From `best_so_far` or `public_runs`.
+
+    Returns
+    -------
+    DataFrame
+        Index: framework, proposer, problem, seed; columns: samples.
+    """
+    wide = errors.pivot_table(index=[*ARM, "problem", "seed"], columns="samples", values="error", sort=False)
+    wide = np.log10(wide.sort_index(axis=1).ffill(axis=1))
+    return wide.sub(wide.min(axis=1), axis=0)
 
 
 def later(errors: pd.DataFrame) -> pd.DataFrame:
@@ -246,14 +286,12 @@ def later(errors: pd.DataFrame) -> pd.DataFrame:
         error fell then, median of those; solved, the share of runs at the floor by then.
     """
     rows = {}
-    for key, part in errors.groupby(ARM, sort=False):
-        wide = part.pivot_table(index=["problem", "seed"], columns="samples", values="error", aggfunc="first")
-        early, last = wide[EARLY], wide.min(axis=1)
-        improved = last < (1 - BETTER) * early
-        found = next_share([improved.mean()], wide.index.get_level_values("problem").nunique())
-        fell = np.log10(early[improved] / last[improved])
-        rows[key] = {"runs": len(wide), "improved": found["value"], "low": found["low"], "high": found["high"]}
-        rows[key] |= {"decades": fell.median(), "solved": (early <= FLOOR).mean()}
+    solved = errors.query("samples == @EARLY").groupby(ARM)["error"].apply(lambda error: (error <= FLOOR).mean())
+    for key, part in still_to_fall(errors)[EARLY].groupby(level=ARM, sort=False):
+        improved = part > -np.log10(1 - BETTER)
+        found = next_share([improved.mean()], part.index.get_level_values("problem").nunique())
+        rows[key] = {"runs": len(part), "improved": found["value"], "low": found["low"], "high": found["high"]}
+        rows[key] |= {"decades": part[improved].median(), "solved": solved[key]}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(ARM)
 
 
@@ -277,17 +315,14 @@ def costs(records: pd.DataFrame, model: str) -> pd.DataFrame:
         Index: framework, proposer. Columns: problems, requests, prompt_tokens and completion_tokens (in millions),
         usd, usd_each (a problem).
     """
-    rows = {}
     first = records[(records["seed"] == records["seed"].min()) & (records["status"] == "ok")]
-    for key, part in first[first["framework"] != PLAIN].groupby(ARM, sort=False):
-        single = part[[run.method == "symbolbench_loop" or len(run.solution) == 1 for run in part.itertuples()]]
-        each = pd.DataFrame([cost(run.method, _notes(run), model) for run in single.itertuples()])
-        total = each.sum()
-        millions = {name: total[name] / 1e6 for name in ("prompt_tokens", "completion_tokens")}
-        rows[key] = {"problems": len(each), "requests": int(total["requests"]), **millions}
-        rows[key] |= {"usd": total["usd"], "usd_each": total["usd"] / len(each)}
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(ARM)
-
-
-def _notes(run: Any) -> Mapping[str, Any]:
-    return run.candidates[0]["notes"]
+    each = [
+        {name: getattr(run, name) for name in ARM} | cost(run.method, notes, model)._asdict()
+        for run in first.itertuples()
+        if "requests" in (notes := run.candidates[0]["notes"])  # none were built for a constant
+        and (run.method == "symbolbench_loop" or len(run.solution) == 1)
+    ]
+    grouped = pd.DataFrame(each, columns=[*ARM, *Cost._fields]).groupby(ARM, sort=False)
+    total = grouped.sum().assign(problems=grouped.size())
+    tokens = {name: total[name] / 1e6 for name in ("prompt_tokens", "completion_tokens")}
+    return total.assign(usd_each=total["usd"] / total["problems"], **tokens)
