@@ -1,12 +1,14 @@
 """Runs with a language model from the command line, against a real server on loopback: cost, consent, resume."""
 
 import re
+import shlex
 
 import rediscover as rd
 import test_language_loops as loops
-from rediscover.cli import main
+from rediscover.cli import _parser, main
 from rediscover.methods import Budget
 from rediscover.own import with_model
+from rediscover.system.paths import root
 
 import pytest
 
@@ -65,7 +67,7 @@ def test_a_run_is_scored_and_kept_and_asks_nothing_twice(folder, author):
 def test_a_server_that_fails_is_asked_again_the_next_time(folder, author):
     server = author()
     works, server.behaviours = server.behaviours, (lambda handler: handler.send_error(404),)
-    with pytest.raises(RuntimeError, match="ended with error: Unusable.*404"):
+    with pytest.raises(RuntimeError, match=r"ended with error: Unusable.*404"):
         asked(folder, server)
     server.behaviours = works
     assert asked(folder, server)["status"].tolist() == ["ok"]
@@ -95,6 +97,13 @@ def test_what_cannot_be_run_is_one_sentence(folder, capsys, arguments, said):
     assert main(["run", *arguments, "--model", "m"]) == 2
     shown = capsys.readouterr().err
     assert said in shown and shown.count("\n") == 1
+
+
+def test_the_commands_of_the_documentation_can_be_typed():
+    text = (root() / "docs" / "llm.md").read_text()
+    typed = re.findall(r"^rediscover .*|(?<=`)rediscover [^`]*", text, re.M)
+    options = [_parser().parse_args(shlex.split(line)[1:]) for line in typed]
+    assert len(options) == 4 and options[0].model and set(options[0].problems) == set(options[1].problems)
 
 
 def test_the_command_asks_before_it_sends(folder, author, capsys):
