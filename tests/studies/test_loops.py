@@ -127,7 +127,8 @@ def test_scores_become_errors_by_sample():
     }
     errors = analysis.best_so_far(recorded("openevolve", [[0, 1.0], [2, 9.0]]))
     assert errors["error"].iloc[0] == pytest.approx(0.1) and errors["error"].iloc[-1] == analysis.FLOOR
-    assert analysis.best_so_far(recorded("gplearn", [])).empty
+    assert analysis.best_so_far(recorded("gplearn", [[0, 1.0]])).empty
+    assert analysis.best_so_far(recorded("llm_sr", [])).empty
 
 
 def test_improvement_after_the_early_samples():

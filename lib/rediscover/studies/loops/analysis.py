@@ -92,7 +92,8 @@ def _positive(r2: pd.Series) -> pd.Series:
 
 
 def _share(values: pd.Series) -> dict[str, float]:
-    return next_share([values.mean()], len(values))
+    found = next_share([values.mean()], len(values))
+    return {name: round(value, 12) for name, value in found.items()}  # Wilson's lower end of no share is 0
 
 
 MEASURES: dict[str, tuple[str, Callable]] = {  # what a table shows: score of `by_problem`, and its statistic
@@ -227,7 +228,7 @@ def best_so_far(records: pd.DataFrame) -> pd.DataFrame:
     for run in records.itertuples():
         if run.status == "ok" and run.method in ERRORS and len(run.solution) == 1:
             curve = [(sample, max(FLOOR, ERRORS[run.method](score))) for sample, score in _curve(run)]
-            for samples in SAMPLES:
+            for samples in SAMPLES if curve else ():  # a constant target is answered without a search
                 error = min((error for sample, error in curve if sample <= samples), default=math.inf)
                 about = {name: getattr(run, name) for name in (*ARM, "problem", "seed")}
                 rows.append(about | {"samples": samples, "error": error})
