@@ -6,7 +6,7 @@ import re
 from rediscover.methods import Method, registry
 from rediscover.problems.passages import MODELS, RUBRICS
 from rediscover.report import papers
-from rediscover.report.ledger import CLAIM_VERDICTS, NOT_PRINTED, Judged, as_printed, claim_verdict
+from rediscover.report.ledger import CLAIM_VERDICTS, NOT_PRINTED, Judged, as_printed, claim_verdict, claims
 from rediscover.studies.boolean import claims as boolean
 from rediscover.studies.cde import analysis as cde_analysis
 from rediscover.studies.passages.scores import LEXICAL
@@ -49,6 +49,25 @@ def test_cells_of_numpy_and_pandas_count():
     judged = Judged([np.bool_(True), None, pd.NA, True], "seen")
     assert judged == ("not shown", "seen") and judged.cells == [True, None, None, True]
     assert str(judged) == "not shown (2 of 4 cells): seen"
+
+
+LANGUAGE_MODELS = {
+    "surfaces": {"SB-01", "SB-06", "SB-07", "SB-10", "SB-11", "SB-12", "SB-15"},
+    "cde": {"SY-08", "SY-09", "SY-12", "SY-13", "SY-15"},
+    "boolean": {"SY-14"},
+}
+
+
+@pytest.mark.parametrize("key", LANGUAGE_MODELS)
+def test_a_claim_that_nothing_here_decides_says_what_would_and_at_which_cost(key):
+    takes = studies()[key]["takes"]
+    assert set(takes) == LANGUAGE_MODELS[key] and all("dollars" in text for text in takes.values())
+    untestable = {claim: Judged([], "needs a model") for claim in papers.claims(key).index}
+    findings = claims(key, untestable)["finding"]
+    assert all(findings[claim] == f"needs a model; it takes {text}" for claim, text in takes.items())
+    assert (findings.drop(list(takes)) == "needs a model").all()
+    decided = claims(key, {claim: Judged([True], "seen") for claim in findings.index})
+    assert (decided["finding"] == "seen").all()
 
 
 # ---- a method that was not there

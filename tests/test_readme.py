@@ -96,13 +96,14 @@ def commands():
 
 COMMANDS = commands()
 OWN = "docs/my-method.md"  # whose commands follow each other; tests/test_own.py types them
+MODELS = "docs/llm.md"  # whose commands need a server; tests/test_with_model.py parses them
 NOT_HERE = ("conda", "pip", ".venv/bin/pip", ".venv/bin/dask", ".venv/bin/python")  # another environment, or a cluster
 
 
 @pytest.mark.parametrize("line", COMMANDS)
 def test_every_command_of_every_document_runs(line, tmp_path):
     """make runs dry, everything else as it stands; what needs another environment is known by its program."""
-    if OWN in COMMANDS[line] or "retest" in line:  # an hour; tests/test_reasons.py does a part of it
+    if {OWN, MODELS} & COMMANDS[line] or "retest" in line:  # an hour; tests/test_reasons.py does a part of it
         return
     words = [word for word in shlex.split(line) if not re.match(r"[A-Z]+=\S", word)]
     words = words[3:] if words[0] == "taskset" else words

@@ -6,7 +6,8 @@ import rediscover as rd
 import test_llm
 from rediscover import methods
 from rediscover.llm.client import Records
-from rediscover.methods.symbolbench_loop import STRATEGIES, systems
+from rediscover.methods.symbolbench_loop import STRATEGIES, front, systems
+from rediscover.search.verification_loop import Verified
 
 import pytest
 
@@ -41,8 +42,7 @@ def test_a_whole_run_and_its_replay(played_once, tmp_path, monkeypatch):
     server, method, front = played_once
     assert len(server.seen) == front[0].notes["completions"] == 4
     assert front[0].evaluations == 5 and front[0].notes["failed"] == 1
-    assert {c.notes["skeletons"]["x0"] for c in front} == {"c*x0 + c", "c*x0*x0 + c*x0", "c*sin(x0)", "c*x0**3 + c"}
-    assert front[0].loss == min(c.loss for c in front)
+    assert {c.notes["skeletons"]["x0"] for c in front} == {"c*x0 + c"}  # as good as any, and the simplest
     draws = [r["request"]["draw"] for r in Records(next(tmp_path.rglob("*.jsonl"))).values()]
     assert draws == [0, 1, 0, 1]  # two of the first prompt, two of the one with the pool
     assert told(method.solve(PROBLEM)) == told(front) and len(server.seen) == 4
@@ -52,7 +52,7 @@ def test_a_whole_run_and_its_replay(played_once, tmp_path, monkeypatch):
 
 def test_equations_in_thinking_count_where_they_are_asked_for(played_once, tmp_path, monkeypatch):
     read = played(None, tmp_path, monkeypatch, proposer="recorded", tolerance=2.0, thoughts=True).solve(PROBLEM)
-    assert "c*cos(x0)" in {c.notes["skeletons"]["x0"] for c in read} and read[0].evaluations == 6
+    assert read[0].evaluations == 6
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -88,13 +88,20 @@ def test_systems_of_a_reply(reply, found):
     assert systems(reply, ("x0", "x1")) == found
 
 
+def test_the_front_has_the_best_and_what_is_simpler():
+    pool = [Verified(name, {}, score, size) for name, score, size in [("a", 0.9, 5), ("b", 0.8, 7), ("c", 0.7, 5)]]
+    simplest = Verified("d", {}, 0.1, 1)
+    assert [answer.proposal for answer in front([*pool, simplest])] == ["a", "d"] and front([]) == []
+
+
 @pytest.mark.parametrize("proposer", ["grammar", "genetic"])
 def test_controls(proposer, tmp_path, monkeypatch):
     method = played(None, tmp_path, monkeypatch, proposer=proposer, calls=1)
     assert method.available() is None and method.solve(PROBLEM)[0].notes["requests"] in (1, 2)
-    front = method.solve(PROBLEM)
-    assert told(front) == told(method.solve(PROBLEM)) != told(method.solve(PROBLEM, seed=1))
-    assert front[0].evaluations <= 10 and method.solve(PROBLEM, budget={"evaluations": 3})[0].evaluations == 3
+    found = method.solve(PROBLEM)
+    assert told(found) == told(method.solve(PROBLEM))
+    assert told(method.solve("cde/S024")) != told(method.solve("cde/S024", seed=1))
+    assert found[0].evaluations <= 10 and method.solve(PROBLEM, budget={"evaluations": 3})[0].evaluations == 3
 
 
 @pytest.mark.parametrize("settings", [{"strategy": "long"}, {"fitted": "none"}, {"epochs": 0}, {"proposer": "me"}])

@@ -96,8 +96,8 @@ def _run(options: argparse.Namespace) -> None:
         _check_output(options.out)
     if options.study:
         return _run_study(options)
-    if options.subset or options.profile:
-        raise ValueError("--subset and --profile are for a study: add --study")
+    if options.subset or options.profile or options.model:
+        raise ValueError("--subset, --profile and --model are for a study: add --study")
     if not options.problems:
         raise ValueError("nothing to run: add --study surfaces, or --problems with ids or names of studies")
     ids = [id for name in options.problems for id in (problems(name) if "/" not in name else [name])]
@@ -108,12 +108,20 @@ def _run(options: argparse.Namespace) -> None:
 
 def _run_study(options: argparse.Namespace) -> None:
     from . import own
+    from .own import with_model
     from .runs.schema import to_csv
 
     if options.store or _budget(options):
         raise ValueError("with --study the budget is the study's (--profile), and finished runs are in build/own")
-    chosen = {name: getattr(options, name) for name in ("study", "subset", "profile", "workers")}
-    frame = own.run(options.methods, ids=options.problems or (), seeds=options.seeds or (), **chosen)
+    chosen = {name: getattr(options, name) for name in ("profile", "workers")} | {"seeds": options.seeds or ()}
+    problems = options.problems or ()
+    if options.model:
+        ids = own.chosen_ids(options.study, options.subset, problems)
+        frame = with_model.run(options.methods, options.study, ids, options.model, base_url=options.base_url, **chosen)
+        if frame.empty:
+            return
+    else:
+        frame = own.run(options.methods, options.study, subset=options.subset, ids=problems, **chosen)
     if options.out:
         to_csv(frame, options.out)
     print(own.overview(frame))
@@ -334,6 +342,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--methods", nargs="+", required=True, help="names, file.py:Class or package.module:Class")
     sub.add_argument("--seeds", nargs="+", type=int, help="of data and search (0; with --study the profile's)")
     sub.add_argument("--profile", help="whose budget a study's runs have: smoke, reference or paper")
+    sub.add_argument("--model", help="a language model, as its server knows it, for methods that ask one")
+    sub.add_argument("--base-url", help="its server, up to and including /v1 (OPENAI_BASE_URL)")
     sub.add_argument("--workers", type=int, help="runs at a time (as many as there are processors)")
     sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it")
     sub.add_argument("--out", type=Path, help="write the rows here, as CSV")

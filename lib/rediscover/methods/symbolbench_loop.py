@@ -84,8 +84,11 @@ class SymbolbenchLoop(Endpoint):
             proposals=budget.evaluations,
         )
         picked = loop.select(outcome.pool)
-        curve = [[step.epoch, step.score] for step in outcome.progress if np.isfinite(step.score)]
-        ranked = sorted(outcome.pool, key=lambda answer: answer is not picked)
+        ranked = sorted(front(outcome.pool), key=lambda answer: answer is not picked)
+        curve = list[list[float]]()
+        for step in outcome.progress:
+            if np.isfinite(step.score) and (not curve or step.score > curve[-1][1]):
+                curve.append([step.epoch, step.score])
         return candidates(ranked, outcome, curve, proposer=self.proposer, **spent)
 
     def metered(self, control: loop.Proposer, observed: np.ndarray, spent: Counter) -> loop.Proposer:
@@ -148,6 +151,15 @@ class SymbolbenchLoop(Endpoint):
             for answer in pool[:SHOWN]
         ]
         return self.text("history", pool="\n".join(rows)) if rows else ""
+
+
+def front(pool: Iterable[loop.Verified]) -> list[loop.Verified]:
+    """Answers of a pool that no simpler one reaches, the best first; one of them is the loop's final choice."""
+    kept: list[loop.Verified] = []
+    for answer in pool:
+        if not kept or answer.complexity < kept[-1].complexity:
+            kept.append(answer)
+    return kept
 
 
 def series(states, observed: np.ndarray) -> dict[str, str]:

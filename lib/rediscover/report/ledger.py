@@ -14,7 +14,7 @@ import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
 from ..runs.schema import CLAIMS, LEDGER, check
-from ..system.studies import FOLDER
+from ..system.studies import FOLDER, studies
 from . import papers
 
 VERDICTS = ("reproduced", "differs", "not comparable", "not run")
@@ -270,7 +270,10 @@ def claims(key: str, results: Mapping[str, Judged]) -> pd.DataFrame:
     shares = [_share(one.cells, True) for one in judged]
     out["cells"] = [len(one.cells) for one in judged]
     out[["as_claimed", "low", "high"]] = pd.DataFrame(shares, out.index)
-    out["finding"] = [one[1] for one in judged]
+    takes = studies()[key].get("takes", {})  # what would decide those that nothing here can
+    open_ = {claim for claim, one in zip(table.index, judged, strict=True) if not len(one.cells)}
+    ends = [f"; it takes {takes[claim]}" if claim in open_ & set(takes) else "" for claim in table.index]
+    out["finding"] = [one[1] + end for one, end in zip(judged, ends, strict=True)]
     return check(out, CLAIMS)
 
 

@@ -6,8 +6,6 @@ it was. Before anything is sent the cost is shown and has to be confirmed, unles
 """
 
 import argparse
-import math
-import os
 import sys
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import pandas as pd
 
 from ... import problem, problems
 from ...llm.client import Chat, LlmError
+from ...llm.spending import confirmed, dollars
 from ...methods import llm_text
 from ...metrics import latex
 from . import judge
@@ -44,10 +43,10 @@ def run(options) -> int:
     cost = writer.estimate(prompts, **sampling) + judging.estimate(questions, **judge.SAMPLING)
     print(
         f"{len(prompts)} formulas by {writer.model} and {len(questions)} scores by {judging.model}: "
-        f"{_dollars(cost, '.2f', 'at most about ')}; "
+        f"{dollars(cost, '.2f', 'at most about ')}; "
         f"{len(writer.records)} and {len(judging.records)} replies are recorded already and cost nothing"
     )
-    if not _confirmed():
+    if not confirmed():
         print("generate: nothing was sent; answer y, or set YES=1", file=sys.stderr)
         return 1
     replies = writer.ask_all(prompts, progress="formulas", **sampling)
@@ -60,7 +59,7 @@ def run(options) -> int:
     answers.to_csv(file, index=False)
     print(answers[[*judge.RUBRICS, *scores.TABLE3]].mean().round(3).to_string())
     print(f"{len(answers)} formulas, {(answers['failure'] != '').sum()} failed; {file}")
-    print("spent:", _dollars(writer.spent["usd"] + judging.spent["usd"], ".4f"))
+    print("spent:", dollars(writer.spent["usd"] + judging.spent["usd"], ".4f"))
     return 0
 
 
@@ -68,16 +67,6 @@ def _chat(options, model: str) -> Chat:
     limits = {name: getattr(options, name) for name in ("max_usd", "concurrency", "requests_per_minute", "tries")}
     path = llm_text.records_of(options.records, model)
     return Chat(model, path, mode="record", base_url=options.base_url, **limits)
-
-
-def _confirmed() -> bool:
-    if os.environ.get("YES") == "1":
-        return True
-    return sys.stdin.isatty() and input("go on? [y/N] ").strip().lower() in ("y", "yes")
-
-
-def _dollars(amount: float, digits: str, before: str = "") -> str:
-    return "an unknown price" if math.isnan(amount) else f"{before}{amount:{digits}} US dollars"
 
 
 def _answer(passage, reply) -> dict:
