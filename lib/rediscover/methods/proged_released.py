@@ -34,8 +34,11 @@ class ProgedReleased(Proged):
     A candidate is a system. It is drawn again where an equation has no variable, and left out where its equations
     have more than `max_constants` constants together, as most have with three states or four. Candidates are
     ordered by the R2 of their solution, from the first held-out state to choose the grammar, then from the first
-    state of the record. Other than there, constants are fitted to derivatives, and a solution may take
-    `steps` evaluations of its right-hand side.
+    state of the record. Other than there, constants are fitted to derivatives.
+
+    Attributes
+    ----------
+    steps : evaluations of its right-hand side that a solution may take.
     """
 
     steps: int = 5_000
