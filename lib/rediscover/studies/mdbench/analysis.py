@@ -15,7 +15,7 @@ from ...runs import scoring
 from ...runs.schema import read_csv
 
 # Methods of the paper; sindy_cross is ours.
-GENETIC = ("gplearn", "operon", "pysr")
+GENETIC = ("gplearn", "operon", "pysr", "regularised_evolution")
 LINEAR = ("sindy", "esindy", "pdefind", "bayesian", "wsindy", "ewsindy")
 SYSTEMS_OF_FIGURE_2 = tuple(f"pdes/{name}" for name in ("advection", "burgers", "kdv", "ks", "ad", "heat_1d"))
 ROUNDING = 1e-9
