@@ -248,8 +248,8 @@ def test_a_guide_sees_the_front_and_the_worst_of_each_population(tmp_path):
     ],
 )
 def test_lists_of_texts(reply, found):
-    begin = time.monotonic()
-    assert strings(reply) == found and time.monotonic() - begin < 1
+    begin = time.process_time()
+    assert strings(reply) == found and time.process_time() - begin < 1
 
 
 @pytest.fixture
