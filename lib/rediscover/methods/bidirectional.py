@@ -12,7 +12,7 @@ from ..search.formula import Found, is_exact
 from ..search.level_sets import null_combination
 from ..search.regression import CONFIRMED, regress
 from ..search.right_hand_sides import right_hand_sides
-from ..search.short_constants import description
+from ..search.short_constants import NODE_BITS, ROUNDING, description
 from ..search.sparse_regression import Rows
 from ..search.subsets import combinations, eliminations, solved
 from . import Budget, Candidate, Unsupported, join
@@ -23,10 +23,8 @@ from .wsindy import WeakForm
 HELD_OUT = 0.2  # share of the training rows on which candidates are compared where the study has no such rows
 MOST_HELD_OUT = 500
 FRONT = 10  # models of each state that are kept
-NODE_BITS = 4.0  # of the description of a node: one of about 16 symbols
 BOXES = 200  # integrals against bumps
 RESOLVED = 0.01  # residual, over the time derivative, below which nothing is learnt from a field on a grid
-ROUNDING = 1e-20  # mean squared error, relative to the target's variance, below which there is none
 
 
 @dataclass(frozen=True)
