@@ -10,7 +10,7 @@ from .params import Surfaces
 
 def grids(p: Surfaces) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`: ``clean``, without noise; ``noise``, some (or the explicit ones) at several levels."""
-    methods = build_methods(p.methods, max_rows=p.max_rows)
+    methods = build_methods(p.methods, max_rows=p.max_rows, settings=p.settings)
     clean = [problem(id, sampler=p.sampler) for id in p.surfaces or problems("surfaces")]
     explicit = [surface for surface in clean if surface.subset == "explicit"]
     noisy = [problem(id, sampler=p.sampler) for id in p.noise_surfaces] or explicit

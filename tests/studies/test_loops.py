@@ -1,0 +1,167 @@
+"""What the study of proposers computes, on cases worked by hand, and what it plans."""
+
+import math
+
+import rediscover as rd
+from factories import runs_frame, scores_frame
+from rediscover.methods import Budget
+from rediscover.params import read
+from rediscover.report.facts import one
+from rediscover.studies.loops import analysis
+from rediscover.studies.loops.facts import place
+from rediscover.studies.loops.grids import built, grids
+from rediscover.system.paths import root
+
+import numpy as np
+import pandas as pd
+import pytest
+
+GRID = {"evaluations": {"operon": 500}, "budget": Budget(100)}
+GRAMMAR, GENETIC = ({"proposer": name} for name in ("grammar", "genetic"))
+
+
+def parameters(**changed):
+    return read(root() / "params" / "70_what_the_model_adds.yaml", "reference", **changed)
+
+
+def test_each_proposer_is_a_method_of_its_own():
+    methods = built(["llm_sr", "operon"], ["grammar", "genetic"], 200)
+    assert [m.settings.get("proposer") for m in methods] == ["grammar", "genetic", None]
+    assert all(m.settings["max_rows"] == 200 and not m.available() for m in methods)
+
+
+def test_the_reference_profile_is_the_papers_samples_on_all_problems():
+    planned = grids(parameters())
+    surfaces, systems = planned["surfaces"], planned["systems"]
+    assert (len(surfaces["problems"]), surfaces["budget"].evaluations) == (183, 1000)
+    assert (len(systems["problems"]), systems["budget"].evaluations) == (156, 2500)
+    assert planned["surfaces, more"]["seeds"] == [0]  # as notebook 10 has recorded
+    assert "surfaces, more" not in grids(parameters(more_evaluations={}))
+
+
+def test_arms_of_loops_have_a_proposer_and_plain_searches_their_evaluations():
+    frame = runs_frame({"method": ["openevolve", "operon", "gplearn"], "settings": [GENETIC, {}, {}], "problem": "a/1"})
+    assert analysis.arms(frame, GRID)[analysis.ARM].values.tolist() == [
+        ["OpenEvolve", "genetic operators"],
+        ["genetic programming", "Operon, 500"],
+        ["genetic programming", "gplearn, 100"],
+    ]
+
+
+def scored(**columns):
+    """Two surfaces by two proposers and two seeds: columns of eight values."""
+    rows = [
+        {"problem": f"surfaces/{name}", "subset": "explicit", "method": "llm_sr", "settings": settings, "seed": seed}
+        for settings in (GRAMMAR, GENETIC)
+        for name in "AB"
+        for seed in (0, 1)
+    ]
+    scores = pd.DataFrame(columns).to_dict("records")
+    return analysis.arms(scores_frame([row | score for row, score in zip(rows, scores, strict=True)]), GRID)
+
+
+def test_a_problem_has_one_number_over_seeds():
+    accuracy, error = [0, 0, 0, 0, 1, 0, 1, 1], [1, 3, math.inf, math.inf, 2, 4, 0, math.inf]
+    frame = scored(symbolic_accuracy=map(float, accuracy), nmse_release=error)
+    found = analysis.by_problem(frame, ["symbolic_accuracy", "nmse_release"])
+    assert found["symbolic_accuracy"].tolist() == [0, 0, 0.5, 1]
+    assert found["nmse_release"].tolist() == [2, math.inf, 3, math.inf]
+    table = analysis.summarised(found)
+    share = one(table, proposer="genetic operators", measure="symbolic accuracy")
+    assert share["value"] == 0.75 and share["n"] == 2 and share["low"] < 0.75 < share["high"]
+    mean = one(table, proposer="genetic operators", measure="mean NMSE")
+    assert mean["value"] == 3  # of what is finite
+
+
+def test_a_failed_run_adds_nothing_to_sr2_and_scores_that_nobody_has_are_the_worst():
+    frame = scored(r2_trajectories_id=[1.0, np.nan, -3.0, 0.5, 1.0, 1.0, -math.inf, 1.0])
+    assert analysis.by_problem(frame, ["sr2_id"])["sr2_id"].tolist() == [50, 25, 100, 50]
+    nothing = analysis.by_problem(frame, ["symbolic_accuracy", "nmse_release", "sr2_ood"])
+    assert nothing[["symbolic_accuracy", "sr2_ood"]].eq(0).all(axis=None) and np.isinf(nothing["nmse_release"]).all()
+
+
+def test_what_is_printed_stands_first_and_is_the_best_of_the_models():
+    printed = analysis.printed_surfaces()
+    best = one(printed, framework="LLM-SR", subset="explicit", measure="symbolic accuracy")
+    assert (best["value"], best["model"]) == (0.30, "GPT4o-mini")
+    assert one(printed, framework="LLM-SR", subset="explicit", measure="mean NMSE")["value"] == 2.38
+    frame = scored(symbolic_accuracy=[1.0] * 8)
+    value, low, _ = analysis.beside(analysis.summarised(analysis.by_problem(frame, ["symbolic_accuracy"])), printed)
+    own = [key for key in value.index if key[0] == "LLM-SR"]
+    assert own[0][1] == analysis.BEST and len(own) == 3
+    assert math.isnan(low.loc[own[0]].iloc[0]) and low.loc[own[1]].iloc[0] < 1
+
+
+def test_the_best_printed_loop_is_over_models_and_prompts():
+    printed = analysis.printed_systems()
+    best = one(printed, subset="1", measure="SR2, in distribution")
+    assert best["value"] == 99.0 and best["model"].startswith("Qwen2.5-14B")
+    assert len(printed) == 8 and not printed["model"].str.contains("PySR|ProGED|ODEformer").any()
+
+
+def test_errors_below_the_floor_are_equal_in_a_test():
+    frame = scored(nmse_release=[1.0, 1.0, 1e-12, 1e-12, 0.5, 0.5, 1e-30, 1e-30])
+    tests = analysis.tests(analysis.by_problem(frame, ["nmse_release"]), ["nmse_release"], ["gplearn, 100"])
+    (row,) = tests.to_dict("records")  # no gplearn here
+    assert (row["n_pairs"], row["n_zeros"], row["rank_biserial"]) == (2, 1, -1)
+    assert (row["a"], row["b"]) == ("LLM-SR, genetic operators", "LLM-SR, random grammar")
+
+
+def recorded(method, curve, **notes):
+    found = {"solution": {"z": "x"}, "notes": {"curve": curve} | notes}
+    frame = runs_frame([{"method": method, "settings": GENETIC, "solution": {"z": "x"}, "candidates": [found]}])
+    return analysis.arms(frame, GRID)
+
+
+def test_scores_become_errors_by_sample():
+    errors = analysis.best_so_far(recorded("llm_sr", [[0, -4.0], [30, -2.0], [500, -1.0]]))
+    assert errors.set_index("samples")["error"].to_dict() == {
+        1: 4,
+        25: 4,
+        50: 2,
+        100: 2,
+        200: 2,
+        400: 2,
+        700: 1,
+        1000: 1,
+    }
+    errors = analysis.best_so_far(recorded("openevolve", [[0, 1.0], [2, 9.0]]))
+    assert errors["error"].iloc[0] == pytest.approx(0.1) and errors["error"].iloc[-1] == analysis.FLOOR
+    assert analysis.best_so_far(recorded("gplearn", [[0, 1.0]])).empty
+    assert analysis.best_so_far(recorded("llm_sr", [])).empty
+
+
+def test_improvement_after_the_early_samples():
+    slow, fast = recorded("llm_sr", [[0, -4.0], [500, -0.4]]), recorded("llm_sr", [[0, -4.0], [5, -1e-12]])
+    frame = analysis.best_so_far(pd.concat([slow, fast.assign(problem="toys/2")]))
+    (row,) = analysis.later(frame).to_dict("records")
+    assert (row["runs"], row["improved"], row["solved"]) == (2, 0.5, 0.5) and row["decades"] == pytest.approx(1)
+    assert analysis.still_to_fall(frame).min(axis=1).eq(0).all()
+
+
+def test_public_runs_are_read_and_each_ends_at_its_best():
+    runs = analysis.public_runs()
+    assert runs["problem"].nunique() == 13 and (runs["error"] > analysis.FLOOR).all()
+    left = analysis.still_to_fall(runs)
+    assert left.iloc[:, -1].eq(0).all() and (left.diff(axis=1).iloc[:, 1:] <= 1e-12).all(axis=None)
+
+
+def test_costs_are_of_the_first_seed_and_of_prompts_that_were_built():
+    run = recorded("openevolve", [], requests=1000, request_tokens=2_000_000)
+    constant = recorded("openevolve", [])
+    other = run.assign(seed=1)
+    (row,) = analysis.costs(pd.concat([run, constant, other]), "gpt-4o-mini").to_dict("records")
+    assert (row["problems"], row["requests"], row["prompt_tokens"]) == (1, 1000, 2.0)
+    assert row["usd"] == row["usd_each"] == pytest.approx(2 * 0.15 + 0.6 * 0.6)  # 600 tokens a reply, estimated
+    assert analysis.costs(constant, "gpt-4o-mini").empty
+
+
+def test_a_control_says_what_a_model_would_have_been_sent():
+    surface = rd.problem("surfaces/TFS4", n_train=50)
+    front = rd.method("openevolve", proposer="grammar").solve(surface, budget={"evaluations": 5})
+    assert front[0].notes["requests"] == 5 and front[0].notes["request_tokens"] > 5 * 200
+
+
+@pytest.mark.parametrize(("value", "where"), [(0.3, "above"), (0.2, "inside"), (0.05, "below")])
+def test_places(value, where):
+    assert place(value, 0.1, 0.2) == where
