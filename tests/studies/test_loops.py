@@ -147,13 +147,35 @@ def test_public_runs_are_read_and_each_ends_at_its_best():
 
 
 def test_costs_are_of_the_first_seed_and_of_prompts_that_were_built():
-    run = recorded("openevolve", [], requests=1000, request_tokens=2_000_000)
-    constant = recorded("openevolve", [])
+    run = recorded("openevolve", [], requests=1000, request_tokens=2_000_000).assign(problem="surfaces/TFS4")
+    constant = recorded("openevolve", []).assign(problem="surfaces/TFS4")
     other = run.assign(seed=1)
     (row,) = analysis.costs(pd.concat([run, constant, other]), "gpt-4o-mini").to_dict("records")
-    assert (row["problems"], row["requests"], row["prompt_tokens"]) == (1, 1000, 2.0)
-    assert row["usd"] == row["usd_each"] == pytest.approx(2 * 0.15 + 0.6 * 0.6)  # 600 tokens a reply, estimated
+    assert (row["runs"], row["requests"], row["prompt_tokens"]) == (1, 1000, 2_000_000)
+    assert row["usd_each"] == pytest.approx(2 * 0.15 + 0.6 * 0.6)  # 600 tokens a reply, estimated
+    assert row["searches"] == 153 + 3 * 30 and row["usd"] == pytest.approx(row["usd_each"] * 243)  # three coordinates
     assert analysis.costs(constant, "gpt-4o-mini").empty
+
+
+def test_a_system_is_one_search_of_a_loop_and_one_for_each_state_of_a_table():
+    run = recorded("symbolbench_loop", [], requests=10, request_tokens=1000).assign(problem="odes/3")
+    assert analysis.costs(run, "gpt-4o-mini")["searches"].item() == 63
+    table = run.assign(method="sga", framework="SGA")
+    assert analysis.costs(table, "gpt-4o-mini")["searches"].item() == 23 + 28 * 2 + 10 * 3 + 2 * 4
+
+
+def test_passages_are_one_request_each():
+    (row,) = analysis.prompted("gpt-4o-mini").to_dict("records")
+    assert row["runs"] == row["searches"] == len(rd.problems("passages")) and row["requests"] == 1
+    assert row["usd"] == pytest.approx((row["prompt_tokens"] * 0.15 + 250 * 0.6) * row["runs"] / 1e6, rel=1e-3)
+
+
+def test_frameworks_are_priced_with_a_control_where_they_are_accepted():
+    planned = grids(parameters(priced={"lasr": 100, "gp_llm_judge": 10}))
+    proposers = {name: grid["methods"][0].proposer for name, grid in planned.items() if name.startswith("priced")}
+    assert proposers == {"priced, lasr": "grammar", "priced, gp_llm_judge": "genetic"}
+    studies = {each.id.partition("/")[0] for each in planned["priced, gp_llm_judge"]["problems"]}
+    assert studies == {"cde", "boolean"} and planned["priced, lasr"]["budget"].evaluations == 100
 
 
 def test_a_control_says_what_a_model_would_have_been_sent():

@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...llm.tokens import tokens_in
+from ...methods import method
 from ...methods.language_costs import Cost, cost
+from ...methods.llm_text import prompt
+from ...problems import problem, problems
 from ...report.comparisons import best_printed, paired_test, paired_tests
 from ...report.papers import published
 from ...report.plots import display_name
@@ -16,11 +20,19 @@ from ...report.summaries import interval, next_share
 from ...system import derived
 
 FRAMEWORKS = {"llm_sr": "LLM-SR", "openevolve": "OpenEvolve", "symbolbench_loop": "SymbolBench's loop"}
+OTHERS = {
+    "sga": "SGA",
+    "lasr": "LaSR",
+    "icsr": "ICSR",
+    "gp_llm_seeded": "SymbolBench's predictor",
+    "gp_llm_judge": "SymbolBench's judge",
+}
 PLAIN = "genetic programming"
 PROPOSERS = {"grammar": "random grammar", "genetic": "genetic operators"}
 BEST = "printed, best model"
 PUBLIC = "gpt-3.5-turbo, public runs"
 ARM = ["framework", "proposer"]
+PRICED = ["framework", "study", "proposer"]
 SAMPLES = (1, 25, 50, 100, 200, 400, 700, 1000)  # at which a best error is looked up
 EARLY = 200  # samples after which SurfaceBench sees few improvements
 FLOOR = 1e-9  # errors below it are equal: OpenEvolve's score, -log10(error + 1e-9), hardly tells them apart
@@ -46,7 +58,7 @@ def arms(frame: pd.DataFrame, grid: Mapping[str, Any]) -> pd.DataFrame:
     >>> arms(rows, {"evaluations": {}, "budget": Budget(1000)})[ARM].values.tolist()
     [['LLM-SR', 'genetic operators'], ['genetic programming', 'gplearn, 1,000']]
     """
-    framework = frame["method"].map(lambda name: FRAMEWORKS.get(name, PLAIN))
+    framework = frame["method"].map(lambda name: (FRAMEWORKS | OTHERS).get(name, PLAIN))
     spent = frame["method"].map(lambda name: grid["evaluations"].get(name, grid["budget"].evaluations))
     plain = frame["method"].map(display_name) + spent.map(", {:,}".format)
     stated = frame["settings"].map(lambda settings: PROPOSERS.get(settings.get("proposer", "")))
@@ -300,9 +312,10 @@ def later(errors: pd.DataFrame) -> pd.DataFrame:
 
 
 def costs(records: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Cost of each framework with a model, by the prompts that the runs with a control have built (first seed).
+    """Cost of each framework and study with a model, by the prompts that runs with a control have built (first seed).
 
-    Runs on problems with several outputs are left out: their notes count the last output only.
+    A method of tables searches for each output of a problem by itself, the others for a problem as a whole. Where a
+    run has several searches, its notes are of the last.
 
     Parameters
     ----------
@@ -313,17 +326,38 @@ def costs(records: pd.DataFrame, model: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: framework, proposer. Columns: problems, requests, prompt_tokens and completion_tokens (in millions),
-        usd, usd_each (a problem).
+        Index: framework, study, proposer. Columns: runs, of which the next are means; requests, prompt_tokens,
+        completion_tokens and usd_each of a search; searches of the whole study, and usd for all of them.
     """
     first = records[(records["seed"] == records["seed"].min()) & (records["status"] == "ok")]
     each = [
-        {name: getattr(run, name) for name in ARM} | cost(run.method, notes, model)._asdict()
+        {"framework": run.framework, "study": run.problem.partition("/")[0], "proposer": run.proposer}
+        | {"method": run.method}
+        | cost(run.method, notes, model)._asdict()
         for run in first.itertuples()
         if "requests" in (notes := run.candidates[0]["notes"])  # none were built for a constant
-        and (run.method == "symbolbench_loop" or len(run.solution) == 1)
     ]
-    grouped = pd.DataFrame(each, columns=[*ARM, *Cost._fields]).groupby(ARM, sort=False)
-    total = grouped.sum().assign(problems=grouped.size())
-    tokens = {name: total[name] / 1e6 for name in ("prompt_tokens", "completion_tokens")}
-    return total.assign(usd_each=total["usd"] / total["problems"], **tokens)
+    return _whole(pd.DataFrame(each, columns=[*PRICED, "method", *Cost._fields]))
+
+
+def prompted(model: str) -> pd.DataFrame:
+    """As `costs`, of the prompted model of SciText2Eq: one request for each passage that is here."""
+    name = "llm_text"
+    about = {"framework": "prompted model", "study": "passages", "proposer": "as sent", "method": name}
+    asked = [tokens_in(prompt(problem(id))) for id in problems("passages")]
+    counts = [cost(name, {"requests": 1, "request_tokens": tokens}, model) for tokens in asked]
+    return _whole(pd.DataFrame([about | count._asdict() for count in counts]))
+
+
+def _whole(each: pd.DataFrame) -> pd.DataFrame:
+    grouped = each.groupby([*PRICED, "method"], sort=False)
+    found = grouped.mean().rename(columns={"usd": "usd_each"}).assign(runs=grouped.size())
+    found = found.reset_index("method")
+    studies = found.index.get_level_values("study")
+    found["searches"] = [_searches(*key) for key in zip(found["method"], studies, strict=True)]
+    return found.assign(usd=found["usd_each"] * found["searches"]).drop(columns="method")
+
+
+def _searches(name: str, study: str) -> int:
+    by_output = hasattr(method(name), "max_rows")
+    return sum(len(problem(id).outputs) if by_output else 1 for id in problems(study))

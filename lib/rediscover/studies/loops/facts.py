@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from ...report.facts import Interval, one, setting, table
-from .analysis import BEST, FRAMEWORKS, PLAIN, PROPOSERS, PUBLIC, printed_surfaces, printed_systems
+from .analysis import BEST, FRAMEWORKS, PLAIN, PRICED, PROPOSERS, PUBLIC, printed_surfaces, printed_systems
 
 NOTEBOOK = "70_what_the_model_adds"
 ON_SURFACES = ("llm_sr", "openevolve")
@@ -15,13 +15,14 @@ SPLITS = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}
 def facts() -> dict[str, Any]:
     """Name -> value, or value and form."""
     studies = table("loops_by_problem")["problem"].drop_duplicates().str.partition("/")[0].value_counts()
-    costs = table("loops_costs").set_index(["framework", "proposer"])
-    usd = costs["US dollars, gpt-4o-mini"].xs(PROPOSERS["genetic"], level="proposer")
+    costs = table("loops_costs").set_index(PRICED)["US dollars, gpt-4o-mini"]
+    usd = costs.xs(PROPOSERS["genetic"], level="proposer")
     surfaces = {name: _framework(FRAMEWORKS[name]) for name in ON_SURFACES}
     widths = [found["explicit"]["genetic"][0] for found in surfaces.values()]
     return surfaces | {
         "surfaces": studies["surfaces"],
         "seeds": (len(setting(NOTEBOOK, "seeds")), "word"),
+        "system_seeds": (len(setting(NOTEBOOK, "system_seeds")), "word"),
         "samples": setting(NOTEBOOK, "evaluations"),
         "systems": {
             "count": studies["cde"],
@@ -31,8 +32,8 @@ def facts() -> dict[str, Any]:
         "operon": _plain("Operon", "operon"),
         "tests": _tests(),
         "later": _later(),
-        "cost": {name: (usd[FRAMEWORKS[name]], 2) for name in ON_SURFACES}
-        | {"systems": (usd[FRAMEWORKS["symbolbench_loop"]], 2)},
+        "cost": {name: (usd[FRAMEWORKS[name], "surfaces"], 2) for name in ON_SURFACES}
+        | {"systems": (usd[FRAMEWORKS["symbolbench_loop"], "cde"], 2)},
         "widest": (max(interval.high - interval.low for interval in widths), ".2f"),
     }
 

@@ -10,12 +10,14 @@ from ...problems import problem, problems
 from ...report.comparisons import build_methods
 from .params import WhatTheModelAdds
 
+DATA = {"causal": {"series_from": "equations"}}  # of whom the released series are not needed
+
 
 def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``surfaces`` and ``systems``, and of both with more evaluations for some methods."""
+    """Arguments of `runs.grid`: ``surfaces`` and ``systems``, both with more evaluations, and by method ``priced``."""
     surfaces = [problem(id, sampler=p.sampler) for id in p.surfaces or problems("surfaces")]
     systems = [problem(id) for id in p.systems or problems("cde")]
-    on_systems = {**p.work, "budget": replace(p.budget, evaluations=p.system_evaluations)}
+    on_systems = {**p.work, "seeds": p.system_seeds, "budget": replace(p.budget, evaluations=p.system_evaluations)}
     more = {**p.work, "seeds": p.seeds[:1], "evaluations": p.more_evaluations}
     planned = {
         "surfaces": {"problems": surfaces, "methods": built(p.methods, p.proposers, p.max_rows), **p.work},
@@ -25,7 +27,22 @@ def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
         if names := [name for name in of if name in p.more_evaluations]:
             methods = build_methods(names, max_rows=rows)
             planned[f"{where}, more"] = {"problems": planned[where]["problems"], "methods": methods, **more}
-    return planned
+    chosen = [problem(id, **DATA.get(id.partition("/")[0], {})) for id in p.priced_problems]
+    for name, evaluations in p.priced.items():
+        asking = control(name)
+        where = {"problems": [each for each in chosen if isinstance(each, asking.accepts)], "methods": [asking]}
+        budget = {"budget": replace(p.budget, evaluations=evaluations), "evaluations": {}}
+        planned[f"priced, {name}"] = where | more | budget
+    return {name: grid for name, grid in planned.items() if grid["problems"]}
+
+
+def control(name: str) -> Method:
+    """A method with the grammar in the model's place, or genetic operators where it has no grammar."""
+    [method] = build_methods([name])
+    try:
+        return replace(method, proposer="grammar")
+    except ValueError:
+        return replace(method, proposer="genetic")
 
 
 def built(names: Iterable[str], proposers: Sequence[str], max_rows: int | None = None) -> list[Method]:
