@@ -44,13 +44,19 @@ def linear_terms(skeleton: str) -> tuple[list, bool]:
     >>> linear_terms("c*x1*exp(-c*x0) + c*x0/(c + x0) + c")
     ([x0**2, x1*exp(x0)], True)
     """
+    terms, intercept = _linear_terms(skeleton)
+    return [*terms], intercept
+
+
+@functools.lru_cache(maxsize=1 << 14)  # a loop proposes the same equation again and again
+def _linear_terms(skeleton: str) -> tuple[tuple, bool]:
     import sympy
 
     numbered, _ = _numbered(parse(skeleton).tree, first=1, numbers=True)
     expanded = sympy.expand(Expression(numbered).sympy())
     struck = _strike(expanded)
     left = [] if struck is None else [term.as_coeff_Mul()[1] for term in sympy.Add.make_args(struck)]
-    return sorted(left, key=sympy.default_sort_key), len(left) < len(sympy.Add.make_args(expanded))
+    return tuple(sorted(left, key=sympy.default_sort_key)), len(left) < len(sympy.Add.make_args(expanded))
 
 
 def _strike(node):

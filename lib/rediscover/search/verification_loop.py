@@ -183,6 +183,7 @@ class SkeletonVerifier:
             raise ValueError(f"fit must be one of {', '.join(FITS)}, got {fit!r}")
         self.problem, self.fit, self.evaluations = problem, FITS[fit], evaluations
         self.observed, self.t = problem.observed(seed), problem.times()
+        self.known: dict[tuple[str, ...], float] = {}  # R2 of solutions: many skeletons have the same
 
     def __call__(self, answer: Mapping[str, str]) -> Verified | None:
         """State -> skeleton; None where it cannot be read or fitted."""
@@ -194,11 +195,26 @@ class SkeletonVerifier:
 
     def scored(self, skeletons: Mapping[str, str], solution: Mapping[str, str]) -> Verified:
         """Skeletons with constants that were found elsewhere."""
-        equations = {state: parse(text) for state, text in solution.items()}
+        texts = tuple(solution.values())
+        if texts not in self.known:
+            self.known[texts] = self.r2({state: parse(text) for state, text in solution.items()})
+        return Verified(skeletons, solution, self.known[texts], sum(map(operations, skeletons.values())))
+
+    def r2(self, equations: Mapping[str, Expression]) -> float:
+        """Of their integration from the initial state, against the observed states."""
         initial = self.problem.initial_state()
         states = simulate(equations, initial, self.t, solver=SOLVER, evaluations=self.evaluations)
-        operations = sum(parse(text).sympy().count_ops() for text in skeletons.values())
-        return Verified(skeletons, solution, r2_trajectories(states, self.observed), operations)
+        return r2_trajectories(states, self.observed)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def operations(skeleton: str) -> int:
+    """Operations of a skeleton, as SymPy counts them.
+
+    >>> operations("c*x0 + c")
+    2
+    """
+    return parse(skeleton).sympy().count_ops()
 
 
 @dataclass(frozen=True)
