@@ -30,9 +30,9 @@ def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
     chosen = [problem(id, **DATA.get(id.partition("/")[0], {})) for id in p.priced_problems]
     for name, evaluations in p.priced.items():
         asking = control(name)
-        where = {"problems": [each for each in chosen if isinstance(each, asking.accepts)], "methods": [asking]}
+        accepted = [each for each in chosen if isinstance(each, asking.accepts)]
         budget = {"budget": replace(p.budget, evaluations=evaluations), "evaluations": {}}
-        planned[f"priced, {name}"] = where | more | budget
+        planned[f"priced, {name}"] = {"problems": accepted, "methods": [asking], **more, **budget}
     return {name: grid for name, grid in planned.items() if grid["problems"]}
 
 
