@@ -13,9 +13,9 @@ from rediscover.cli import main
 from rediscover.expressions import parse
 from rediscover.methods.sklearn_adaptor import from_sklearn
 from rediscover.own import kept
+from rediscover.own.head_to_head import Comparison
 from rediscover.problems import STUDIES
 from rediscover.report import shown
-from rediscover.report.head_to_head import Comparison
 from rediscover.runs import predictions
 from rediscover.runs.schema import PAIRED_TEST, read_csv
 from rediscover.studies import asked

@@ -16,10 +16,10 @@ import pandas as pd
 from .. import runs
 from ..methods import Candidate, Method, give, method, registry
 from ..problems import did_you_mean, problem_of, problems
-from ..report.head_to_head import Comparison, cell
 from ..runs import predictions
 from ..studies import asked
 from ..system.studies import owner, shown
+from .head_to_head import Comparison, cell
 from .kept import answers, class_name, folder, keep, place, profile_of, scored
 
 __all__ = ["compare", "new", "run", "show"]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import jinja2
 
-from ..report.head_to_head import NOTE, Comparison, cell
+from ..own.head_to_head import NOTE, Comparison, cell
 from ..report.tables import Output
 from ..runs.schema import to_csv
 

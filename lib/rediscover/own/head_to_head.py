@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..report import plots
+from ..report.comparisons import paired_test, paired_tests
+from ..report.summaries import interval
+from ..report.tables import number
 from ..runs.scoring import metric, worst
-from . import plots
-from .comparisons import paired_test, paired_tests
-from .summaries import interval
-from .tables import number
 
 if TYPE_CHECKING:  # loaded on first use
     from matplotlib.figure import Figure
