@@ -1,5 +1,6 @@
 """Genetic programming with a language model as judge or as predictor: played by a real server, and without one."""
 
+import dataclasses
 import json
 import random
 
@@ -10,11 +11,12 @@ from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.llm.client import MissingRecord
 from rediscover.llm.tokens import tokens_in
-from rediscover.methods import gp_llm_judge, gp_llm_seeded, gplearn_steps
+from rediscover.methods import gp_llm_judge, gp_llm_seeded, gplearn_steps, planted_genes
 from rediscover.methods.gplearn_released import GplearnReleased
 from rediscover.methods.language_costs import cost
 from rediscover.methods.logicgep import Evolution, LogicGEP, express
 from rediscover.methods.questions import Questions
+from rediscover.metrics.boolean import f1_pooled, next_states, rules_equivalent
 from rediscover.numerics.boolean_minimisation import bits
 from rediscover.problems import Task
 
@@ -241,6 +243,117 @@ def test_controls_of_the_predictor(proposer, tmp_path):
     assert method.available() is None and front[0].notes["requests"] == 3
     assert loops.told(front) == loops.told(method.solve(EQUATION))
     assert cost("gp_llm_seeded", front[0].notes, "gpt-4o-mini").usd > 0
+
+
+RULES = [
+    json.dumps({"eq": "; ".join(f"{node} <- {rule}" for node in rd.problem(NETWORK).outputs)})
+    for rule in ("x1", "x2 & !x1", "x1 ^ x2")
+]
+
+
+def test_a_run_on_a_network_and_its_replay(author, tmp_path, monkeypatch):
+    monkeypatch.setattr(loops, "reply_to", lambda prompt: RULES[len(prompt) % 3])
+    server = author()
+    front = seeded(tmp_path / "a", matched=2.0).solve(NETWORK)
+    notes, nodes = front[0].notes, len(rd.problem(NETWORK).outputs)
+    assert notes["completions"] == len(server.seen) == 4 and notes["bred"] == 3
+    assert notes["gp_evaluations"] == 3 * nodes * 15 * 16 and front[0].evaluations == 7
+    assert set(front[0].solution) == set(rd.problem(NETWORK).outputs) and front[0].loss < 0.3
+    told = loops.told(front)
+    assert loops.told(seeded(tmp_path / "b", matched=2.0).solve(NETWORK)) == told
+    assert loops.replies(tmp_path / "a") == loops.replies(tmp_path / "b") and len(server.seen) == 8
+    for variable in loops.PLACES:
+        monkeypatch.delenv(variable)
+    assert loops.told(seeded(tmp_path / "a", "recorded", matched=2.0).solve(NETWORK)) == told
+    with pytest.raises(MissingRecord):
+        seeded(tmp_path / "a", "recorded", matched=2.0).solve(NETWORK, seed=1)
+
+
+def test_a_run_on_a_network_that_broke_off_asks_nothing_twice(author, tmp_path, monkeypatch):
+    replies = [RULES[0], None]
+
+    def breaks(prompt):
+        reply = replies.pop(0) if replies else RULES[1]
+        if reply is None:
+            raise RuntimeError  # the server hangs up
+        return reply
+
+    monkeypatch.setattr(loops, "reply_to", breaks)
+    monkeypatch.setattr(test_llm.llm, "PAUSE", 0.01)
+    server = author()
+    front = seeded(tmp_path, matched=2.0).solve(NETWORK)
+    assert front[0].notes["completions"] == len(loops.replies(tmp_path)) == len(server.seen) - 1 == 4
+    assert loops.told(seeded(tmp_path, matched=2.0).solve(NETWORK)) == loops.told(front) and len(server.seen) == 5
+
+
+@pytest.mark.parametrize(
+    ("rule", "gene"),
+    [
+        ("a", "a"),
+        ("!a & (b | c)", "&!|abc"),
+        ("a & b & !c | c", "|&c&!abc"),
+        ("a ^ b", "&!|&abab"),
+        ("!a -> b", "|!b!a"),
+        ("a & b | b & c | a & c", "||&&&acabbc"),
+        ("a & b & a & c & a & b & c", None),  # six functions
+        ("!(a ^ b) & c", None),  # the fifth is beyond the head
+        ("a & 1", None),
+        ("a &", None),
+    ],
+)
+def test_rules_as_genes(rule, gene):
+    assert planted_genes.gene_of(rule, 5) == (gene and tuple(gene))
+    if gene:
+        whole, wanted = parse(express((*gene, *"a" * 6)), logic=True), parse(rule, logic=True)
+        assert rules_equivalent({"x": whole}, {"x": wanted}) == 1.0
+
+
+def planted(seeds, node=5, generations=15, seed=1):
+    train = rd.problem(NETWORK).data(0)["train"]
+    columns = {name: bits(train.X[:, i]) for i, name in enumerate(rd.problem(NETWORK).inputs)}
+    settings = dataclasses.replace(gp_llm_seeded.GENES, generations=generations)
+    rng = random.Random(seed)
+    return planted_genes.Planted(seeds, settings, columns, bits(train.y[:, node]), len(train.y), rng)
+
+
+def test_the_fitness_of_a_gene_is_its_f1_and_few_operations():
+    train, names = rd.problem(NETWORK).data(0)["train"], rd.problem(NETWORK).inputs
+    run = planted([])
+    for gene in (("x9", *["x1"] * 10), ("&", "x9", "!", "x1", *["x1"] * 7), ("|", "!", "x2", "x3", *["x1"] * 7)):
+        predicted = next_states({"x": parse(express(gene), logic=True)}, train.X, names)
+        assert run.fitness(gene) == (f1_pooled(predicted, train.y[:, [5]]), -sum(s in "&|!" for s in gene))
+
+
+def test_rules_of_the_pool_are_among_the_first_genes():
+    law = "!x3 & x9 | x3 & x6"
+    run = planted([law, "x1 & 1", "z", "x2"])
+    first = run.first(15)
+    assert len(first) == 15 and {len(gene) for gene in first} == {11}
+    assert [express(gene) for gene in first[:2]] == ["((!x3 & x9) | (x3 & x6))", "x2"]
+    best = planted([law], generations=1).run()
+    assert run.fitness(best)[0] >= run.fitness(first[0])[0] > planted([]).fitness(planted([]).first(1)[0])[0]
+    assert planted([]).first(15) == Evolution(*arguments_of(planted([]))).first(15)
+
+
+def arguments_of(run):
+    return run.settings, run.columns, run.target, run.n, random.Random(1)
+
+
+@pytest.mark.parametrize("proposer", ["grammar", "genetic"])
+def test_controls_of_the_predictor_on_networks(proposer, tmp_path):
+    told = {}
+    for seeding in ("paper", "released"):
+        method = seeded(tmp_path, proposer, epochs=4, matched=2.0, seeding=seeding)
+        front = method.solve(NETWORK)
+        told[seeding] = loops.told(front)
+        assert front[0].notes["requests"] == 4 and told[seeding] == loops.told(method.solve(NETWORK))
+    assert told["paper"] != told["released"]
+    assert cost("gp_llm_seeded", front[0].notes, "gpt-4o-mini").usd > 0
+
+
+def test_the_predictor_is_not_for_graphs(tmp_path):
+    with pytest.raises(methods.Unsupported, match="gp_llm_seeded does not treat problems of the kind series"):
+        seeded(tmp_path, "grammar").solve(rd.problem("causal/C007", series_from="equations"))
 
 
 @pytest.mark.parametrize("settings", [{"seeding": "none"}, {"strategy": "long"}, {"epochs": 0}])

@@ -6,7 +6,8 @@ import rediscover as rd
 import test_llm
 from rediscover import methods
 from rediscover.llm.client import Records
-from rediscover.methods.symbolbench_loop import STRATEGIES, front, systems
+from rediscover.methods.symbolbench_forms import systems
+from rediscover.methods.symbolbench_loop import STRATEGIES, front
 from rediscover.search.verification_loop import Verified
 
 import pytest
@@ -108,3 +109,79 @@ def test_controls(proposer, tmp_path, monkeypatch):
 def test_settings_that_cannot_be(settings):
     with pytest.raises(ValueError, match="symbolbench_loop: "):
         methods.method("symbolbench_loop", **settings)
+
+
+# ---- networks and graphs
+
+NETWORK, GRAPH = rd.problem("boolean/B01"), rd.problem("causal/C007", series_from="equations")
+TRUTH = json.dumps({"eq": "; ".join(f"{node} <- {rule}" for node, rule in NETWORK.truth.items())})
+SAME = json.dumps({"eq": "; ".join(f"{node} <- {node}" for node in NETWORK.outputs)})
+PAST = '{"scm": "x0 <- x1_(lag=1) | x1 <- x0_(lag=1)"}'
+ONE = '{"scm": "x0 <- x0_(lag=1) | x1 <- x0_(lag=1), x1_(lag=1)"}'
+
+
+@pytest.mark.parametrize(
+    ("problem", "first", "last"), [(NETWORK, SAME, TRUTH), (GRAPH, f"{PAST} and {{'scm': 'x0 <- z'}}", ONE)]
+)
+def test_whole_runs_end_at_the_tolerance_and_are_replayed(problem, first, last, serve, tmp_path, monkeypatch):
+    server = serve(test_llm.good(first), test_llm.good(last))
+    method = played(server, tmp_path, monkeypatch, calls=1, epochs=9)
+    front = method.solve(problem)
+    assert len(server.seen) == front[0].notes["completions"] == 2 and front[0].loss < 0.05
+    assert front[0].notes["failed"] == (problem is GRAPH) and "skeletons" not in front[0].notes
+    assert [c.loss for c in front] == sorted(c.loss for c in front)
+    told = [[dict(c.solution), c.loss, c.complexity, dict(c.notes) | {"proposer": ""}] for c in front]
+    replay = played(None, tmp_path, monkeypatch, proposer="recorded", calls=1, epochs=9).solve(problem)
+    assert told == [[dict(c.solution), c.loss, c.complexity, dict(c.notes) | {"proposer": ""}] for c in replay]
+    assert len(server.seen) == 2
+    scores = rd.score(problem, front[0])
+    if problem is NETWORK:
+        assert scores["rules_equivalent"] == scores["f1_pooled_id"] == 1.0
+    else:
+        assert front[0].solution["x1"] == (("x0", 1), ("x1", 1)) and front[0].complexity == 3
+        assert scores["ci_score_effective"] == pytest.approx(1 - front[0].loss)
+
+
+@pytest.mark.parametrize("proposer", ["grammar", "genetic"])
+@pytest.mark.parametrize("problem", [NETWORK, GRAPH])
+def test_controls_of_networks_and_graphs(proposer, problem, tmp_path, monkeypatch):
+    method = played(None, tmp_path, monkeypatch, proposer=proposer, epochs=4, matched=2.0)
+    found = method.solve(problem)
+    assert found == method.solve(problem) and found[0].evaluations == 40 and found[0].notes["requests"] == 8
+    assert found != method.solve(problem, seed=1)
+    assert method.solve(problem, budget={"evaluations": 3})[0].evaluations == 3
+    json.dumps([dict(found[0].notes), found[0].solution], allow_nan=False)
+
+
+def test_genetic_operators_find_better_rules_than_the_grammar():
+    losses = {
+        proposer: methods.method("symbolbench_loop", proposer=proposer, epochs=8).solve(NETWORK)[0].loss
+        for proposer in ("grammar", "genetic")
+    }
+    assert losses["genetic"] < 0.25 < losses["grammar"]
+
+
+@pytest.mark.parametrize(("problem", "rounds"), [(NETWORK, 50), (GRAPH, 50), (rd.problem(PROBLEM), 51)])
+def test_rounds_of_rules_and_graphs_are_fifty_at_most(problem, rounds):
+    settings = {"epochs": 51, "calls": 1, "samples": 1, "matched": 2.0, "tolerance": 2.0, "strategy": "naive"}
+    method = methods.method("symbolbench_loop", proposer="grammar", **settings)
+    assert method.solve(problem)[0].notes["requests"] == rounds
+
+
+def test_the_partial_score_is_another_search():
+    for scored in ("released", "partial"):
+        method = methods.method("symbolbench_loop", proposer="genetic", scored=scored, epochs=3, matched=2.0)
+        best = method.solve(GRAPH)[0]
+        name = {"released": "ci_score_effective", "partial": "ci_score_partial"}[scored]
+        assert rd.score(GRAPH, best)[name] == pytest.approx(1 - best.loss)
+
+
+def test_settings_of_rules_and_graphs_leave_records_of_equations_as_they_are():
+    assert not {"matched", "scored"} & set(methods.method("symbolbench_loop").settings)
+    changed = methods.method("symbolbench_loop", matched=0.9, scored="partial")
+    assert changed.settings["matched"] == 0.9 and methods.method(changed.name, **changed.settings) == changed
+
+
+def test_no_such_score():
+    with pytest.raises(ValueError, match="symbolbench_loop: scored is one of 'released', 'partial', got 'best'"):
+        methods.method("symbolbench_loop", scored="best")

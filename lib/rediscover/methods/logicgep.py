@@ -65,7 +65,7 @@ class Evolution:
     def run(self) -> tuple[str, ...]:
         """The best gene."""
         size, elites = self.settings.population, self.settings.elites
-        genes = [tuple(self.symbol(i) for i in range(self.length)) for _ in range(size)]
+        genes = self.first(size)
         for _ in range(self.settings.generations):
             # of equals the first that was drawn wins, so that no place in the population is favoured
             chosen = [
@@ -74,6 +74,10 @@ class Evolution:
             ]
             genes = sorted(genes, key=self.fitness, reverse=True)[:elites] + self.vary(chosen)
         return max(genes, key=self.fitness)
+
+    def first(self, size: int) -> list[tuple]:
+        """The genes that the search begins with."""
+        return [tuple(self.symbol(i) for i in range(self.length)) for _ in range(size)]
 
     def below(self, n: int) -> int:
         """A random number from 0 to n - 1."""

@@ -1,19 +1,20 @@
-"""SymbolBench's loop around a language model, for systems of differential equations."""
+"""SymbolBench's loop around a language model: for differential equations, Boolean networks and causal graphs."""
 
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..llm.tokens import tokens_in
-from ..problems import InitialValueProblem, generator
+from ..problems import InitialValueProblem, Series, Transitions, generator
 from ..search import verification_loop as loop
+from ..search.graph_proposals import SCORES
 from . import Budget, Candidate
-from .endpoint import RUN, Endpoint, texts
+from .endpoint import CONTROLS, RUN, Endpoint, texts
+from .symbolbench_forms import Equations, Form, Graphs, Rules
 from .verification_loop import candidates
 
 STRATEGIES = {
@@ -22,28 +23,34 @@ STRATEGIES = {
     "context": ("task", "described", "data", "history", "form"),
     "cot": ("task", "described", "data", "history", "form", "reasoned"),
 }
-SHOWN, DECIMALS = 5, 3  # rows of the pool; of the observed values
-BLOCK = re.compile(r"\{[^{}]*\}")
-EQUATIONS = re.compile(r"""["']eq["']\s*:\s*(?:"([^"]*)"|'([^']*)')""")
 
 
 @dataclass(frozen=True)
 class SymbolbenchLoop(Endpoint):
-    """Skeletons by a model, verified by integration, the best shown to it again.
+    """Answers by a model, verified on the training data, the best shown to it again.
 
-    Strategies differ in the prompt: 'naive' has the form of an answer only, 'base' the best five as well, 'context'
-    meanings of the states and the observed series, 'cot' asks for a reason too. The controls are those of
-    `rediscover.search.verification_loop`. Other than in the released code, the rows of the pool are shown in full
-    (there they are cut off after 50 characters), and there is no judge of reasons (it is off there).
+    Skeletons of equations are fitted, integrated and compared by R2; the least complex of the good ones is chosen.
+    Rules of networks are compared by F1 on the transitions, causal graphs by the CI-score of the released code; the
+    best is chosen. That score looks at children with exactly one parent only: a graph without one is no answer, nor one
+    where such a child or its parent never changes (`rediscover.search.graph_proposals`).
+
+    Strategies differ in the prompt: 'naive' has the form of an answer only, 'base' the best five (graphs: ten) as well,
+    'context' meanings of the variables and the observed data, 'cot' asks for a reason too. The controls put random
+    answers or genetic operators in the model's place. Other than in the released code, the rows of the pool are shown
+    in full (there they are cut off after 50 characters), variables of causal graphs have their own meanings (there
+    mostly those of another model), and there is no judge of reasons (it decides nothing there but ties).
 
     Attributes
     ----------
     strategy : 'naive', 'base', 'context' or 'cot'.
-    epochs, calls, samples : rounds at most, replies in a round, and systems that each is asked for. The released code
-        makes 5 calls, its runs made about one; `Budget.evaluations` bounds all systems.
+    epochs, calls, samples : rounds at most (of rules and graphs no more than 50), replies in a round, and answers that
+        each is asked for. The released code makes 5 calls, its runs made about one; `Budget.evaluations` bounds all
+        answers.
     tolerance : R2 that ends the loop.
-    thoughts : whether equations in a model's thinking count as answers, as in the released code.
-    fitted : how constants are found, 'released' (linear coefficients, rounded) or 'integral'.
+    thoughts : whether answers in a model's thinking count, as in the released code.
+    fitted : how constants of equations are found, 'released' (linear coefficients, rounded) or 'integral'.
+    matched : F1 of rules or CI-score of a graph that ends the loop; the released runs on networks had 0.9.
+    scored : CI-score that is maximised, 'released', or 'partial', which the paper defines.
 
     References
     ----------
@@ -57,100 +64,123 @@ class SymbolbenchLoop(Endpoint):
     tolerance: float = 0.99
     thoughts: bool = False
     fitted: str = "released"
+    matched: float = 0.95
+    scored: str = "released"
     name: ClassVar[str] = "symbolbench_loop"
     reference: ClassVar[str] = "after the verification loop of SymbolBench (2025)"
-    accepts: ClassVar[tuple[type, ...]] = (InitialValueProblem,)
+    accepts: ClassVar[tuple[type, ...]] = (InitialValueProblem, Transitions, Series)
     texts: ClassVar[dict] = texts(__file__)
 
     def __post_init__(self):
-        self.check(strategy=tuple(STRATEGIES), fitted=tuple(loop.FITS))
+        self.check(strategy=tuple(STRATEGIES), fitted=tuple(loop.FITS), scored=tuple(SCORES))
         if min(self.epochs, self.calls, self.samples) < 1:
             raise ValueError(f"{self.name}: epochs, calls and samples must be at least 1")
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Those that equations do not have are left out at their defaults, so that recorded runs stay what they are."""
+        plain = {"matched": SymbolbenchLoop.matched, "scored": SymbolbenchLoop.scored}
+        return {name: value for name, value in super().settings.items() if (name, value) not in plain.items()}
+
+    def form(self, problem: Any, seed: int) -> Form:
+        """What kind of answer a problem has."""
+        if isinstance(problem, Transitions):
+            return Rules(problem, seed, self.matched)
+        if isinstance(problem, Series):
+            return Graphs(problem, seed, self.matched, self.scored)
+        return Equations(problem, seed, self.tolerance, self.fitted)
+
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
-        each, spent = self.calls * self.samples, Counter[str]()
-        controls: dict[str, loop.Proposer] = {"grammar": loop.Grammar(each), "genetic": loop.Genetic(each)}
-        if self.proposer in controls:
-            propose = self.metered(controls[self.proposer], problem.observed(seed), spent)
-        else:
-            propose = self.model_proposer(problem, seed, spent)
+        form, spent = self.form(problem, seed), Counter[str]()
         outcome = loop.search(
             problem,
-            propose,
-            loop.SkeletonVerifier(problem, fit=self.fitted, seed=seed),
-            epochs=self.epochs,
+            self.proposing(form, spent),
+            form.verifier(),
+            epochs=int(min(self.epochs, form.most)),
             rng=generator(seed, problem.id, self.name),
-            tolerance=self.tolerance,
+            tolerance=form.tolerance,
             proposals=budget.evaluations,
         )
-        picked = loop.select(outcome.pool)
+        picked = form.select(outcome.pool)
         ranked = sorted(front(outcome.pool), key=lambda answer: answer is not picked)
         curve = list[list[float]]()
         for step in outcome.progress:
             if np.isfinite(step.score) and (not curve or step.score > curve[-1][1]):
                 curve.append([step.epoch, step.score])
-        return candidates(ranked, outcome, curve, proposer=self.proposer, **spent)
+        found = candidates(ranked, outcome, curve, proposer=self.proposer, **spent)
+        return found if isinstance(form, Equations) else list(map(without_skeletons, found))
 
-    def metered(self, control: loop.Proposer, observed: np.ndarray, spent: Counter) -> loop.Proposer:
+    def proposing(self, form: Form, spent: Counter) -> loop.Proposer:
+        """The model or what is in its place; what it takes is counted."""
+        if self.proposer not in CONTROLS:
+            return self.model_proposer(form, spent)
+        return self.metered(form.controls(self.calls * self.samples)[self.proposer], form, spent)
+
+    def metered(self, control: loop.Proposer, form: Form, spent: Counter) -> loop.Proposer:
         """A control that counts what a model in its place would have been sent."""
 
         def propose(context: loop.Context) -> Iterable[Any]:
-            tokens = tokens_in(self.prompt(context, observed))
+            tokens = tokens_in(self.prompt(context, form))
             spent.update(requests=self.calls, request_tokens=self.calls * tokens)
             return control(context)
 
         return propose
 
-    def model_proposer(self, problem: Any, seed: int, spent: Counter) -> loop.Proposer:
+    def model_proposer(self, form: Form, spent: Counter) -> loop.Proposer:
         """A proposer that asks for so many replies in each round, and counts them."""
-        ask, asked, observed = self.asking(problem.id), Counter[str](), problem.observed(seed)
+        ask, asked = self.asking(form.problem.id), Counter[str]()
 
-        def propose(context: loop.Context) -> list[dict[str, str]]:
-            messages = self.prompt(context, observed)
-            key, answers = json.dumps(messages), list[dict[str, str]]()
+        def propose(context: loop.Context) -> list:
+            messages = self.prompt(context, form)
+            key, answers = json.dumps(messages), list[Any]()
             for _ in range(self.calls):
-                reply = ask(messages, seed * RUN + asked[key])
+                reply = ask(messages, form.seed * RUN + asked[key])
                 asked[key] += 1
                 counts = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
                 spent.update(completions=1, **counts)
-                text = "\n".join([reply.thought if self.thoughts else "", reply.text or ""])
-                answers += systems(text, problem.inputs)
+                answers += form.read("\n".join([reply.thought if self.thoughts else "", reply.text or ""]))
             return answers
 
         return propose
 
-    def prompt(self, context: loop.Context, observed: np.ndarray) -> list[dict]:
+    def prompt(self, context: loop.Context, form: Form) -> list[dict]:
         """The user message that shows a pool."""
-        states, meanings = context.problem.inputs, context.problem.meanings
-        example = json.dumps({"eq": " | ".join(f"c*{state} + c" for state in states), "dim": len(states)})
+        states, names, dim = ", ".join(form.asked), ", ".join(form.problem.inputs), len(form.asked)
         parts: dict[str, Callable[[], str]] = {
-            "task": lambda: self.text("task", dim=len(states), states=", ".join(states)),
-            "described": lambda: self.listed("described", meanings={s: meanings.get(s, "") for s in states}),
-            "data": lambda: self.listed("data", series=series(states, observed)),
-            "history": lambda: self.history(context.pool, states),
-            "form": lambda: self.text("form", count=self.samples, states=", ".join(states), example=example),
-            "reasoned": lambda: self.text("reasoned"),
+            "task": lambda: self.text(f"task_{form.name}", dim=dim, states=states, names=names),
+            "described": lambda: self.described(form),
+            "data": lambda: self.text(f"data_{form.name}", series=form.data, names=names) if form.data else "",
+            "history": lambda: self.history(context.pool, form),
+            "form": lambda: self.text(f"form_{form.name}", count=self.samples, states=states, example=form.example),
+            "reasoned": lambda: self.text(f"reasoned_{form.name}"),
         }
         written = [parts[part]() for part in STRATEGIES[self.strategy]]
         return [{"role": "user", "content": "\n\n".join(filter(None, written))}]
 
-    def listed(self, key: str, **lines: dict[str, str]) -> str:
-        """A text with a line for each state, or nothing where nothing is known."""
-        ((blank, values),) = lines.items()
-        known = "\n".join(f"{state}: {value}" for state, value in values.items() if value)
-        return self.text(key, **{blank: known}) if known else ""
+    def described(self, form: Form) -> str:
+        """What the variables stand for, and the field; nothing where nothing is known."""
+        meanings = {name: form.problem.meanings.get(name, "") for name in form.problem.inputs}
+        known = "\n".join(f"{name}: {meaning}" for name, meaning in meanings.items() if meaning)
+        field = self.text(f"domain_{form.name}", domain=form.domain) if form.domain else ""
+        return "\n\n".join(filter(None, [field, known and self.text(f"described_{form.name}", meanings=known)]))
 
-    def history(self, pool, states) -> str:
+    def history(self, pool: Iterable[loop.Verified], form: Form) -> str:
+        """The best of a pool, nothing while it is empty."""
         rows = [
             self.text(
-                "row",
+                f"row_{form.name}",
                 score=f"{answer.score:.4f}",
                 complexity=int(answer.complexity),
-                equations=" | ".join(answer.proposal[state] for state in states),
+                answer=form.written(answer.proposal),
             )
-            for answer in pool[:SHOWN]
+            for answer in list(pool)[: form.shown]
         ]
-        return self.text("history", pool="\n".join(rows)) if rows else ""
+        return self.text(f"history_{form.name}", pool="\n".join(rows)) if rows else ""
+
+
+def without_skeletons(candidate: Candidate) -> Candidate:
+    """The candidate without a note of what was proposed, where that is the answer."""
+    return replace(candidate, notes={name: note for name, note in candidate.notes.items() if name != "skeletons"})
 
 
 def front(pool: Iterable[loop.Verified]) -> list[loop.Verified]:
@@ -160,28 +190,3 @@ def front(pool: Iterable[loop.Verified]) -> list[loop.Verified]:
         if not kept or answer.complexity < kept[-1].complexity:
             kept.append(answer)
     return kept
-
-
-def series(states, observed: np.ndarray) -> dict[str, str]:
-    return {
-        state: ", ".join(f"{value:.{DECIMALS}f}" for value in column)
-        for state, column in zip(states, observed.T, strict=True)
-    }
-
-
-def systems(reply: str, states: tuple[str, ...]) -> list[dict[str, str]]:
-    """The systems in a reply: state -> skeleton, for each block in braces that has as many equations as states.
-
-    A block need be no proper JSON. ``x_0`` is ``x0``, and what stands before an equality sign is left out.
-
-    >>> systems('Two: {"eq": "c*x0 | -c*x_1", "dim": 2}, {"eq": "c*x0"}', ("x0", "x1"))
-    [{'x0': 'c*x0', 'x1': '-c*x1'}]
-    """
-    found = []
-    for block in BLOCK.findall(reply):
-        match = EQUATIONS.search(block)
-        sides = (match[1] or match[2] or "").split("|") if match else []
-        if len(sides) == len(states):
-            plain = (re.sub(r"\b([A-Za-z]+)_(\d+)\b", r"\1\2", side.rpartition("=")[2]).strip() for side in sides)
-            found.append(dict(zip(states, plain, strict=True)))
-    return found
