@@ -176,12 +176,6 @@ def test_the_partial_score_is_another_search():
         assert rd.score(GRAPH, best)[name] == pytest.approx(1 - best.loss)
 
 
-def test_settings_of_rules_and_graphs_leave_records_of_equations_as_they_are():
-    assert not {"matched", "scored"} & set(methods.method("symbolbench_loop").settings)
-    changed = methods.method("symbolbench_loop", matched=0.9, scored="partial")
-    assert changed.settings["matched"] == 0.9 and methods.method(changed.name, **changed.settings) == changed
-
-
 def test_no_such_score():
     with pytest.raises(ValueError, match="symbolbench_loop: scored is one of 'released', 'partial', got 'best'"):
         methods.method("symbolbench_loop", scored="best")

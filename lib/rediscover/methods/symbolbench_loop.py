@@ -76,12 +76,6 @@ class SymbolbenchLoop(Endpoint):
         if min(self.epochs, self.calls, self.samples) < 1:
             raise ValueError(f"{self.name}: epochs, calls and samples must be at least 1")
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Those that equations do not have are left out at their defaults, so that recorded runs stay what they are."""
-        plain = {"matched": SymbolbenchLoop.matched, "scored": SymbolbenchLoop.scored}
-        return {name: value for name, value in super().settings.items() if (name, value) not in plain.items()}
-
     def form(self, problem: Any, seed: int) -> Form:
         """What kind of answer a problem has."""
         if isinstance(problem, Transitions):
