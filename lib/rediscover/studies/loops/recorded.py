@@ -154,7 +154,8 @@ def priors() -> pd.DataFrame:
     -------
     DataFrame
         Index: text, level (of the prompt), among (which problems). Columns: pairs, better, worse, decades (median
-        change of the error), p (exact two-sided sign test, without pairs that are neither), p_holm (corrected for all rows).
+        change of the error), p (exact two-sided sign test, without pairs that are neither), p_holm (corrected for all
+        rows).
     """
     rows = pd.DataFrame(COUNTS["priors"]["counts"]).set_index(["text", "level", "among"])
     rows = rows.astype({"pairs": float, "decades": float})
