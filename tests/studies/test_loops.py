@@ -4,10 +4,13 @@ import math
 
 import rediscover as rd
 from factories import runs_frame, scores_frame
+from rediscover.expressions import parse
 from rediscover.methods import Budget
 from rediscover.params import read
 from rediscover.report.facts import one
-from rediscover.studies.loops import analysis
+from rediscover.studies.loops import analysis, derive
+from rediscover.studies.loops import facts as stated
+from rediscover.studies.loops import recorded as kept
 from rediscover.studies.loops.facts import place
 from rediscover.studies.loops.grids import built, grids
 from rediscover.system.paths import root
@@ -187,3 +190,94 @@ def test_a_control_says_what_a_model_would_have_been_sent():
 @pytest.mark.parametrize(("value", "where"), [(0.3, "above"), (0.2, "inside"), (0.05, "below")])
 def test_places(value, where):
     assert place(value, 0.1, 0.2) == where
+
+
+# ---- what others' runs say
+
+DECAY = rd.problem("cde/S001")  # one state, x' = (0.7 - x0/1.2)/2.31
+
+
+def test_seeds_are_the_head_of_a_pool_without_what_gplearn_cannot_express():
+    pool = [{"x0": text} for text in ("exp(x0)", "2*x0**2", "x0 - log(x0)", "1.5", "x0**0.5", "x0")]
+    assert derive.plantable(pool) == [pool[k] for k in (1, 2, 3)]
+
+
+def test_r2_of_a_system_is_along_the_clean_trajectory():
+    truth = {"x0": str(DECAY.expressions["x0"])}
+    assert derive.trajectory_r2(DECAY, truth) == pytest.approx(1, abs=1e-6)
+    assert derive.trajectory_r2(DECAY, {"x0": "5"}) == derive.LEAST_R2  # far below
+    assert math.isnan(derive.trajectory_r2(DECAY, {"x0": "exp(exp(x0 + 9))"}))
+    assert derive.best_alone(DECAY, [{"x0": "5"}, truth]) == derive.trajectory_r2(DECAY, truth)
+    assert math.isnan(derive.best_alone(DECAY, [{"x0": "exp(x0)"}]))
+
+
+def test_a_drawn_pool_has_as_many_different_systems_fitted_as_released():
+    noisy = rd.problem("cde/S001", noise=derive.NOISE)
+    pool = derive.drawn_pool(noisy, 30, seed=1)
+    assert len(pool) == 30 and pool == derive.drawn_pool(noisy, 30, seed=1) != derive.drawn_pool(noisy, 30, seed=2)
+    scores = [derive.trajectory_r2(noisy, answer) for answer in (pool[0], pool[-1])]
+    assert scores[0] > 0.9 and scores[0] > scores[1]
+
+
+def test_a_search_can_be_repeated_and_needs_no_seeds():
+    line = {"x0": str(DECAY.expressions["x0"])}
+    planted, again, plain = (derive.bred(DECAY, seeds, 0) for seeds in ([line], [line], []))
+    assert planted == again and {*planted} == {*plain} == {"x0"}
+    assert parse(planted["x0"]) and parse(plain["x0"])
+
+
+def test_sr2_of_starts_is_a_mean_over_seeds_where_failures_are_0(monkeypatch):
+    starts = ["model", "model", "random", "random", "grammar", "grammar", "model alone", "grammar alone"]
+    r2 = [0.5, np.nan, -1.0, 0.2, 1.0, 0.8, 0.4, 0.6]
+    about = {"states": 1, "seed": [0, 1, 0, 1, 0, 1, 0, 0], "planted": 3, "candidates": 8}
+    rows = pd.DataFrame({"system": "S001", "start": starts, "r2": r2, **about})
+    monkeypatch.setattr(kept.derived, "read", lambda study, name: rows)
+    (row,) = kept.seeded_systems().to_dict("records")
+    expected = {"model": 25, "random": 10, "grammar": 90, "model alone": 40, "grammar alone": 60}
+    assert row == pytest.approx(expected)
+    counts = kept.seeded_counts()
+    names = ["systems", "seeds", "first", "planted", "searches", "improved", "failed"]
+    assert counts[names].tolist() == [1, 2, 5, 3, 2, 1, 1]
+
+
+def test_a_verdict_answers_each_question_of_the_rule():
+    low, high = np.arange(10.0), np.arange(10.0) + 50
+    systems = pd.DataFrame({"model": high, "random": low, "grammar": high, "model alone": high + 1})
+    systems.loc[0, "grammar"] += 1
+    lines = kept.seeded_verdict(kept.seeded_tests(systems)).splitlines()
+    assert [line.partition(": ")[2].partition(" ")[0] for line in lines] == ["yes", "no", "no"]
+    assert "not told apart from" in lines[1] and "behind" in lines[2]
+
+
+def test_the_searches_are_of_twenty_systems_with_five_seeds():
+    runs = kept.derived.read("loops", "seeded_searches")
+    assert runs["system"].unique().tolist() == [f"S{n:03d}" for n in range(1, 21)]
+    each = runs.groupby(["system", "start"]).size().unstack()
+    assert (
+        each[["model", "random", "grammar", "grammar alone"]].eq(5).all(axis=None) and each["model alone"].eq(1).all()
+    )
+    sizes = runs[runs["start"] != "random"].groupby("system")["candidates"].nunique()
+    assert sizes.eq(1).all()  # a grammar's pool is as large as the model's
+    assert runs.loc[runs["start"] == "random", "planted"].eq(0).all() and runs["planted"].max() == derive.BEST
+
+
+def test_sign_tests_of_counts_are_exact():
+    rows = kept.priors()
+    alone = rows.loc[("what each variable means", "structure", "LLM-SRBench")]
+    assert alone["p"] == pytest.approx(2 * 0.5**23)
+    tail = sum(math.comb(41, k) for k in range(14)) / 2**41
+    assert rows.loc[("which domain it is", "with descriptions", "all problems"), "p"] == pytest.approx(2 * tail)
+    assert (rows["better"] + rows["worse"] <= rows["pairs"].fillna(np.inf)).all() and (
+        rows["p_holm"] >= rows["p"]
+    ).all()
+
+
+def test_thinking_text_adds_a_share_of_candidates():
+    assert kept.thoughts()["share"].round(2).to_dict() == {"Qwen3-14B": 0.31, "Qwen3-8B": 0.34, "Qwen3-4B": 0.55}
+
+
+def test_what_the_notebook_states_of_records_is_a_fact():
+    seeded, priors, thoughts = stated._seeded(), stated._priors(), stated._thoughts()
+    assert seeded["printed"]["seeded"][0] == 89.5 and seeded["systems"] == (20, "word")
+    assert set(seeded["against"]) == {"random", "grammar", "model_alone"}
+    assert priors["third"]["better"] == 44 and priors["alone.worse.max"] == 2 and thoughts["models"][0] == 3

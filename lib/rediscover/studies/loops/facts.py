@@ -5,6 +5,8 @@ from typing import Any
 import pandas as pd
 
 from ...report.facts import Interval, one, setting, table
+from ...report.papers import published
+from . import derive, recorded
 from .analysis import BEST, FRAMEWORKS, PLAIN, PRICED, PROPOSERS, PUBLIC, printed_surfaces, printed_systems
 
 NOTEBOOK = "70_what_the_model_adds"
@@ -35,6 +37,9 @@ def facts() -> dict[str, Any]:
         "cost": {name: (usd[FRAMEWORKS[name], "surfaces"], 2) for name in ON_SURFACES}
         | {"systems": (usd[FRAMEWORKS["symbolbench_loop"], "cde"], 2)},
         "widest": (max(interval.high - interval.low for interval in widths), ".2f"),
+        "seeded": _seeded(),
+        "priors": _priors(),
+        "thoughts": _thoughts(),
     }
 
 
@@ -125,3 +130,59 @@ def _later() -> dict[str, Any]:
     public = one(rows, framework=FRAMEWORKS["llm_sr"], proposer=PUBLIC)
     share = (public["improved"], ".0%")
     return found | {"public": {"runs": (public["runs"], "word"), "share": share, "decades": (public["decades"], 2)}}
+
+
+def _seeded() -> dict[str, Any]:
+    """Searches that begin with a model's answers: how many, SR2 of each start, and the three tests."""
+    systems, counts = recorded.seeded_systems(), recorded.seeded_counts()
+    tests = recorded.seeded_tests(systems)
+    value, low, high = recorded.seeded_summary(systems)
+    ends = zip(recorded.STARTS, value["SR2, mean"], low["SR2, mean"], high["SR2, mean"], strict=True)
+    table6 = published("symbolbench_table6").query("metric == 'sr2' and split == 'id'").set_index("method")["value"]
+    found = {name.replace(" ", "_"): (Interval(*found), ".1f") for name, *found in ends}
+    medians = {name: (median, ".1f") for name, median in zip(found, value["SR2, median"], strict=True)}
+    plain = ("first", "planted", "smallest", "largest", "searches", "improved", "failed")
+    return found | {
+        **{name: counts[name] for name in plain},
+        "noise": (derive.NOISE, ".0%"),
+        "best": (derive.BEST, "word"),
+        "systems": (counts["systems"], "word"),
+        "seeds": (counts["seeds"], "word"),
+        "states": (counts["states"], "word"),
+        "median": medians,
+        "against": {
+            name.replace(" ", "_"): recorded.side(row.p_holm, row.rank_biserial)
+            for name, row in zip(recorded.QUESTIONS, tests.itertuples(), strict=True)
+        },
+        "p": {name.replace(" ", "_"): (p, 2) for name, p in zip(recorded.QUESTIONS, tests["p_holm"], strict=True)},
+        "printed": {
+            "gplearn": (float(table6["GPLearn"]), ".1f"),
+            "model": (float(table6["GPT-4o-mini"]), ".1f"),
+            "seeded": (float(table6["LLM-as-Predictor + GPLearn"]), ".1f"),
+            "systems": recorded.COUNTS["table6"]["systems"],
+        },
+    }
+
+
+def _priors() -> dict[str, Any]:
+    """Problems with a smaller and a larger error by each text in the prompt."""
+    about, rows = recorded.COUNTS["priors"], recorded.priors().reset_index()
+    everywhere = rows[rows["among"] == "all problems"].set_index("level")
+    found = {
+        level.replace(" ", "_"): {name: int(row[name]) for name in ("better", "worse", "pairs")}
+        | {"p": (row["p"], 2), "p_holm": (row["p_holm"], 2)}
+        for level, row in everywhere.iterrows()
+    }
+    alone = rows[rows["among"] != "all problems"]
+    ends = {
+        f"alone.{name}.{end}": getattr(alone[name], end)() for name in ("better", "worse") for end in ("min", "max")
+    }
+    largest = rows.loc[rows["text"] == rows["text"].iloc[0], "p_holm"].max()
+    counts = {"runs": about["runs"], "problems": about["problems"], "levels": (about["levels"], "word")}
+    return found | ends | counts | {"largest": (largest, 2)}
+
+
+def _thoughts() -> dict[str, Any]:
+    """Least and largest share of candidates that the thinking text adds, and of how many models."""
+    share = recorded.thoughts()["share"]
+    return {"least": (share.min(), ".0%"), "most": (share.max(), ".0%"), "models": (len(share), "word")}
