@@ -93,14 +93,16 @@ test: lint ## the linters and the whole test suite, the notebooks among it
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile $(READING:%=--ignore %) tests lib
 	$(PY) -m pytest $(READING)
 
+QUICK := "not whole and not minutes and not slow"
 test-fast: $(READY) ## the quick tests, less than a minute
-	$(PY) -m pytest -m "not whole and not minutes and not slow" -o addopts="--doctest-modules" tests lib
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile -m $(QUICK) -o addopts="--doctest-modules" tests lib
 
-# Twice: what a slow test has set up for others is another's to set up when it is left out.
+# Twice: what a slow test has set up for others is another's to set up when it is left out. Nothing is compiled before.
 slow-tests: $(READY) ## time the tests on an idle machine and list those that test-fast leaves out, tests/slow.txt
 	: >tests/slow.txt
-	REDISCOVER_TIME_TESTS=1 $(PY) -m pytest -q -m "not whole and not minutes" -o addopts="--doctest-modules" tests lib
-	REDISCOVER_TIME_TESTS=1 $(MAKE) --no-print-directory test-fast
+	export REDISCOVER_TIME_TESTS=1 NUMBA_CACHE_DIR=$$(mktemp -d); \
+	$(PY) -m pytest -q -m "not whole and not minutes" -o addopts="--doctest-modules" tests lib; \
+	NUMBA_CACHE_DIR=$$(mktemp -d) $(PY) -m pytest -q -m $(QUICK) -o addopts="--doctest-modules" tests lib
 
 test-minutes: $(READY) ## the long checks of the search engines
 	$(PY) -m pytest -m minutes tests

@@ -14,16 +14,38 @@ import pytest
 os.environ.setdefault("REDISCOVER_PROGRESS", "off")  # a bar would be output of the notebooks
 
 
-SLOW = Path(__file__).with_name("slow.txt")  # tests that `make test-fast` leaves out; `make slow-tests` writes it
+# Tests that `make test-fast` leaves out, and files: of these, in a new clone, the first test compiles an engine, which
+# takes seconds, and it may be any. `make slow-tests` writes the list.
+SLOW = Path(__file__).with_name("slow.txt")
 SLOW_SECONDS = 0.05
 _seconds: dict[str, float] = collections.defaultdict(float)
+_compiled: set[str] = set()
 
 
 def pytest_collection_modifyitems(items):
     slow = set(SLOW.read_text().splitlines())
     for item in items:
-        if item.nodeid in slow:
+        if {item.nodeid, _file(item.nodeid)} & slow:
             item.add_marker(pytest.mark.slow)
+
+
+def _file(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
+
+
+def pytest_sessionstart():
+    """With REDISCOVER_TIME_TESTS, note the files whose tests compile something."""
+    if os.environ.get("REDISCOVER_TIME_TESTS"):
+        from numba.core import event
+
+        class Compiled(event.Listener):
+            def on_start(self, event):
+                _compiled.add(_file(os.environ.get("PYTEST_CURRENT_TEST", "")))
+
+            def on_end(self, event):
+                pass
+
+        event.register("numba:compile", Compiled())
 
 
 def pytest_runtest_logreport(report):
@@ -33,8 +55,10 @@ def pytest_runtest_logreport(report):
 def pytest_sessionfinish():
     """With REDISCOVER_TIME_TESTS, add to the list what took long in this session (a shared set-up counts once)."""
     if os.environ.get("REDISCOVER_TIME_TESTS"):
-        found = {name for name, seconds in _seconds.items() if seconds > SLOW_SECONDS and ".ipynb" not in name}
-        SLOW.write_text("\n".join(sorted(found | set(SLOW.read_text().split("\n")) - {""})) + "\n")
+        long = {name for name, seconds in _seconds.items() if seconds > SLOW_SECONDS and ".ipynb" not in name}
+        known = set(SLOW.read_text().split("\n")) | _compiled - {""}
+        files = {name for name in known if "::" not in name}
+        SLOW.write_text("\n".join(sorted(files | {name for name in known | long if _file(name) not in files}) + [""]))
 
 
 @pytest.fixture(scope="session")
