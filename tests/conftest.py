@@ -58,7 +58,7 @@ def pytest_sessionfinish():
         long = {name for name, seconds in _seconds.items() if seconds > SLOW_SECONDS and ".ipynb" not in name}
         known = set(SLOW.read_text().split("\n")) | _compiled - {""}
         files = {name for name in known if "::" not in name}
-        SLOW.write_text("\n".join(sorted(files | {name for name in known | long if _file(name) not in files}) + [""]))
+        SLOW.write_text("\n".join([*sorted(files | {name for name in known | long if _file(name) not in files}), ""]))
 
 
 @pytest.fixture(scope="session")
