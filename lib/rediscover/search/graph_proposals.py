@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics.causal import ci_score_effective, ci_score_partial
-from .verification_loop import Context, Verified
+from .verification_loop import Context, Verified, bred
 
 LAG = 1  # the only one that SymbolBench allows
 Parents = tuple[tuple[str, int], ...]
@@ -109,16 +109,15 @@ class GeneticGraphs:
     random: RandomGraphs = RandomGraphs()
 
     def __call__(self, context: Context) -> list[Graph]:
-        names, rng, pool = context.problem.inputs, context.rng, context.pool[: self.parents]
-        answers = list[Graph]()
-        for _ in range(self.samples):
-            if not pool or rng.random() < self.fresh:
-                answers.append(self.random.graph(names, rng))
-                continue
-            # Low ranks are good: the smaller of two draws is a tournament.
-            a, b = (pool[int(rng.integers(len(pool), size=2).min())].proposal for _ in range(2))
-            answers.append({child: self.child(a[child], b[child], names, rng) for child in names})
-        return answers
+        names, rng = context.problem.inputs, context.rng
+
+        def drawn() -> Graph:
+            return self.random.graph(names, rng)
+
+        def child(a: Parents, b: Parents) -> Parents:
+            return self.child(a, b, names, rng)
+
+        return bred(context, self.samples, self.parents, self.fresh, drawn, child)
 
     def child(self, a: Parents, b: Parents, names: Sequence[str], rng: np.random.Generator) -> Parents:
         """The parents of a variable from those that it has in two graphs."""

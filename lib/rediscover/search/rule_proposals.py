@@ -11,7 +11,7 @@ import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
 from ..metrics.boolean import f1_pooled, next_states
-from .verification_loop import Context, Verified
+from .verification_loop import Context, Verified, bred
 
 Rules = dict[str, str]
 
@@ -100,16 +100,15 @@ class GeneticRules:
     random: RandomRules = RandomRules()
 
     def __call__(self, context: Context) -> list[Rules]:
-        problem, rng, pool = context.problem, context.rng, context.pool[: self.parents]
-        answers = list[Rules]()
-        for _ in range(self.samples):
-            if not pool or rng.random() < self.fresh:
-                answers.append(self.random.rules(problem, rng))
-                continue
-            # Low ranks are good: the smaller of two draws is a tournament.
-            a, b = (pool[int(rng.integers(len(pool), size=2).min())].proposal for _ in range(2))
-            answers.append({node: self.child(a[node], b[node], problem, rng) for node in problem.outputs})
-        return answers
+        problem, rng = context.problem, context.rng
+
+        def drawn() -> Rules:
+            return self.random.rules(problem, rng)
+
+        def child(a: str, b: str) -> str:
+            return self.child(a, b, problem, rng)
+
+        return bred(context, self.samples, self.parents, self.fresh, drawn, child)
 
     def child(self, a: str, b: str, problem: Any, rng: np.random.Generator) -> str:
         """The rule of a node from those of two parents."""

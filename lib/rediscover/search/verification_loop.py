@@ -252,6 +252,35 @@ class Grammar:
         return "*".join(factors)
 
 
+def bred(
+    context: Context,
+    samples: int,
+    parents: int,
+    fresh: float,
+    drawn: Callable[[], dict],
+    child: Callable[[Any, Any], Any],
+) -> list[dict]:
+    """Answers of genetic operators on a pool, part by part: what equations, rules and graphs have in common.
+
+    Parameters
+    ----------
+    samples : answers
+    parents : best answers of the pool that may be parents
+    fresh : share of answers that are drawn; all while the pool is empty
+    drawn : gives a random answer
+    child : a part of an answer from that of two parents
+    """
+    rng, pool, answers = context.rng, context.pool[:parents], list[dict]()
+    for _ in range(samples):
+        if not pool or rng.random() < fresh:
+            answers.append(drawn())
+            continue
+        # Low ranks are good: the smaller of two draws is a tournament.
+        a, b = (pool[int(rng.integers(len(pool), size=2).min())].proposal for _ in range(2))
+        answers.append({part: child(a[part], b[part]) for part in a})
+    return answers
+
+
 @dataclass(frozen=True)
 class Genetic:
     """Genetic programming on the pool: crossover of additive terms, subtree mutation, and fresh skeletons.
@@ -270,16 +299,15 @@ class Genetic:
     grammar: Grammar = Grammar()
 
     def __call__(self, context: Context) -> list[dict[str, str]]:
-        states, rng, pool = context.problem.inputs, context.rng, context.pool[: self.parents]
-        answers = []
-        for _ in range(self.samples):
-            if not pool or rng.random() < self.fresh:
-                answers.append({state: self.grammar.equation(states, rng) for state in states})
-                continue
-            # Low ranks are good: the smaller of two draws is a tournament.
-            a, b = (pool[int(rng.integers(len(pool), size=2).min())].proposal for _ in range(2))
-            answers.append({state: self.child(a[state], b[state], states, rng) for state in states})
-        return answers
+        states, rng = context.problem.inputs, context.rng
+
+        def drawn() -> dict[str, str]:
+            return {state: self.grammar.equation(states, rng) for state in states}
+
+        def child(a: str, b: str) -> str:
+            return self.child(a, b, states, rng)
+
+        return bred(context, self.samples, self.parents, self.fresh, drawn, child)
 
     def child(self, a: str, b: str, states, rng) -> str:
         """Equation `a` as it is (half of the time), or with a term dropped, added, or replaced by one of `b`."""
