@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 TABLES = derived.tables()
+PRIVATE = {"runs": "symbolbench", "logs": "llm_records"}  # end of a repository's name -> folder of its files
 ID = re.compile(r"[\w.+ /-]{1,60}|[\[\],0-9]+|[^\\{}$^=]{1,90}")  # a name, numbers, or a reason: never a formula
 
 
@@ -29,9 +30,10 @@ def files(tmp_path_factory):
         (folder / owner.parent.name).mkdir(exist_ok=True)
         (folder / owner.parent.name / owner.name).symlink_to(owner)
     for row in upstream_files.files().itertuples():
-        if (shared / "symbolbench" / row.path).exists() and row.repository.endswith("-runs"):
+        private = shared / PRIVATE.get(row.repository.rpartition("-")[2], "") / row.path
+        if private.is_file():
             (folder / row.repository / row.commit).mkdir(parents=True, exist_ok=True)
-            shutil.copy(shared / "symbolbench" / row.path, folder / row.repository / row.commit)
+            shutil.copy(private, folder / row.repository / row.commit)
     with pytest.MonkeyPatch.context() as patch:
         if shared.is_dir():
             patch.setenv(upstream_files.MIRROR, str(folder))
@@ -58,7 +60,7 @@ def test_files_hold_ids_and_numbers_and_no_formula(study, name):
         assert all(ID.fullmatch(text) for text in frame[column].dropna().unique()), column
 
 
-LONG = {("boolean", "released_runs"), ("causal", "answers")}
+LONG = {("boolean", "released_runs"), ("causal", "answers"), ("loops", "seeded_searches")}
 
 
 @pytest.mark.slow

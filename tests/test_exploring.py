@@ -28,6 +28,7 @@ SAMPLE = [  # of each kind of change some, in half a minute
     "41 linear_settings: an unknown key",
     "50 papers: an unknown one",
     "60 problems: of another study",
+    "70 proposers: an unknown one",
     "90 reasons: zero",
 ]
 

@@ -109,14 +109,14 @@ class Output:
         digits : int
             Significant digits shown.
         footnotes : sentences under the table.
-        intervals : low and high, shaped like `frame`, shown in brackets behind each value.
+        intervals : low and high, shaped like `frame`, shown in brackets behind each value that has them.
         """
         labelled = frame.rename_axis("row") if frame.index.names == [None] else frame
         self._csv(labelled.reset_index() if _levels(frame.index) else frame, name, TABLE_DIGITS)
         shown = frame.map(lambda value: number(value, digits))
         if intervals:
             low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in intervals)
-            shown = (shown + " [" + low + ", " + high + "]").where(shown != "", "")
+            shown += (" [" + low + ", " + high + "]").where((shown != "") & (low != ""), "")
         bold = pd.DataFrame("", shown.index, shown.columns)
         for column, direction in (best or {}).items():
             bold.loc[_winners(frame[column], shown[column], direction), column] = "textbf:--rwrap;"
@@ -234,8 +234,8 @@ def number(value: Any, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> [number(x) for x in (0.123456, 1234.5, 1.2e-9, 3, float("inf"), None, pd.NA, "gplearn")]
-    ['0.123', '1234', '1.20e-09', '3', 'inf', '', '', 'gplearn']
+    >>> [number(x) for x in (0.123456, 999.96, 1234.5, 1.2e-9, 3, float("inf"), None, pd.NA, "gplearn")]
+    ['0.123', '1000', '1234', '1.20e-09', '3', 'inf', '', '', 'gplearn']
     """
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return ""
@@ -243,7 +243,8 @@ def number(value: Any, digits: int = 3) -> str:
         return f"{value:g}" if isinstance(value, float) else str(value)
     if not 1e-4 <= abs(value) < 1e5:
         return f"{value:.{digits - 1}e}"
-    return f"{value:.0f}" if abs(value) >= 10**digits else f"{value:#.{digits}g}".rstrip(".")
+    text = f"{value:#.{digits}g}".rstrip(".")
+    return f"{value:.0f}" if "e" in text else text  # no digits left behind the point, or none after rounding
 
 
 def _winners(values, shown, direction):

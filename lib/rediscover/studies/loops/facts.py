@@ -1,0 +1,188 @@
+"""What README, paper and essays state in numbers of loops with and without a language model."""
+
+from typing import Any
+
+import pandas as pd
+
+from ...report.facts import Interval, one, setting, table
+from ...report.papers import published
+from . import derive, recorded
+from .analysis import BEST, FRAMEWORKS, PLAIN, PRICED, PROPOSERS, PUBLIC, printed_surfaces, printed_systems
+
+NOTEBOOK = "70_what_the_model_adds"
+ON_SURFACES = ("llm_sr", "openevolve")
+SPLITS = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}
+
+
+def facts() -> dict[str, Any]:
+    """Name -> value, or value and form."""
+    studies = table("loops_by_problem")["problem"].drop_duplicates().str.partition("/")[0].value_counts()
+    costs = table("loops_costs").set_index(PRICED)["US dollars, gpt-4o-mini"]
+    usd = costs.xs(PROPOSERS["genetic"], level="proposer")
+    surfaces = {name: _framework(FRAMEWORKS[name]) for name in ON_SURFACES}
+    widths = [found["explicit"]["genetic"][0] for found in surfaces.values()]
+    return surfaces | {
+        "surfaces": studies["surfaces"],
+        "seeds": (len(setting(NOTEBOOK, "seeds")), "word"),
+        "system_seeds": (len(setting(NOTEBOOK, "system_seeds")), "word"),
+        "samples": setting(NOTEBOOK, "evaluations"),
+        "systems": {
+            "count": studies["cde"],
+            "samples": setting(NOTEBOOK, "system_evaluations"),
+            **{split: _systems(measure) for split, measure in SPLITS.items()},
+        },
+        "operon": _plain("Operon", "operon"),
+        "tests": _tests(),
+        "later": _later(),
+        "cost": {name: (usd[FRAMEWORKS[name], "surfaces"], 2) for name in ON_SURFACES}
+        | {"systems": (usd[FRAMEWORKS["symbolbench_loop"], "cde"], 2)},
+        "widest": (max(interval.high - interval.low for interval in widths), ".2f"),
+        "seeded": _seeded(),
+        "priors": _priors(),
+        "thoughts": _thoughts(),
+    }
+
+
+def place(value: float, low: float, high: float) -> str:
+    """Where a printed value is, seen from an interval.
+
+    Examples
+    --------
+    >>> place(0.3, 0.1, 0.2), place(0.15, 0.1, 0.2), place(0.0, 0.1, 0.2)
+    ('above', 'inside', 'below')
+    """
+    return "above" if value > high else "below" if value < low else "inside"
+
+
+def _row(name: str, **where: Any) -> pd.Series:
+    return one(table(name).astype({"subset": str}), **where)
+
+
+def _interval(row: pd.Series) -> Interval:
+    return Interval(row["value"], row["low"], row["high"])
+
+
+def _framework(framework: str) -> dict[str, Any]:
+    """Symbolic accuracy of both controls and of the best printed model, by representation."""
+    found = {}
+    for subset in ("explicit", "implicit"):
+        where = {"framework": framework, "subset": subset, "measure": "symbolic accuracy"}
+        rows = {name: _row("loops_surfaces", proposer=label, **where) for name, label in PROPOSERS.items()}
+        printed = one(printed_surfaces(), proposer=BEST, **where)["value"]
+        genetic = rows["genetic"]
+        found[subset] = {name: (_interval(row), ".2f") for name, row in rows.items()} | {
+            "printed": (printed, ".2f"),
+            "place": place(printed, genetic["low"], genetic["high"]),
+            "difference": (printed - genetic["value"], "+.2f"),
+        }
+    return found
+
+
+def _systems(measure: str) -> dict[str, Any]:
+    """SR2 of genetic operators in SymbolBench's loop, and the best that is printed, by number of states."""
+    printed = printed_systems().query("measure == @measure").set_index("subset")["value"]
+    framework = FRAMEWORKS["symbolbench_loop"]
+    where = {"framework": framework, "proposer": PROPOSERS["genetic"], "measure": measure}
+    rows = table("loops_systems").astype({"subset": str}).set_index("subset")
+    rows = rows[rows[list(where)].eq(pd.Series(where)).all(axis=1)]
+    places = [place(printed[n], row["low"], row["high"]) for n, row in rows.iterrows()]
+    return {
+        **{n: (value, ".1f") for n, value in rows["value"].items()},
+        "printed": {n: (printed[n], ".1f") for n in rows.index},
+        **{name: (places.count(name), "word") for name in ("above", "inside", "below")},
+    }
+
+
+def _plain(label: str, method: str) -> dict[str, Any]:
+    """Symbolic accuracy of plain genetic programming on explicit surfaces, with both budgets."""
+    budgets = {"": setting(NOTEBOOK, "evaluations"), "more": setting(NOTEBOOK, "more_evaluations")[method]}
+    where = {"framework": PLAIN, "subset": "explicit", "measure": "symbolic accuracy"}
+    rows = {
+        name: _row("loops_surfaces", proposer=f"{label}, {count:,}", **where)["value"]
+        for name, count in budgets.items()
+    }
+    more = {"evaluations": budgets["more"], "explicit": (rows["more"], ".2f")}
+    return {"explicit": (rows[""], ".2f"), "more": more}
+
+
+def _tests() -> dict[str, Any]:
+    """Genetic operators against the grammar in the errors on surfaces: how often they differ, and which way."""
+    tests = table("loops_tests").query("measure == 'nmse_release'")
+    tests = tests[tests["b"].str.endswith(PROPOSERS["grammar"])]
+    clear = tests["p_holm"] < 0.05
+    return {
+        "grammar": (len(tests), "word"),
+        "ahead": ((clear & (tests["rank_biserial"] < 0)).sum(), "word"),
+        "behind": ((clear & (tests["rank_biserial"] > 0)).sum(), "word"),
+    }
+
+
+def _later() -> dict[str, Any]:
+    """Shares of runs that improve after the early samples."""
+    rows = table("loops_later")
+    found = {
+        key: {
+            name: (one(rows, framework=FRAMEWORKS[key], proposer=label)["improved"], ".0%")
+            for name, label in PROPOSERS.items()
+        }
+        for key in ON_SURFACES
+    }
+    public = one(rows, framework=FRAMEWORKS["llm_sr"], proposer=PUBLIC)
+    share = (public["improved"], ".0%")
+    return found | {"public": {"runs": (public["runs"], "word"), "share": share, "decades": (public["decades"], 2)}}
+
+
+def _seeded() -> dict[str, Any]:
+    """Searches that begin with a model's answers: how many, SR2 of each start, and the three tests."""
+    systems, counts = recorded.seeded_systems(), recorded.seeded_counts()
+    tests = recorded.seeded_tests(systems)
+    value, low, high = recorded.seeded_summary(systems)
+    ends = zip(recorded.STARTS, value["SR2, mean"], low["SR2, mean"], high["SR2, mean"], strict=True)
+    table6 = published("symbolbench_table6").query("metric == 'sr2' and split == 'id'").set_index("method")["value"]
+    found = {name.replace(" ", "_"): (Interval(*found), ".1f") for name, *found in ends}
+    medians = {name: (median, ".1f") for name, median in zip(found, value["SR2, median"], strict=True)}
+    plain = ("first", "planted", "smallest", "largest", "searches", "improved", "failed")
+    return found | {
+        **{name: counts[name] for name in plain},
+        "noise": (derive.NOISE, ".0%"),
+        "best": (derive.BEST, "word"),
+        "systems": (counts["systems"], "word"),
+        "seeds": (counts["seeds"], "word"),
+        "states": (counts["states"], "word"),
+        "median": medians,
+        "against": {
+            name.replace(" ", "_"): recorded.side(row.p_holm, row.rank_biserial)
+            for name, row in zip(recorded.QUESTIONS, tests.itertuples(), strict=True)
+        },
+        "p": {name.replace(" ", "_"): (p, 2) for name, p in zip(recorded.QUESTIONS, tests["p_holm"], strict=True)},
+        "printed": {
+            "gplearn": (float(table6["GPLearn"]), ".1f"),
+            "model": (float(table6["GPT-4o-mini"]), ".1f"),
+            "seeded": (float(table6["LLM-as-Predictor + GPLearn"]), ".1f"),
+            "systems": recorded.COUNTS["table6"]["systems"],
+        },
+    }
+
+
+def _priors() -> dict[str, Any]:
+    """Problems with a smaller and a larger error by each text in the prompt."""
+    about, rows = recorded.COUNTS["priors"], recorded.priors().reset_index()
+    everywhere = rows[rows["among"] == "all problems"].set_index("level")
+    found = {
+        level.replace(" ", "_"): {name: int(row[name]) for name in ("better", "worse", "pairs")}
+        | {"p": (row["p"], 2), "p_holm": (row["p_holm"], 2)}
+        for level, row in everywhere.iterrows()
+    }
+    alone = rows[rows["among"] != "all problems"]
+    ends = {
+        f"alone.{name}.{end}": getattr(alone[name], end)() for name in ("better", "worse") for end in ("min", "max")
+    }
+    largest = rows.loc[rows["text"] == rows["text"].iloc[0], "p_holm"].max()
+    counts = {"runs": about["runs"], "problems": about["problems"], "levels": (about["levels"], "word")}
+    return found | ends | counts | {"largest": (largest, 2)}
+
+
+def _thoughts() -> dict[str, Any]:
+    """Least and largest share of candidates that the thinking text adds, and of how many models."""
+    share = recorded.thoughts()["share"]
+    return {"least": (share.min(), ".0%"), "most": (share.max(), ".0%"), "models": (len(share), "word")}

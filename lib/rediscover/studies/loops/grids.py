@@ -1,0 +1,55 @@
+"""What is run for the notebook that asks what a language model adds to its loop."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...methods import Method
+from ...methods.endpoint import Endpoint
+from ...problems import problem, problems
+from ...report.comparisons import build_methods
+from .params import WhatTheModelAdds
+
+DATA = {"causal": {"series_from": "equations"}}  # of whom the released series are not needed
+
+
+def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
+    """Arguments of `runs.grid`: ``surfaces`` and ``systems``, both with more evaluations, and by method ``priced``."""
+    surfaces = [problem(id, sampler=p.sampler) for id in p.surfaces or problems("surfaces")]
+    systems = [problem(id) for id in p.systems or problems("cde")]
+    on_systems = {**p.work, "seeds": p.system_seeds, "budget": replace(p.budget, evaluations=p.system_evaluations)}
+    more = {**p.work, "seeds": p.seeds[:1], "evaluations": p.more_evaluations}
+    planned = {
+        "surfaces": {"problems": surfaces, "methods": built(p.methods, p.proposers, p.max_rows), **p.work},
+        "systems": {"problems": systems, "methods": built(p.system_methods, p.proposers), **on_systems},
+    }
+    for where, of, rows in (("surfaces", p.methods, p.max_rows), ("systems", p.system_methods, None)):
+        if names := [name for name in of if name in p.more_evaluations]:
+            methods = build_methods(names, max_rows=rows)
+            planned[f"{where}, more"] = {"problems": planned[where]["problems"], "methods": methods, **more}
+    chosen = [problem(id, **DATA.get(id.partition("/")[0], {})) for id in p.priced_problems]
+    for name, evaluations in p.priced.items():
+        asking = control(name)
+        accepted = [each for each in chosen if isinstance(each, asking.accepts)]
+        budget = {"budget": replace(p.budget, evaluations=evaluations), "evaluations": {}}
+        planned[f"priced, {name}"] = {"problems": accepted, "methods": [asking], **more, **budget}
+    return {name: grid for name, grid in planned.items() if grid["problems"]}
+
+
+def control(name: str) -> Method:
+    """A method with the grammar in the model's place, or genetic operators where it has no grammar."""
+    [method] = build_methods([name])
+    try:
+        return replace(method, proposer="grammar")
+    except ValueError:
+        return replace(method, proposer="genetic")
+
+
+def built(names: Iterable[str], proposers: Sequence[str], max_rows: int | None = None) -> list[Method]:
+    """Methods by their names; those that ask a language model once with each proposer in its place."""
+    methods = []
+    for name in names:
+        [method] = build_methods([name], max_rows=max_rows)
+        asks = isinstance(method, Endpoint)
+        methods += [replace(method, proposer=each) for each in proposers] if asks else [method]
+    return methods

@@ -1,0 +1,37 @@
+"""Parameters of the study of what a language model adds to its loop."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from ...params import Count, MethodName, MethodNames, Parameters, ProblemIds, Seeds, including, of_study, unique
+
+
+class WhatTheModelAdds(Parameters):
+    """70_what_the_model_adds.
+
+    Attributes
+    ----------
+    proposers : who stands in the model's place, in every method that has one.
+    surfaces : ids of surfaces; an empty list means all 183.
+    sampler, max_rows : as in 10_surface_benchmark.
+    systems : ids of systems of differential equations; an empty list means all 156.
+    system_methods, system_evaluations : what is run on them.
+    system_seeds : seeds there, where a run takes longer.
+    more_evaluations : method name -> a larger budget that it is run with as well, with the first seed, on all problems.
+    priced : method name -> evaluations of a run with a control, whose prompts are counted and not sent.
+    priced_problems : where; each method is run on those that it accepts, with the first seed.
+    """
+
+    notebook: ClassVar[str] = "70_what_the_model_adds"
+    proposers: Annotated[list[Literal["grammar", "genetic"]], Field(min_length=1), AfterValidator(unique)]
+    surfaces: Annotated[ProblemIds, of_study("surfaces"), including("explicit", "as those that are compared: add one")]
+    sampler: Literal["uniform", "curvature"]
+    max_rows: Count
+    systems: Annotated[ProblemIds, of_study("cde")]
+    system_methods: MethodNames
+    system_evaluations: Count
+    system_seeds: Seeds
+    more_evaluations: dict[MethodName, Count]
+    priced: dict[MethodName, Count]
+    priced_problems: ProblemIds
