@@ -108,8 +108,8 @@ test-minutes: $(READY) ## the long checks of the search engines
 	$(PY) -m pytest -m minutes tests
 
 lint: $(READY) ## style and types: ruff on everything, mypy on the library
-	$(PY) -m ruff check lib tests notebooks
-	$(PY) -m ruff format --check lib tests
+	$(PY) -m ruff check lib tests benchmarks notebooks
+	$(PY) -m ruff format --check lib tests benchmarks
 	$(PY) -m mypy
 
 records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD=..., HOURS=2, WORKERS=..., LIST=1)
@@ -125,7 +125,7 @@ generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled pass
 	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
 
 bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
-	$(PY) -m rediscover.publish.bench
+	$(PY) benchmarks/speed.py
 
 lab: $(READY) ## open JupyterLab on the notebooks
 	$(PY) -m jupyterlab notebooks
@@ -137,7 +137,7 @@ given-up: $(READY) ## list the computer algebra that took too long for a result,
 	@$(PY) -m rediscover.system.given_up
 
 cost: $(READY) ## measure time and memory of the smoke and reference profiles, from scratch, into tables/cost.csv
-	$(PY) -m rediscover.publish.cost
+	$(PY) benchmarks/cost.py
 
 whole: $(READY) ## what a clone must stand, three hours: no network, ten interruptions, one processor, a busy machine, an old one, any parameter
 	$(PY) -m pytest -m whole tests/test_whole.py tests/test_exploring.py

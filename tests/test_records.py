@@ -154,14 +154,15 @@ def test_another_processor_is_compared_by_the_loss_where_the_method_follows_it(r
 
 def test_the_sample_takes_changed_code_first_and_every_method(planned):
     lines = [
-        {"code": "old" if i == 6 else records.code_of(run), "status": "ok", "seconds": 1.0}
+        {"code": "old" if i == 6 else records.code_of(run), "status": "ok", "seconds": 1.0 + (i == 5)}
         for i, run in enumerate(planned)
     ]
-    chosen = recording.sample(planned, lines, seed=0, seconds=3.0)
+    chosen = recording.sample(planned, lines, seed=0, seconds=10.0, size=3)
     assert len(chosen) == 3 and 6 in chosen
     assert {planned[i].method.name for i in chosen[:2]} == {"gplearn", "power_law"}
-    assert recording.sample(planned, lines, seed=0, seconds=3.0) == chosen
-    assert any(recording.sample(planned, lines, seed=s, seconds=3.0) != chosen for s in range(1, 6))
+    assert recording.sample(planned, lines, seed=0, seconds=10.0, size=3) == chosen
+    assert len(recording.sample(planned, lines, seed=0, seconds=10.0)) == len(planned) - 1, "one takes over a tenth"
+    assert any(recording.sample(planned, lines, seed=s, seconds=10.0, size=3) != chosen for s in range(1, 6))
 
 
 def test_a_shard_made_elsewhere_is_merged(planned, repository, tmp_path):

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ..runs.schema import IDENTITY, read_csv, to_csv
@@ -126,6 +127,8 @@ class Output:
         text.html = _html(shown, numeric, bold != "", best or {}, caption, footnotes)
         return text
 
+    # Of a mesh with holes matplotlib projects memory that nobody wrote, too (Poly3DCollection): at times it overflows.
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def figure(self, figure: Any, name: str, *, alt: str) -> None:
         """Write a matplotlib figure as PDF and PNG, without dates, with its description; in a notebook, show it too."""
         from matplotlib import pyplot, rc_context

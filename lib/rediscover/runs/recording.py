@@ -88,7 +88,7 @@ def sample(runs: Sequence[Run], lines: Sequence[dict], seed: int, seconds: float
     runs, lines : list of Run and their records, alike in length
     seed : int
     seconds : float
-        Recorded seconds that the sample may take together.
+        Recorded seconds that the sample may take together, and one run a tenth of them.
     size : int
 
     Returns
@@ -100,7 +100,7 @@ def sample(runs: Sequence[Run], lines: Sequence[dict], seed: int, seconds: float
     stale = {i for i in order if lines[i]["code"] != records.code_of(runs[i])}
     by_method: dict[str, list[int]] = {}
     for i in sorted(order, key=lambda i: i not in stale):  # stable: the order of the draw within both parts
-        if lines[i]["status"] not in records.LIMITED:
+        if lines[i]["status"] not in records.LIMITED and lines[i]["seconds"] <= seconds / 10:
             by_method.setdefault(f"{runs[i].problem.study} {runs[i].method.name}", []).append(i)
     chosen: list[int] = []
     left = seconds

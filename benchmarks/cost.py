@@ -8,11 +8,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from rediscover.params import models
+from rediscover.system.paths import root
+
 import pandas as pd
 import psutil
-
-from ..params import models
-from ..system.paths import root
 
 SAMPLED = 0.2  # seconds between two looks at the memory
 

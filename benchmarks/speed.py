@@ -1,6 +1,6 @@
 """Speed as a ratio against a named alternative, both measured in turn in the same run (``make bench``).
 
-Each group below yields comparisons; bench.yaml says on which problems.
+Each group below yields comparisons; speed.yaml says on which problems.
 """
 
 import argparse
@@ -18,20 +18,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+from rediscover import method, problem, problems, runs
+from rediscover.expressions import Expression, parse
+from rediscover.methods import Budget
+from rediscover.metrics import edit_distance, geometry, latex, trees
+from rediscover.problems import Task
+from rediscover.system import studies, upstream_files, workers
+from rediscover.system.paths import root
+from rediscover.system.store import CACHE
+
 import numpy as np
 import pandas as pd
 import yaml
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
-
-from .. import method, problem, problems, runs
-from ..expressions import Expression, parse
-from ..methods import Budget
-from ..metrics import edit_distance, geometry, latex, trees
-from ..problems import Task
-from ..system import studies, upstream_files, workers
-from ..system.paths import root
-from ..system.store import CACHE
 
 GIVEN = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 
@@ -312,9 +312,9 @@ def networks(ids: list) -> Iterator[Comparison]:
 
 def searches(programs: int, features: int, every: int, evaluations: int, rows: int) -> Iterator[Comparison]:
     """Engines of symbolic search: losses of programs, an enumeration, and whole searches of equal evaluations."""
-    from ..search.enumeration import enumerate_features
-    from ..search.programs import losses, to_tree
-    from ..search.throughput import workload
+    from rediscover.search.enumeration import enumerate_features
+    from rediscover.search.programs import losses, to_tree
+    from rediscover.search.throughput import workload
 
     P, X, y = workload(programs, rows=rows)
     names = [f"x{i}" for i in range(X.shape[1])]
@@ -376,7 +376,7 @@ GROUPS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure every group, print the table, and write tables/bench.csv when all were measured."""
-    parser = argparse.ArgumentParser(prog="python -m rediscover.publish.bench", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python benchmarks/speed.py", description=__doc__)
     parser.add_argument("groups", nargs="*", metavar="group", help=f"some of: {', '.join(GROUPS)}")
     chosen = parser.parse_args(arguments).groups or list(GROUPS)
     if unknown := set(chosen) - set(GROUPS):
