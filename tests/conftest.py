@@ -56,7 +56,7 @@ def pytest_sessionfinish():
     """With REDISCOVER_TIME_TESTS, add to the list what took long in this session (a shared set-up counts once)."""
     if os.environ.get("REDISCOVER_TIME_TESTS"):
         long = {name for name, seconds in _seconds.items() if seconds > SLOW_SECONDS and ".ipynb" not in name}
-        known = set(SLOW.read_text().split("\n")) | _compiled - {""}
+        known = set(SLOW.read_text().splitlines()) | _compiled - {""}
         files = {name for name in known if "::" not in name}
         SLOW.write_text("\n".join([*sorted(files | {name for name in known | long if _file(name) not in files}), ""]))
 
