@@ -12,6 +12,27 @@ from statsmodels.stats.proportion import proportion_confint
 DRAWN = 1 << 20  # values of a bootstrap that are in memory at a time
 
 
+def sr2_percent(r2: pd.Series) -> pd.Series:
+    """What each run adds to SR2 (`metrics.trajectories.sr2`), in per cent: nothing where R2 is negative or missing.
+
+    Parameters
+    ----------
+    r2 : Series
+        One value a run.
+
+    Returns
+    -------
+    Series
+        From 0 to 100, alike in index.
+
+    Examples
+    --------
+    >>> sr2_percent(pd.Series([0.5, -3.0, np.nan, -np.inf])).tolist()
+    [50.0, 0.0, 0.0, 0.0]
+    """
+    return 100 * r2.replace([np.inf, -np.inf], np.nan).clip(lower=0).fillna(0.0)
+
+
 def bootstrap(
     values: ArrayLike,
     statistic: Callable = np.mean,

@@ -11,6 +11,7 @@ from ...expressions.trees import checked_size
 from ...problems import Problem, Task
 from ...report.comparisons import names_in
 from ...report.papers import published
+from ...report.summaries import sr2_percent
 from ...search.choice import choose, scores_of
 from ...system.studies import studies
 
@@ -46,7 +47,7 @@ def contributions(scored: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for split, name in zip(SPLITS, measures, strict=True):
         r2 = measures[name].replace([np.inf, -np.inf], np.nan)
-        measured = {"failed": r2.isna(), "sr2": 100 * r2.clip(lower=0).fillna(0.0), "acc_0.9": 100.0 * (r2 >= 0.9)}
+        measured = {"failed": r2.isna(), "sr2": sr2_percent(r2), "acc_0.9": 100.0 * (r2 >= 0.9)}
         parts.append(identity.assign(split=split, **measured))
     return pd.concat(parts, ignore_index=True)
 

@@ -16,7 +16,7 @@ from ...problems import problem, problems
 from ...report.comparisons import best_printed, paired_test, paired_tests
 from ...report.papers import published
 from ...report.plots import display_name
-from ...report.summaries import interval, next_share
+from ...report.summaries import interval, next_share, sr2_percent
 from ...system import derived
 
 FRAMEWORKS = {"llm_sr": "LLM-SR", "openevolve": "OpenEvolve", "symbolbench_loop": "SymbolBench's loop"}
@@ -83,8 +83,8 @@ def by_problem(scored: pd.DataFrame, measures: Iterable[str]) -> pd.DataFrame:
     made = {
         "symbolic_accuracy": lambda: _score(scored, "symbolic_accuracy").fillna(0.0),
         "nmse_release": lambda: _score(scored, "nmse_release").fillna(np.inf),
-        "sr2_id": lambda: _positive(_score(scored, "r2_trajectories_id")),
-        "sr2_ood": lambda: _positive(_score(scored, "r2_trajectories_ood")),
+        "sr2_id": lambda: sr2_percent(_score(scored, "r2_trajectories_id")),
+        "sr2_ood": lambda: sr2_percent(_score(scored, "r2_trajectories_ood")),
     }
     found = scored.assign(**{name: made[name]() for name in measures})
     how = {name: "median" if name == "nmse_release" else "mean" for name in measures}
@@ -94,10 +94,6 @@ def by_problem(scored: pd.DataFrame, measures: Iterable[str]) -> pd.DataFrame:
 def _score(scored: pd.DataFrame, name: str) -> pd.Series:
     """A column of scores; NaN where no run has an answer, and so none has the score."""
     return scored.get(name, pd.Series(np.nan, scored.index))
-
-
-def _positive(r2: pd.Series) -> pd.Series:
-    return 100 * r2.replace([np.inf, -np.inf], np.nan).clip(lower=0).fillna(0.0)
 
 
 # ---- tables beside what is printed

@@ -109,7 +109,7 @@ def _tests() -> dict[str, Any]:
     """Genetic operators against the grammar in the errors on surfaces: how often they differ, and which way."""
     tests = table("loops_tests").query("measure == 'nmse_release'")
     tests = tests[tests["b"].str.endswith(PROPOSERS["grammar"])]
-    clear = tests["p_holm"] < 0.05
+    clear = tests["p_holm"] < recorded.CLEAR
     return {
         "grammar": (len(tests), "word"),
         "ahead": ((clear & (tests["rank_biserial"] < 0)).sum(), "word"),

@@ -10,11 +10,11 @@ from scipy.stats import binomtest
 from ...methods.gp_llm_seeded import BEST
 from ...report.comparisons import paired_test, paired_tests
 from ...report.statistics import holm
-from ...report.summaries import interval
+from ...report.summaries import interval, sr2_percent
 from ...system import derived
 
 COUNTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
-CLEAR = 0.05  # corrected p below which two starts are told apart
+CLEAR = 0.05  # corrected p below which two are told apart
 
 STARTS = {  # of `derive.seeded`
     "model": "gpt-4o-mini's answers, then gplearn",
@@ -42,8 +42,8 @@ def seeded_systems() -> pd.DataFrame:
         Index: system; columns: the keys of `STARTS`.
     """
     runs = derived.read("loops", "seeded_searches")
-    sr2 = 100 * runs["r2"].clip(lower=0).fillna(0.0)
-    return runs.assign(sr2=sr2).pivot_table(index="system", columns="start", values="sr2")[[*STARTS]]
+    runs["sr2"] = sr2_percent(runs["r2"])
+    return runs.pivot_table(index="system", columns="start", values="sr2")[[*STARTS]]
 
 
 def seeded_counts() -> pd.Series:
