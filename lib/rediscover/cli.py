@@ -134,7 +134,7 @@ def _compare(options: argparse.Namespace) -> None:
 def _report(options: argparse.Namespace) -> None:
     """The comparison that is named, or the last one, as a page, LaTeX and CSV."""
     from . import own
-    from .publish.own import write
+    from .own.page import write
 
     folder = options.out or own.place() / "report"
     _check_output(folder / "index.html")

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import jinja2
 
-from ..own.head_to_head import NOTE, Comparison, cell
 from ..report.tables import Output
 from ..runs.schema import to_csv
+from .head_to_head import NOTE, Comparison, cell
 
-HERE = Path(__file__).parent / "pages"
+HERE = Path(__file__).parent
 
 
 def write(comparison: Comparison, folder: str | Path) -> Path:
@@ -47,7 +47,7 @@ def write(comparison: Comparison, folder: str | Path) -> Path:
     each.columns.name = None
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True)
     picture = base64.b64encode((out.figures / "comparison.png").read_bytes()).decode()
-    text = environment.get_template("own.html").render(
+    text = environment.get_template("page.html").render(
         comparison=comparison,
         tables=tables,
         picture=picture,
