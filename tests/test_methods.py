@@ -434,7 +434,7 @@ class TestCatalogue:
     def test_status_follows_the_registry(self):
         table = report.catalogue().set_index("method")
         assert table.loc["Operon", ["status", "ours", "reason"]].tolist() == ["runs here", "operon", ""]
-        assert table.loc["LLM-SR", "status"] == "runs with more installed"
-        for name in ("LaSR", "SGA", "OpenEvolve"):
-            assert table.loc[name, "status"] == "runs with more installed" and "endpoint" in table.loc[name, "reason"]
+        assert table.loc["End-to-end transformer", "status"] == "runs with more installed"
+        for name in ("LLM-SR", "LaSR", "SGA", "OpenEvolve", "prompted language model (text to equation)"):
+            assert table.loc[name, "status"] == "runs with an endpoint", name
         assert (table["reason"][table["status"] != "runs here"].str.len() > 10).all()

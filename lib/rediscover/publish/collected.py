@@ -12,7 +12,7 @@ import yaml
 from ..methods import registry
 from ..problems import Problem, facts
 from ..report.names import NAMES
-from ..report.papers import catalogue, published
+from ..report.papers import catalogue, published, status
 from ..report.plots import order
 from ..report.summaries import interval
 from ..report.tables import ARROWS, CONTROLS, answered
@@ -285,10 +285,10 @@ def methods() -> pd.DataFrame:
     printed = catalogue().set_index("ours")
     rows = []
     for name, cls in registry().items():
-        reason, accepts = cls().available(), [str(getattr(kind, "kind", "")) for kind in cls.accepts]
+        (now, reason), accepts = status(cls), [str(getattr(kind, "kind", "")) for kind in cls.accepts]
         rows.append(
             {"key": name, "name": names()[name], "papers": printed["papers"].get(name, "")}
-            | {"status": "runs with more installed" if reason else "runs here", "reason": reason or ""}
+            | {"status": now, "reason": reason}
             | {"accepts": ", ".join(accepts), "reference": cls.reference}
         )
     for row in catalogue()[catalogue()["ours"] == ""].to_dict("records"):

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from ..methods import registry
+from ..methods import Method, registry
+from ..methods.endpoint import Endpoint
+from ..methods.llm_text import LanguageModel
 from ..system.studies import FOLDER, studies
 
 
@@ -88,8 +90,8 @@ def claims(key: str | None = None) -> pd.DataFrame:
 def catalogue(paper: str | None = None) -> pd.DataFrame:
     """Every method of the papers: method, papers, label, status, ours, reason, kind.
 
-    Status is 'runs here', 'runs with more installed' (the reason says what) or 'not yet'; it follows from the registry
-    and is written down nowhere.
+    Status is that of `status`, or 'not yet' where no file offers the method; it follows from the registry and is
+    written down nowhere.
 
     Parameters
     ----------
@@ -105,18 +107,36 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
     for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):
         ours = entry.get("ours", "")
         present = ours in known
-        reason = known[ours]().available() if present else entry["reason"]
+        now, reason = status(known[ours]) if present else ("not yet", entry["reason"])
         row = {
             "method": entry["method"],
             "papers": ", ".join(entry["papers"]),
-            "status": "not yet" if not present else "runs with more installed" if reason else "runs here",
+            "status": now,
             "ours": ours if present else "",
-            "reason": reason or "",
+            "reason": reason,
             "kind": entry.get("kind", "rerun"),
         }
         labels = [entry["method"]] if paper is None else entry["papers"].get(paper, [])
         rows += [{"label": label, **row} for label in labels]
     return pd.DataFrame(rows)
+
+
+def status(method: type[Method]) -> tuple[str, str]:
+    """Whether a method runs with what is here, and what it lacks.
+
+    Parameters
+    ----------
+    method : class of a method
+
+    Returns
+    -------
+    tuple of str
+        'runs here', 'runs with an endpoint' (of a language model) or 'runs with more installed'; then the reason, empty
+        where it runs.
+    """
+    reason = method().available()
+    asks = issubclass(method, (Endpoint, LanguageModel))
+    return ("runs with an endpoint" if asks else "runs with more installed") if reason else "runs here", reason or ""
 
 
 def _text(path: Path) -> pd.DataFrame:
