@@ -101,7 +101,8 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
     names = labels("mdbench")["method"].rename_axis("label").reset_index()
     clean = names.merge(scored[np.isinf(scored["snr_db"])], on="method")
     error = clean["nmse_power"].where(clean["nmse_power"].between(0, np.inf, inclusive="neither"))
-    size = clean["complexity_own"].where(clean["method"].isin([*GENETIC, "eql_released"]), clean["complexity_mdbench"])
+    own = clean["method"].isin([*GENETIC, "eql_released", "udsr_released"])
+    size = clean["complexity_own"].where(own, clean["complexity_mdbench"])
     cells = pd.DataFrame({"dataset": clean["problem"].map(label), "method": clean["label"]})
     cells["status"] = np.select([clean["identified"] == 1, error.isna()], ["found", "failed"], "value")
     for name, values in (("exponent", np.log10(error)), ("complexity", size)):
