@@ -304,6 +304,14 @@ def test_two_failures_are_no_number():
     assert entry.reason == "failed in the paper and here: no number to compare"
 
 
+def test_a_system_that_the_method_refuses_was_not_run():
+    row = {"problem": "pdes/rd", "method": "udsr_released", "status": "unsupported", "nmse_power": np.nan}
+    cells = analysis.compare_cells(scored([row]), ["mdbench_table3"])
+    entries = ledger.of_cells(cells, ["mdbench_table3"])
+    (entry,) = entries.query("row == 'RD' and column == 'uDSR'").itertuples()
+    assert (entry.published, entry.verdict) == ("1e-2 (12)", "not run") and "refuses" in entry.reason
+
+
 def test_a_published_test_is_in_the_ledger_by_w_and_p():
     names = list(studies()["mdbench"]["tests"])
     implied = pd.DataFrame({"p_below": 1e-4, "missing": "a reason"}, names)

@@ -96,7 +96,8 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
     expression for linear methods, what the package itself states for genetic programming, and for EQL what it prints.
 
     Returns dataset and method as printed; the columns of `printed_cells`, with ``_printed`` and with ``_rediscover``
-    behind their names; equal (bool). Methods are in the order of methods.yaml.
+    behind their names; equal, and whether the method refuses the system here (bool). Methods are in the order of
+    methods.yaml.
     """
     names = labels("mdbench")["method"].rename_axis("label").reset_index()
     clean = names.merge(scored[np.isinf(scored["snr_db"])], on="method")
@@ -104,6 +105,7 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
     own = clean["method"].isin([*GENETIC, "eql_released", "udsr_released"])
     size = clean["complexity_own"].where(own, clean["complexity_mdbench"])
     cells = pd.DataFrame({"dataset": clean["problem"].map(label), "method": clean["label"]})
+    cells["refused"] = clean["status"] == "unsupported"
     cells["status"] = np.select([clean["identified"] == 1, error.isna()], ["found", "failed"], "value")
     for name, values in (("exponent", np.log10(error)), ("complexity", size)):
         cells[name] = values.where(cells["status"] == "value").round().astype("Int64")
@@ -112,7 +114,7 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
     same = [table[f"{name}_printed"] == table[f"{name}_rediscover"] for name in CELL]
     equal = same[0] & ((table["status_printed"] != "value") | (same[1] & same[2]))
     columns = [f"{name}_{source}" for source in ("printed", "rediscover") for name in CELL]
-    return table[["dataset", "method", *columns]].assign(equal=equal.astype(bool))
+    return table[["dataset", "method", *columns]].assign(equal=equal.astype(bool), refused=table["refused"])
 
 
 def count_equal(cells: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from .trials import reasons
 
 COARSE = "not comparable", "with a small library or on a coarser grid in this profile"
 FAILED = "not comparable", "failed in the paper and here: no number to compare"
+REFUSED = "not run", "the method refuses here what has so many states and derivatives"
 ANSWERED = "the paper prints a failure, and not why; here there is an answer"
 UNTESTED = "one seed; no interval; the cause was not tested"
 BOUNDS = {"low": np.nan, "high": np.nan}
@@ -29,6 +30,8 @@ def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
         found = ("reproduced", "") if cell.equal else ("differs", tested or UNTESTED)
         if cell.equal and cell.status_printed == "failed":
             found = FAILED
+        if cell.refused and cell.status_printed != "failed":
+            found = REFUSED
         if cell.dataset in coarse:
             found = COARSE
         measured[cell.method, cell.dataset] = {"value": text, "verdict": found[0], "reason": found[1], **BOUNDS}
