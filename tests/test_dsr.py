@@ -2,15 +2,19 @@
 
 import dataclasses
 import math
+from pathlib import Path
 
-from rediscover import methods
+from rediscover import methods, problem, score
 from rediscover.expressions import parse
 from rediscover.methods import Budget, Unsupported
+from rediscover.methods.dsr import FUNCTIONS
 from rediscover.problems import Split, Task
 
 import numpy as np
 import pytest
+import yaml
 
+DATA = Path(__file__).parent / "data"
 RNG = np.random.default_rng(3)
 X = RNG.uniform(0.5, 2.0, (40, 2))
 A, B = X.T
@@ -108,6 +112,21 @@ class TestNggp:
             methods.method("nggp", reading="other")
 
 
+class TestDsrReleased:
+    def test_offers_the_answers_without_and_with_constants(self):
+        y = A * B + 2.7
+        front = fit("dsr_released", y, 1000, batch_size=100, generations=3)
+        halves = []
+        rng = np.random.default_rng(0)
+        task = Task(("a", "b"), "z", X, y)
+        for functions in (FUNCTIONS, f"{FUNCTIONS},const"):
+            method = methods.method("nggp", function_set=functions, batch_size=100, generations=3)
+            halves += method.search(task, budget=Budget(evaluations=500), rng=rng)
+        assert {c.solution["z"] for c in front} == {c.solution["z"] for c in halves}
+        assert [c.loss for c in front] == sorted(c.loss for c in front)
+        assert {c.evaluations for c in front} == {1000}
+
+
 class TestUdsr:
     def test_polynomials_are_found_at_once(self):
         y = B / np.sqrt(A**2 + 2 * B**2 + 0.5)
@@ -162,3 +181,59 @@ def test_validation_rows_decide_the_order():
     errors = [np.mean((value - V[:, 0] * V[:, 1]) ** 2) for value in values]
     errors = [error if np.isfinite(error) else np.inf for error in errors]
     assert errors == sorted(errors)
+
+
+# The checks below take minutes. What they hold was written down before they were run.
+SUITES = {entry["id"]: entry for entry in yaml.safe_load((DATA / "public_suites.yaml").read_text(encoding="utf-8"))}
+FUNCTIONS_OF_KOZA = {"function_set": FUNCTIONS}
+EASY = """
+I.12.1 I.12.5 I.12.11 I.14.3 I.18.12 I.25.13 I.27.6 I.29.4 I.34.8 I.39.22 I.43.16 I.43.31
+II.10.9 II.15.4 II.15.5 II.27.16 II.27.18 II.37.1 II.38.3 II.38.14 III.17.37
+""".split()
+
+
+def solves(name, id, seed, evaluations, **settings):
+    """Whether a problem of the public suites, 20 rows drawn for it alone, is solved to rounding."""
+    suite = SUITES[id]
+    rng = np.random.default_rng(list(id.encode()))
+    columns = tuple(suite["domain"])
+    inputs = np.column_stack([rng.uniform(*suite["domain"][column], 20) for column in columns])
+    y = parse(suite["truth"])(dict(zip(columns, inputs.T, strict=True)))
+    front = fit(name, y, evaluations, seed, inputs, columns=columns, **settings)
+    return min(candidate.loss for candidate in front) ** 2 < 1e-12
+
+
+@pytest.mark.minutes
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 6, 9, 10, 11])
+def test_nguyen_that_is_published_at_100_percent(number, seed):
+    """DSR's paper, Table 1, with its 2 million samples."""
+    assert solves("dsr", f"nguyen{number}", seed, 2_000_000, **FUNCTIONS_OF_KOZA)
+
+
+@pytest.mark.minutes
+@pytest.mark.parametrize("seed", range(3))
+def test_nguyen_12_is_never_solved(seed):
+    assert not solves("dsr", "nguyen12", seed, 2_000_000, **FUNCTIONS_OF_KOZA)
+
+
+@pytest.mark.minutes
+def test_breeding_helps_on_livermore():
+    """Six problems that neural-guided breeding is published to solve nearly always, and the policy alone less often."""
+    plain = {"uniform_arity": False, "soft_length": None, "entropy": 0.005, "entropy_decay": 1.0, **FUNCTIONS_OF_KOZA}
+    solved = {
+        name: sum(solves(name, f"livermore{number}", 0, 500_000, **settings) for number in (1, 2, 3, 4, 11, 12))
+        for name, settings in (("dsr", plain), ("nggp", {"reading": "paper", **plain}))
+    }
+    assert solved["nggp"] > solved["dsr"]
+
+
+@pytest.mark.minutes
+def test_easy_problems_of_srbench():
+    """Laws that DSR solves in 88 % of SRBench's trials and more; the 22nd, m*r*v*sin(theta), is none of SRSD's."""
+    solved = 0
+    for id in EASY:
+        law = problem(f"srsd/{id}", variant="fsrd")
+        front = methods.method("dsr", max_rows=500).solve(law, budget=Budget(evaluations=200_000))
+        solved += score(law, front[0])["solution_rate"]
+    assert solved >= 17  # 18 of 22

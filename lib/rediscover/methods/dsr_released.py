@@ -1,0 +1,33 @@
+"""DSR as SRSD's configuration files run it."""
+
+import dataclasses
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .dsr import FUNCTIONS
+from .nggp import Nggp
+
+
+@dataclass(frozen=True)
+class DsrReleased(Nggp):
+    """`rediscover.methods.nggp` as SRSD runs it, without constants and with them: the row beside SRSD's DSR.
+
+    The release has five seeds for each of the two function sets and keeps the best answer on the validation rows. Here
+    either set has half the evaluations and one seed, and the answers of both are offered together.
+    """
+
+    function_set: str = FUNCTIONS
+    name: ClassVar[str] = "dsr_released"
+    reference: ClassVar[str] = "Petersen et al. (2021), Mundhenk et al. (2021), as released with SRSD 2023"
+    grid: ClassVar[dict] = {}
+
+    def search(self, task, *, budget, rng):
+        half = dataclasses.replace(budget, evaluations=max(1, int(budget.evaluations) // 2))
+        searches = [
+            Nggp(**{**self.settings, "function_set": functions})
+            for functions in (self.function_set, f"{self.function_set},const")
+        ]
+        found = [each.search(task, budget=half, rng=rng) for each in searches]
+        spent = sum(front[0].evaluations for front in found if front)
+        answers = [dataclasses.replace(candidate, evaluations=spent) for front in found for candidate in front]
+        return sorted(answers, key=lambda candidate: candidate.loss)
