@@ -114,7 +114,7 @@ def test_the_claims_about_dsr_wait_for_it_and_follow_it(installed):
         pd.MultiIndex.from_product([["Table 2", "Table 3", "Table 4"], SETS]),
     )
     verdicts = {}
-    for name, right in {"absent": {}, "perfect": {"dsr": 1.0}, "poor": {"dsr": 0.0}}.items():
+    for name, right in {"absent": {}, "perfect": {"dsr_released": 1.0}, "poor": {"dsr_released": 0.0}}.items():
         table = srsd_analysis.by_label(laws(gplearn=0.3, **right))
         verdicts[name] = [srsd.sr_02(table, baseline)[0], srsd.sr_03(table, baseline)[0]]
     assert verdicts == {"absent": ["untestable here"] * 2, "perfect": ["holds"] * 2, "poor": ["fails"] * 2}
