@@ -135,8 +135,10 @@ def status(method: type[Method]) -> tuple[str, str]:
         where it runs.
     """
     reason = method().available()
+    if not reason:
+        return "runs here", ""
     asks = issubclass(method, (Endpoint, LanguageModel))
-    return ("runs with an endpoint" if asks else "runs with more installed") if reason else "runs here", reason or ""
+    return "runs with an endpoint" if asks else "runs with more installed", reason
 
 
 def _text(path: Path) -> pd.DataFrame:

@@ -93,7 +93,8 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
 
     Two cells are equal if both are check marks or both failures, or have the same power of ten (to which the paper
     rounds the error) and the same complexity. That is counted by each method's published rule: nodes of the SymPy
-    expression for linear methods, what the package itself states for genetic programming, and for EQL what it prints.
+    expression for linear methods, what the package itself states for genetic programming and uDSR, and for EQL what it
+    prints.
 
     Returns dataset and method as printed; the columns of `printed_cells`, with ``_printed`` and with ``_rediscover``
     behind their names; equal, and whether the method refuses the system here (bool). Methods are in the order of
