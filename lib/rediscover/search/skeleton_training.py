@@ -142,16 +142,21 @@ def batches(sets: Sequence[SkeletonSet], rng: np.random.Generator) -> Iterator[l
 
 
 def batch(sets: Sequence[SkeletonSet], rng: np.random.Generator) -> Batch:
-    """Tables drawn from sets; one that is not accepted is left out."""
-    tables = [each.table(ROWS, rng) for each in sets]
-    drawn = [(table, each.tokens) for table, each in zip(tables, sets, strict=True) if table is not None]
-    before = [torch.tensor([NUMBERS[token] for token in (START, *tokens[:-1])]) for _, tokens in drawn]
-    tokens = [torch.tensor([NUMBERS[token] for token in tokens]) for _, tokens in drawn]
+    """Tables drawn from sets with as many columns."""
+    before = [torch.tensor([NUMBERS[token] for token in (START, *each.tokens[:-1])]) for each in sets]
+    tokens = [torch.tensor([NUMBERS[token] for token in each.tokens]) for each in sets]
     return Batch(
-        torch.from_numpy(np.stack([table for table, _ in drawn])),
+        torch.from_numpy(np.stack([accepted(each, rng) for each in sets])),
         pad_sequence(before, batch_first=True),
         pad_sequence(tokens, batch_first=True, padding_value=IGNORED),
     )
+
+
+def accepted(given: SkeletonSet, rng: np.random.Generator) -> np.ndarray:
+    """A table of a set, drawn again in the rare case that it is not accepted."""
+    while (table := given.table(ROWS, rng)) is None:
+        pass
+    return table
 
 
 def surprise(network: Network, given: Batch) -> tuple[Tensor, int]:

@@ -13,7 +13,7 @@ from ...search.skeleton_sets import SkeletonSet, skeleton_sets
 
 
 def bigrams() -> Bigrams:
-    """Counted on the truths of all laws, as the release does: whoever trains on them knows the answers' distribution."""
+    """Counted on all truths, as in the release: whoever trains on draws from them knows the answers' distribution."""
     laws = map(problem, problems("srsd"))
     return Bigrams.of([preorder(parse(text, law.inputs), law.inputs) for law in laws for text in law.truth.values()])
 
