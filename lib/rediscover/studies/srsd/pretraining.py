@@ -1,6 +1,9 @@
 """The Symbolic Transformer trained again: from the laws' own bigrams to weights. Needs PyTorch (extra neural)."""
 
+import argparse
+import hashlib
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -39,3 +42,26 @@ def pretrain(folder: Path, seed: int = 0, seconds: float = math.inf) -> Path | N
         return None
     skeleton_training.export(network, folder / "weights.npz")
     return folder / "weights.npz"
+
+
+def main() -> int:
+    """Train for at most so many hours; what is done is kept, and the same command goes on from there."""
+    parser = argparse.ArgumentParser(prog="pretraining", description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("build/pretrain"), help="of checkpoint, log and weights")
+    parser.add_argument("--seed", type=int, default=0, help="of the training tables and of the network")
+    parser.add_argument("--hours", type=float, default=math.inf, help="stop at the next check after so many")
+    options = parser.parse_args()
+    try:
+        made = pretrain(options.folder, options.seed, 3600 * options.hours)
+    except ModuleNotFoundError as missing:
+        print(f"pretraining: {missing}: pip install -e '.[neural]'", file=sys.stderr)
+        return 2
+    if made is None:
+        print(f"the time is up; the same command goes on from {options.folder}")
+        return 1
+    print(f"{made}, sha256 {hashlib.sha256(made.read_bytes()).hexdigest()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
