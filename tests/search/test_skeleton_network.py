@@ -2,7 +2,7 @@
 
 from rediscover.search import skeleton_network as net
 from rediscover.search.bigrams import START, Bigrams
-from rediscover.search.skeleton_sets import skeleton_sets
+from rediscover.search.skeleton_sets import skeleton_sets, skeletons
 
 import numpy as np
 import pytest
@@ -110,7 +110,7 @@ class TestTraining:
         for name, value in {"HELD": 4, "EPOCHS": 1, "CHECK": 2, "LOOK": 4, "ROWS": 20}.items():
             monkeypatch.setattr(training, name, value)
         model = Bigrams.of([("sin", "x0"), ("BiMul", "c", "x0"), ("BiAdd", "x0", "x1")])
-        drawn = skeleton_sets(model, net.INPUTS, np.random.default_rng(0))
+        drawn = skeleton_sets(skeletons(model, np.random.default_rng(0)), net.INPUTS, np.random.default_rng(0))
         return [each for each, _ in zip(drawn, range(68), strict=False)]
 
     def test_torch_and_numpy_compute_the_same(self, training):

@@ -9,7 +9,7 @@ References
 Y. Matsubara et al., Rethinking symbolic regression datasets and benchmarks for scientific discovery, DMLR 2024
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,6 +76,11 @@ class SkeletonSet:
     middles: tuple[int, ...]
     signed: tuple[bool, ...]
 
+    def ranges(self) -> np.ndarray:
+        """Bounds of each input, shape (inputs, 2)."""
+        middles, signed = np.array(self.middles, float), np.array(self.signed)
+        return np.column_stack([np.where(signed, -(10 ** (middles + 1)), 10 ** (middles - 1)), 10 ** (middles + 1)])
+
     def table(self, rows: int, rng: np.random.Generator) -> np.ndarray | None:
         """Inputs and, last, target, each scaled to 0..1; None where too many targets do not fit single precision.
 
@@ -112,19 +117,19 @@ def scaled(columns: np.ndarray) -> np.ndarray | None:
     return ((columns - low) / (high - low)).astype(np.float32)
 
 
-def skeleton_sets(model: Bigrams, inputs: int, rng: np.random.Generator) -> Iterator[SkeletonSet]:
+def skeletons(model: Bigrams, rng: np.random.Generator, attempts: int = ATTEMPTS) -> list[tuple[str, ...]]:
+    """Complete sequences of so many attempts, their inputs numbered as they come; the paper has 4,501 of 5,000."""
+    return [reindexed(drawn) for drawn in (model.draw(rng) for _ in range(attempts)) if drawn]
+
+
+def skeleton_sets(sequences: Iterable[tuple[str, ...]], inputs: int, rng: np.random.Generator) -> Iterator[SkeletonSet]:
     """Equations whose tables are accepted, up to `VARIANTS` of each skeleton.
 
     Parameters
     ----------
-    model : what skeletons are drawn from
     inputs : that have a token; skeletons with more are left out
     """
-    for _ in range(ATTEMPTS):
-        sequence = model.draw(rng)
-        if sequence is None:
-            continue
-        sequence = reindexed(sequence)
+    for sequence in sequences:
         try:
             skeleton = parse(printed(sequence))
         except ExpressionError:

@@ -1,31 +1,68 @@
-"""The Symbolic Transformer trained again: from the laws' own bigrams to weights. Needs PyTorch (extra neural)."""
+"""The Symbolic Transformer trained again: from the laws' own bigrams to weights, which needs PyTorch (extra neural)."""
 
 import argparse
 import hashlib
 import math
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from ... import problem, problems
 from ...expressions import parse
 from ...search.bigrams import Bigrams, preorder
 from ...search.skeleton_network import INPUTS
-from ...search.skeleton_sets import SkeletonSet, skeleton_sets
+from ...search.skeleton_sets import ATTEMPTS, SkeletonSet, skeleton_sets, skeletons
 
 
-def bigrams() -> Bigrams:
-    """Counted on all truths, as in the release: whoever trains on draws from them knows the answers' distribution."""
+def sequences() -> dict[str, tuple[str, ...]]:
+    """Id of each law -> its truth in preorder."""
     laws = map(problem, problems("srsd"))
-    return Bigrams.of([preorder(parse(text, law.inputs), law.inputs) for law in laws for text in law.truth.values()])
+    return {law.id: preorder(parse(text), law.inputs) for law in laws for text in law.truth.values()}
 
 
-def training_sets(seed: int = 0) -> list[SkeletonSet]:
-    """Random equations in random order; the paper has 24,232."""
+def training_sets(seed: int = 0, attempts: int = ATTEMPTS) -> tuple[list[tuple[str, ...]], list[SkeletonSet]]:
+    """What a network is trained on: skeletons from the bigrams of all truths, and random equations of them.
+
+    As in the release, so that whoever trains on them knows the distribution of the answers.
+    """
     rng = np.random.default_rng(seed)
-    sets = list(skeleton_sets(bigrams(), INPUTS, rng))
-    return [sets[k] for k in rng.permutation(len(sets))]
+    drawn = skeletons(Bigrams.of(sequences().values()), rng, attempts)
+    sets = list(skeleton_sets(drawn, INPUTS, rng))
+    return drawn, [sets[k] for k in rng.permutation(len(sets))]
+
+
+def overlap(sets: Sequence[SkeletonSet]) -> pd.DataFrame:
+    """How far the sampling ranges of the laws are those of training equations that are the same up to numbers.
+
+    Eq. (S1): of each input, the length that both ranges share over the length that they span; negative where they are
+    apart. Means over inputs, then over equations.
+
+    Returns
+    -------
+    DataFrame
+        Index: id of each law; columns: equal (number of equations), iou (0 where there is none), and iou_released,
+        which takes all equations with as many inputs as soon as one is equal, as the released code does.
+    """
+    ranges: dict[int, list[np.ndarray]] = {}
+    tokens: dict[int, list[tuple[str, ...]]] = {}
+    for each in sets:
+        ranges.setdefault(len(each.middles), []).append(each.ranges())
+        tokens.setdefault(len(each.middles), []).append(each.tokens)
+    rows = {}
+    for law, sequence in sequences().items():
+        X = problem(law).data()["test"].X
+        equal = np.array([other == sequence for other in tokens.get(X.shape[1], [])], bool)
+        if not equal.any():
+            rows[law] = (0, 0.0, 0.0)
+            continue
+        low, high = np.moveaxis(np.array(ranges[X.shape[1]]), 2, 0)
+        least, most = X.min(axis=0), X.max(axis=0)
+        iou = (np.minimum(high, most) - np.maximum(low, least)) / (np.maximum(high, most) - np.minimum(low, least))
+        rows[law] = (int(equal.sum()), float(iou[equal].mean()), float(iou.mean()))
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["equal", "iou", "iou_released"])
 
 
 def pretrain(folder: Path, seed: int = 0, seconds: float = math.inf) -> Path | None:
@@ -37,7 +74,7 @@ def pretrain(folder: Path, seed: int = 0, seconds: float = math.inf) -> Path | N
     """
     from ...search import skeleton_training
 
-    network = skeleton_training.train(training_sets(seed), folder, seed=seed, seconds=seconds)
+    network = skeleton_training.train(training_sets(seed)[1], folder, seed=seed, seconds=seconds)
     if network is None:
         return None
     skeleton_training.export(network, folder / "weights.npz")
