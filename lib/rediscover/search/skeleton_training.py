@@ -2,8 +2,8 @@
 
 Architecture, loss, optimiser, learning rate and tables are those of SRSD's released code. Not as there, to be done in
 an hour of one core: the true tokens are what stands before each token (the release feeds the network its own, past the
-first), eight tables make a step (one there), a table has 200 rows (1,000 there) and comes twice (three times there), and
-tokens past the twentieth, which are never written, are not learned. The last network is kept (there that of least
+first), eight tables make a step (one there), a table has 200 rows (1,000 there) and comes twice (three times there),
+and tokens past the twentieth, which are never written, are not learned. The last network is kept (there that of least
 distance on tables held out).
 """
 
