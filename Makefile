@@ -34,7 +34,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records spot-check generate bench lab refresh cost whole readme facts given-up clean distclean lock
+.PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records spot-check generate pretrain bench lab refresh cost whole readme facts given-up clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark]"
@@ -122,6 +122,9 @@ spot-check: $(READY) ## run a sample of the recorded runs again and compare the 
 generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
 	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
+
+pretrain: $(READY) ## train the Symbolic Transformer again, into build/pretrain (needs the extra neural; HOURS=2)
+	@$(PY) -m rediscover.studies.srsd.pretraining $(if $(HOURS),--hours $(HOURS))
 
 bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
 	$(PY) benchmarks/speed.py

@@ -321,7 +321,7 @@ INPUTS = {
     "sr_06": lambda rng: (pd.Series(rng.uniform(-1, 1) + rng.normal(scale=0.1, size=30)), pd.Series({"easy": 0.0})),
     "sr_07": lambda rng: (random(rng, ["a", "b"], ["original", "new"]).assign(p=rng.choice([0.01, 0.5])),),
     "sr_08": lambda rng: (leads(rng, ["a", "ST"]), 0.0, 0.1),
-    "sr_09": lambda rng: (rng.choice([0.01, 0.5]),),
+    "sr_09": lambda rng: (pd.Series([0.01, rng.choice([0.02, 0.5])]),),
     "sr_10": lambda rng: (twins(rng),),
     "sr_11": lambda rng: (ned(rng, ["AI Feynman", "DSR", "ST"]),),
     "sr_12": lambda rng: (ned(rng, ["AFP", "DSR", "ST"]),),

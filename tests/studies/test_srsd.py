@@ -8,7 +8,7 @@ from rediscover.metrics import symbolic
 from rediscover.problems.srsd import SETS, sample
 from rediscover.report.comparisons import best_printed
 from rediscover.runs import scoring, selection
-from rediscover.studies.srsd import analysis, claims, ledger, scores
+from rediscover.studies.srsd import analysis, claims, ledger, pretraining, scores
 
 import numpy as np
 import pandas as pd
@@ -390,3 +390,48 @@ def test_numbers_of_the_text():
     assert cells["verdict"].value_counts().to_dict() == {"not run": 4, "reproduced": 3, "differs": 2}
     assert cells.loc["original problems that are duplicates", "verdict"] == "reproduced"
     assert cells.loc[["problems", "hard problems"], "verdict"].tolist() == ["differs", "differs"]
+
+
+def test_numbers_of_the_training_data():
+    twins, sizes = pd.DataFrame({"twins": [1], "scaled": [1]}), pd.Series({"easy": 30})
+    drawn = pd.DataFrame(
+        {"equations": [4490, 4510], "different": [1700, 1701], "tables": [24_000, 24_500], "iou": 0.002}
+    )
+    cells = ledger.of_text(twins, sizes, drawn).set_index("column")
+    verdicts = cells.loc[list(ledger.TRAINING.values()), "verdict"].tolist()
+    assert verdicts == ["reproduced", "differs", "reproduced", "differs"]
+    assert cells.loc["unique sequences", "reason"] == "2 draws 1700 to 1701"
+
+
+class TestOverlap:
+    """Of the ranges of training equations with those of equal laws."""
+
+    @pytest.fixture
+    def product(self):
+        """I.12.1, F = mu*N_n, both inputs log-uniform; the middles of its ranges."""
+        law = rd.problem("srsd/I.12.1")
+        low, high = np.array([spec[1:3] for spec in law.samplers.values()], float).T
+        return law.id, np.log10(low * high) / 2
+
+    @staticmethod
+    def made(tokens, middles, signed=(False, False)):
+        return pretraining.SkeletonSet(tuple(tokens.split()), parse("x0"), tuple(middles), signed)
+
+    def test_the_same_ranges(self, product):
+        id, middles = product
+        shared = pretraining.overlap([self.made("BiMul x0 x1", middles)]).loc[id]
+        assert shared["equal"] == 1 and shared["iou"] == pytest.approx(1, abs=0.02)  # of a sample
+
+    def test_ranges_apart_are_negative(self, product):
+        """From 1 to 100 and from 10,000 to 1,000,000: minus 9,900 of 999,999, for both inputs."""
+        id, middles = product
+        shared = pretraining.overlap([self.made("BiMul x0 x1", middles + 4)]).loc[id]
+        assert shared["iou"] == pytest.approx(-0.0099, abs=0.0005)
+
+    def test_only_equal_equations_count_but_as_released_all_of_as_many_inputs(self, product):
+        id, middles = product
+        same, other = self.made("BiMul x0 x1", middles), self.made("BiAdd x0 x1", middles + 4)
+        shared = pretraining.overlap([same, other]).loc[id]
+        assert shared["equal"] == 1 and shared["iou"] == pytest.approx(1, abs=0.02)
+        assert shared["iou_released"] == pytest.approx((1 - 0.0099) / 2, abs=0.02)
+        assert not pretraining.overlap([other]).loc[id].any()

@@ -119,7 +119,7 @@ def verdict(value: str, low: float, high: float) -> str:
     Parameters
     ----------
     value : str
-        As printed.
+        As printed; commas part the thousands.
     low, high : float
         The interval of our own value.
 
@@ -133,6 +133,7 @@ def verdict(value: str, low: float, high: float) -> str:
     >>> verdict("0.38", 0.384, 0.5), verdict("0.38", 0.386, 0.5)
     ('reproduced', 'differs')
     """
+    value = value.replace(",", "")
     printed = float(value)
     mantissa, _, exponent = value.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])

@@ -1,5 +1,6 @@
 """Constants of programs by Adam, as SGA trains its modules."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,10 +12,12 @@ FIRST, SECOND, TINY = 0.9, 0.999, 1e-8  # decays of the moments; what keeps the 
 CLIP = 1.0  # largest norm of a gradient
 
 
-def adam(mean_square: Objective, start: np.ndarray, *, rate: float, epochs: int, every: int):
+def adam(
+    mean_square: Objective, start: np.ndarray, *, rate: float, epochs: int, every: int, drops: Collection[int] = ()
+):
     """Constants at the least error that was looked at, and those errors, one in `every` epochs.
 
-    An error that is not finite ends the search.
+    An error that is not finite ends the search. At each of the epochs in `drops` the rate falls to a tenth.
 
     Returns
     -------
@@ -33,6 +36,7 @@ def adam(mean_square: Objective, start: np.ndarray, *, rate: float, epochs: int,
     x, best, errors = np.array(start, float), np.array(start, float), list[float]()
     first, second = np.zeros_like(x), np.zeros_like(x)
     for epoch in range(epochs + 1):
+        rate = rate / 10 if epoch in drops else rate
         error, slope = mean_square(x)
         if not np.isfinite(error):
             break

@@ -11,7 +11,7 @@ def grids(p: Laws) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`: ``laws``; ``noise``, the easy ones at several levels; ``fsrd``, on original ranges."""
     ids = p.laws or problems("srsd")
     laws = [problem(id, ranges=p.ranges) for id in ids]
-    methods = build_methods(p.methods, max_rows=p.max_rows)
+    methods = build_methods(p.methods, max_rows=p.max_rows, settings=p.settings)
     ablation = [method for method in methods if method.name in p.ablation_methods]
     easy = [law for law in laws if law.subset == "easy"]
     return {

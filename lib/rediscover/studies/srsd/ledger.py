@@ -11,10 +11,16 @@ from ...problems import facts, generator, problem
 from ...report.comparisons import exact, labels
 from ...report.ledger import combine, compare_table, verdict
 from ...report.papers import published
-from ...report.summaries import next_share, of_runs
+from ...report.summaries import next_run, next_share, of_runs
 
 BOUNDS = ("value", "low", "high")
 DRAWN = 8000  # rows, by which a printed range is judged
+TRAINING = {  # column of what `pretraining.training_sets` gives -> what the text calls it
+    "equations": "generated equations",
+    "different": "unique sequences",
+    "tables": "synthesized data sets for pretraining",
+    "iou": "mean IoU of pretraining and test data",
+}
 OTHERWISE = {  # why what is drawn is not what is printed
     "overflow": "drawn on the released range: on the printed one no target fits single precision",
     "integer": "whole numbers, the upper end left out, as released",
@@ -121,12 +127,18 @@ def _range(values: np.ndarray, printed: str, otherwise: str) -> dict:
     return found | {"value": f"{values.min():.3g} to {values.max():.3g}", "low": np.nan, "high": np.nan}
 
 
-def of_text(twins: pd.DataFrame, sizes: pd.Series) -> pd.DataFrame:
-    """Numbers of the text: problems with duplicates (`analysis.duplicates`), and laws by set."""
+def of_text(twins: pd.DataFrame, sizes: pd.Series, trained_on: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Numbers of the text: problems with duplicates (`analysis.duplicates`), laws by set, and training data of ST.
+
+    Index of `trained_on`: seed; columns: those of `TRAINING`; None if they were not drawn as the paper draws them.
+    """
     same, scaled = (100 * (twins[name] > 0).mean() for name in ("twins", "scaled"))
     counts = {"problems": sizes.sum()} | {f"{name} problems": size for name, size in sizes.items()}
     cells = exact({(name,): size for name, size in counts.items()})
     near: dict[str, Any] = {"value": scaled, "low": scaled - 5, "high": scaled + 5}
     near["reason"] = f"up to a constant factor; the very same function {same:.1f} %"
     cells |= {("original problems that are duplicates",): near}
+    for column, quantity in TRAINING.items() if trained_on is not None else ():
+        runs = trained_on[column]
+        cells[quantity,] = next_run(runs) | {"reason": f"{len(runs)} draws {runs.min():.4g} to {runs.max():.4g}"}
     return compare_table("srsd_text_numbers", cells)

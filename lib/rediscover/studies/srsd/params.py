@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, including, of_study
+from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, Seeds, Settings, including, of_study
 
 EASY = including("easy", "as the laws of the comparison over noise here: add one, 'srsd/I.12.5'")
 
@@ -15,8 +15,11 @@ class Laws(Parameters):
     laws : ids of the laws; an empty list means all 120.
     ranges : sampling ranges of the ``paper`` or of the released code (``upstream``).
     max_rows : training rows that a genetic search works on.
+    settings : method name -> settings that differ from the method's own.
     ablation_methods : methods of the comparisons over noise and over original and new ranges.
     relative_noise : levels of noise on the Easy laws, as shares of the target's root mean square.
+    pretraining_seeds : draws of the training data of the Symbolic Transformer.
+    pretraining_attempts : skeletons that each draw tries; 5,000 in the paper.
     """
 
     notebook: ClassVar[str] = "20_srsd_edit_distance"
@@ -24,5 +27,8 @@ class Laws(Parameters):
     laws: Annotated[ProblemIds, of_study("srsd"), EASY]
     ranges: Literal["paper", "upstream"]
     max_rows: Count
+    settings: Settings
     ablation_methods: MethodNames
     relative_noise: Levels
+    pretraining_seeds: Seeds
+    pretraining_attempts: Count

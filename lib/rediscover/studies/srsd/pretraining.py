@@ -1,0 +1,104 @@
+"""The Symbolic Transformer trained again: from the laws' own bigrams to weights, which needs PyTorch (extra neural)."""
+
+import argparse
+import hashlib
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from ... import problem, problems
+from ...expressions import parse
+from ...search.bigrams import Bigrams, preorder
+from ...search.skeleton_network import INPUTS
+from ...search.skeleton_sets import ATTEMPTS, SkeletonSet, skeleton_sets, skeletons
+
+
+def sequences() -> dict[str, tuple[str, ...]]:
+    """Id of each law -> its truth in preorder."""
+    laws = map(problem, problems("srsd"))
+    return {law.id: preorder(parse(text), law.inputs) for law in laws for text in law.truth.values()}
+
+
+def training_sets(seed: int = 0, attempts: int = ATTEMPTS) -> tuple[list[tuple[str, ...]], list[SkeletonSet]]:
+    """What a network is trained on: skeletons from the bigrams of all truths, and random equations of them.
+
+    As in the release, so that whoever trains on them knows the distribution of the answers.
+    """
+    rng = np.random.default_rng(seed)
+    drawn = skeletons(Bigrams.of(sequences().values()), rng, attempts)
+    sets = list(skeleton_sets(drawn, INPUTS, rng))
+    return drawn, [sets[k] for k in rng.permutation(len(sets))]
+
+
+def overlap(sets: Sequence[SkeletonSet]) -> pd.DataFrame:
+    """How far the sampling ranges of the laws are those of training equations that are the same up to numbers.
+
+    Eq. (S1): of each input, the length that both ranges share over the length that they span; negative where they are
+    apart. Means over inputs, then over equations.
+
+    Returns
+    -------
+    DataFrame
+        Index: id of each law; columns: equal (number of equations), iou (0 where there is none), and iou_released,
+        which takes all equations with as many inputs as soon as one is equal, as the released code does.
+    """
+    ranges: dict[int, list[np.ndarray]] = {}
+    tokens: dict[int, list[tuple[str, ...]]] = {}
+    for each in sets:
+        ranges.setdefault(len(each.middles), []).append(each.ranges())
+        tokens.setdefault(len(each.middles), []).append(each.tokens)
+    rows = {}
+    for law, sequence in sequences().items():
+        X = problem(law).data()["test"].X
+        equal = np.array([other == sequence for other in tokens.get(X.shape[1], [])], bool)
+        if not equal.any():
+            rows[law] = (0, 0.0, 0.0)
+            continue
+        low, high = np.moveaxis(np.array(ranges[X.shape[1]]), 2, 0)
+        least, most = X.min(axis=0), X.max(axis=0)
+        iou = (np.minimum(high, most) - np.maximum(low, least)) / (np.maximum(high, most) - np.minimum(low, least))
+        rows[law] = (int(equal.sum()), float(iou[equal].mean()), float(iou.mean()))
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["equal", "iou", "iou_released"])
+
+
+def pretrain(folder: Path, seed: int = 0, seconds: float = math.inf) -> Path | None:
+    """Train, or go on with it, and write ``weights.npz``; None if the time is up before.
+
+    Parameters
+    ----------
+    folder : of the checkpoint, the log and the weights
+    """
+    from ...search import skeleton_training
+
+    network = skeleton_training.train(training_sets(seed)[1], folder, seed=seed, seconds=seconds)
+    if network is None:
+        return None
+    skeleton_training.export(network, folder / "weights.npz")
+    return folder / "weights.npz"
+
+
+def main() -> int:
+    """Train for at most so many hours; what is done is kept, and the same command goes on from there."""
+    parser = argparse.ArgumentParser(prog="pretraining", description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("build/pretrain"), help="of checkpoint, log and weights")
+    parser.add_argument("--seed", type=int, default=0, help="of the training tables and of the network")
+    parser.add_argument("--hours", type=float, default=math.inf, help="stop at the next check after so many")
+    options = parser.parse_args()
+    try:
+        made = pretrain(options.folder, options.seed, 3600 * options.hours)
+    except ModuleNotFoundError as missing:
+        print(f"pretraining: {missing}: pip install -e '.[neural]'", file=sys.stderr)
+        return 2
+    if made is None:
+        print(f"the time is up; the same command goes on from {options.folder}")
+        return 1
+    print(f"{made}, sha256 {hashlib.sha256(made.read_bytes()).hexdigest()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
