@@ -80,7 +80,8 @@ class TestTheTrainedNetwork:
         assert self.method.available() is None
         law = rd.problem("srsd/I.12.1")
         first, again = (self.method.solve(law, seed=0) for _ in range(2))
-        assert first == again and set(parse(first[0].solution["F"]).names) <= set(law.inputs)
+        assert [each.solution for each in first] == [each.solution for each in again]
+        assert set(parse(first[0].solution["F"]).names) <= set(law.inputs)
 
     def test_a_product_of_two_is_written(self):
         """The commonest skeleton of its training: 2.5*a*b of scaled columns."""

@@ -89,10 +89,20 @@ def test_what_is_written_is_whole_or_nothing(weights):
             assert found == expected
 
 
-def test_weights_are_read_in_single_precision(weights, tmp_path):
-    np.savez(tmp_path / "w.npz", **{name: each.astype(np.float16) for name, each in weights.items()})
+def test_weights_are_kept_to_a_254th_of_the_largest_of_their_row(weights, tmp_path):
+    net.write(weights, tmp_path / "w.npz")
     kept = net.read(tmp_path / "w.npz")
     assert kept.keys() == weights.keys() and {each.dtype for each in kept.values()} == {np.dtype(np.float32)}
+    for name, each in weights.items():
+        near = (
+            np.abs(each).max(axis=-1, keepdims=True) / 254 * 1.001 if each.ndim == 2 else np.abs(each) / 2**11 + 2**-25
+        )
+        assert (np.abs(kept[name] - each) <= near).all(), name
+
+
+def test_a_row_of_zeros_is_kept(tmp_path):
+    net.write({"m": np.array([[0, 0], [127, -3]], np.float32)}, tmp_path / "w.npz")
+    assert net.read(tmp_path / "w.npz")["m"].tolist() == [[0, 0], [127, -3]]
 
 
 class TestTraining:

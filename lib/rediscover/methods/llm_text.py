@@ -1,8 +1,6 @@
 """A prompted language model that writes the formula of a passage: the generator of SciText2Eq."""
 
 import contextlib
-import functools
-import hashlib
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import yaml
 
 from ..problems import Passage, problem, problems
+from ..system.file_digest import file_digest
 from ..system.paths import root
 from . import Budget, Candidate, Method
 
@@ -83,8 +82,7 @@ class LanguageModel(Method):
     def version(self) -> str:
         """With the records, so that a run that missed one is done again when there are more."""
         file = self._file()
-        state = file.stat() if file.is_file() else None
-        recorded = _digest(file, state.st_size, state.st_mtime_ns) if state else "none"
+        recorded = file_digest(file)[:12] if file.is_file() else "none"
         return f"{super().version}-{recorded}"
 
     def available(self) -> str | None:
@@ -115,12 +113,6 @@ def recorded(folder: str | Path = "records", profile: Literal["paper", "code"] =
             if any(request_key(model, messages, sent) in records for messages in prompts):
                 found.append(LanguageModel(model=model, records=str(folder), profile=profile))
     return found
-
-
-@functools.lru_cache
-def _digest(file: Path, size: int, modified: int) -> str:
-    """Hash of a file, computed again when it has changed: the key of every run asks for it."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:12]
 
 
 def _folder(records) -> Path:

@@ -5,7 +5,6 @@ them, since one of them needs an older one than ours; PyTorch is not needed here
 """
 
 import functools
-import hashlib
 import json
 import math
 import subprocess
@@ -21,6 +20,7 @@ import numpy as np
 from ..expressions import Expression, ExpressionError, parse
 from ..problems import InitialValueProblem, Task, generator
 from ..search import inference
+from ..system.file_digest import file_digest
 from . import Budget, Candidate, Method
 from .proged import error
 from .tables import Tabular
@@ -86,13 +86,6 @@ def leaf(text: str, token: str, inputs: Sequence[str]) -> tuple:
 
 
 @functools.lru_cache
-def digest(path: str, size: int, modified: int) -> str:
-    """SHA-256 of a file, computed again when it has changed."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-@functools.lru_cache
 def importable(python: str, source: str | None, package: str) -> str | None:
     """None if a Python can import torch and a package, else the last line of what it says."""
     code = f"import sys; sys.path[:0] = {[source] if source else []!r}; import torch, {package}"
@@ -132,19 +125,14 @@ class Pretrained(Method):
             return f"needs weights and a package of its authors: {self.obtain}; then name weights and sha256"
         if not Path(self.weights).is_file():
             return f"no weights at {self.weights}: {self.obtain}"
-        if self.digest != self.sha256:
-            return f"the SHA-256 of {self.weights} is {self.digest}, the setting sha256 says {self.sha256}"
+        if (found := file_digest(Path(self.weights))) != self.sha256:
+            return f"the SHA-256 of {self.weights} is {found}, the setting sha256 says {self.sha256}"
         if not self.trust:
             return f"{self.weights} is a pickled module, which can run any code as it is loaded: trust=True, if you do"
         python = self.python or sys.executable
         if reason := importable(python, self.source, self.package):
             return f"{python} cannot import torch and {self.package} ({reason}): {self.obtain}"
         return None
-
-    @property
-    def digest(self) -> str:
-        state = Path(str(self.weights)).stat()
-        return digest(str(self.weights), state.st_size, state.st_mtime_ns)
 
     def infer(self, data: Mapping[str, Any], settings: Mapping[str, Any], seconds: float, seed: int) -> list:
         """Trees of the candidates in prefix order, the package's first one first."""

@@ -1,7 +1,6 @@
 """The Symbolic Transformer of SRSD, trained again by us: it reads a table and writes a skeleton."""
 
 import functools
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -15,6 +14,7 @@ from ..search.adam import adam
 from ..search.skeleton_network import INPUTS, Weights, greedy, read
 from ..search.skeleton_sets import printed, scaled
 from ..search.slot_fits import Objective, bfgs, objective, table
+from ..system.file_digest import file_digest
 from . import Candidate, Unsupported
 from .tables import Tabular
 
@@ -46,7 +46,7 @@ class SymbolicTransformer(Tabular):
     """
 
     weights: str | None = None
-    sha256: str = "d72ece28883de22fd95a47e8e311a89e21c43c2b230168ac5d2602c6478af577"
+    sha256: str = "f94b1d9585c21e1be88848bd475a4328e004e69f6749b603b9627548196ee08c"
     as_released: bool = True
     max_rows: int | None = 1000
     name: ClassVar[str] = "symbolic_transformer"
@@ -56,7 +56,7 @@ class SymbolicTransformer(Tabular):
         path = Path(self.weights or WEIGHTS)
         if not path.is_file():
             return f"no weights at {path}: `make pretrain` makes some (extra neural)"
-        if (found := digest(path)) != self.sha256:
+        if (found := file_digest(path)) != self.sha256:
             return f"the SHA-256 of {path} is {found}, the setting sha256 says {self.sha256}"
         return None
 
@@ -107,9 +107,3 @@ def in_units(error: Objective, unit: float) -> Objective:
 def loaded(path: Path, sha256: str) -> Weights:
     """Weights of a file, kept in memory."""
     return read(path)
-
-
-@functools.lru_cache
-def digest(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

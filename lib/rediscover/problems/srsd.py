@@ -14,16 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import Regression, Split, facts, generator
+from .single_precision import kept_rows
 
 SETS = ("easy", "medium", "hard")
 SPLITS = ("train", "validation", "test")
 # The rule of the released code: a law belongs to the first set whose operations and decades it stays below.
 BOUNDS = {"easy": (5, 4), "medium": (8, 20)}
 DUMMIES = 3  # at most
-REFILLS = 10  # further batches when rows are rejected
-
-# A target must be a normal single-precision number.
-SMALLEST, LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
 
 def ids(subset: str | None = None) -> list[str]:
@@ -196,26 +193,18 @@ class Law(Regression):
         """
         if "overflow" in self.flags:
             return dataclasses.replace(self, ranges="upstream").draw(rows, rng)
-        X, y = self._batch(rows, rng)
-        missing = rows - len(y)
-        for _ in range(REFILLS):
-            if len(y) >= rows:
-                break
-            more_X, more_y = self._batch(2 * missing, rng)
-            X, y = np.concatenate([X, more_X]), np.concatenate([y, more_y])
-        if len(y) < rows:
-            raise RuntimeError(f"{self.id}: only {len(y)} of {rows} rows have targets within single precision")
-        X, y = X[:rows], y[:rows]
+        kept = kept_rows(functools.partial(self._batch, rng=rng), rows)
+        if len(kept) < rows:
+            raise RuntimeError(f"{self.id}: only {len(kept)} of {rows} rows have targets within single precision")
+        X, y = np.ascontiguousarray(kept[:, :-1]), np.ascontiguousarray(kept[:, -1])
         for (position, _), sampler in zip(self.dummy_columns, self._dummy_samplers, strict=True):
             X = np.insert(X, position, sample(sampler, rows, rng), axis=1)
         return Split(X, y)
 
-    def _batch(self, rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def _batch(self, rows: int, rng: np.random.Generator) -> np.ndarray:
         values = {name: sample(spec, rows, rng) for name, spec in self.samplers.items()}
         (truth,) = self.expressions.values()
-        y = truth(values)
-        accepted = (np.abs(y) >= SMALLEST) & (np.abs(y) <= LARGEST)  # False for NaN
-        return np.column_stack(list(values.values()))[accepted], y[accepted]
+        return np.column_stack([*values.values(), truth(values)])
 
     @functools.cached_property
     def _dummy_samplers(self) -> list[list]:

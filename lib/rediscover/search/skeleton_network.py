@@ -12,6 +12,7 @@ Y. Matsubara et al., Rethinking symbolic regression datasets and benchmarks for 
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,9 +27,24 @@ Weights = Mapping[str, np.ndarray]
 
 
 def read(path: Path) -> dict[str, np.ndarray]:
-    """Weights from a file in half precision; arithmetic is in single precision."""
+    """Weights from a file that `write` made, in single precision."""
     with np.load(path, allow_pickle=False) as arrays:
-        return {name: arrays[name].astype(np.float32) for name in arrays.files}
+        weights = {name: arrays[name].astype(np.float32) for name in arrays.files}
+    units = {name: weights.pop(f"{name}.unit") for name in list(weights) if f"{name}.unit" in weights}
+    return {name: each * units[name] if name in units else each for name, each in weights.items()}
+
+
+def write(weights: Weights, path: Path) -> None:
+    """Matrices in 8 bits, as multiples of a 127th of the largest number of their row, and vectors in half precision."""
+    arrays: dict[str, Any] = {}
+    for name, each in weights.items():
+        if each.ndim == 1:
+            arrays[name] = each.astype(np.float16)
+        else:
+            unit = np.abs(each).max(axis=1, keepdims=True).astype(np.float32) / 127
+            arrays[f"{name}.unit"] = unit
+            arrays[name] = np.divide(each, unit, out=np.zeros_like(each), where=unit > 0).round().astype(np.int8)
+    np.savez_compressed(path, **arrays)
 
 
 def linear(weights: Weights, name: str, x: np.ndarray) -> np.ndarray:

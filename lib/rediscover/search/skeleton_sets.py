@@ -9,20 +9,19 @@ References
 Y. Matsubara et al., Rethinking symbolic regression datasets and benchmarks for scientific discovery, DMLR 2024
 """
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
-from ..expressions.trees import replace_leaves
+from ..problems.single_precision import kept_rows
 from .bigrams import ARITIES, NUMBER, Bigrams, preorder, reindexed
 
 ATTEMPTS, VARIANTS = 5000, 10  # skeletons that are drawn, and tables of each at most
 DECADES = 32  # of a number, and of the middle of an input's range, up and down
 EXPONENTS = (2, 5)  # of a number in a power, either sign
-REFILLS = 10  # batches more, when rows are rejected
-SMALLEST, LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 OPERATORS = {"BiAdd": " + ", "BiMul": "*", "Pow": "**"}
 
 
@@ -88,21 +87,16 @@ class SkeletonSet:
         -------
         ndarray of float32, shape (rows, inputs + 1)
         """
-        kept = self.batch(rows, rng)
-        missing = rows - len(kept)
-        for _ in range(REFILLS):
-            if len(kept) >= rows:
-                break
-            kept = np.concatenate([kept, self.batch(2 * missing, rng)])
-        return scaled(kept[:rows]) if len(kept) >= rows else None
+        kept = kept_rows(functools.partial(self.batch, rng=rng), rows)
+        return scaled(kept) if len(kept) == rows else None
 
     def batch(self, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """The accepted ones of so many rows, shape (rows, inputs + 1)."""
+        """So many rows, shape (rows, inputs + 1), whose targets may not fit single precision."""
         X = 10.0 ** (np.array(self.middles) + rng.uniform(-1, 1, (rows, len(self.middles))))
         X = np.where(self.signed & (rng.random(X.shape) < 0.5), -X, X)
         with np.errstate(all="ignore"):
             y = np.broadcast_to(self.equation({f"x{k}": column for k, column in enumerate(X.T)}), rows)
-        return np.column_stack([X, y])[(np.abs(y) >= SMALLEST) & (np.abs(y) <= LARGEST)]  # False for NaN
+        return np.column_stack([X, y])
 
 
 def scaled(columns: np.ndarray) -> np.ndarray | None:
@@ -146,8 +140,7 @@ def variants(skeleton: Expression, columns: int, rng: np.random.Generator) -> It
     names = [f"x{k}" for k in range(columns)]
     tokens: tuple[str, ...] = ()
     for _ in range(VARIANTS):
-        values = {name: drawn_number(name in whole, rng) for name in numbers}
-        equation = Expression(replace_leaves(skeleton.tree, lambda leaf, v=values: (v.get(leaf, leaf),)))
+        equation = skeleton.substitute({name: drawn_number(name in whole, rng) for name in numbers})
         middles = tuple(rng.integers(-DECADES, DECADES, columns, endpoint=True).tolist())
         made = SkeletonSet(tokens, equation, middles, tuple((rng.random(columns) < 0.5).tolist()))
         if made.table(100, rng) is not None:

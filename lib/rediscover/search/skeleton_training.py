@@ -22,7 +22,7 @@ from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
 from .bigrams import START
-from .skeleton_network import HALF, HEADS, LAYERS, MOST_TOKENS, TOKENS, WIDTH
+from .skeleton_network import HALF, HEADS, LAYERS, MOST_TOKENS, TOKENS, WIDTH, write
 from .skeleton_sets import SkeletonSet
 
 ROWS, BATCH, EPOCHS = 200, 8, 2
@@ -257,5 +257,5 @@ def save(folder: Path, network: Network, log: Sequence[tuple], step: int) -> Non
 
 
 def export(network: Network, path: Path) -> None:
-    """Weights in half precision, as `skeleton_network.read` takes them."""
-    np.savez_compressed(path, **{name: each.numpy().astype(np.float16) for name, each in network.state_dict().items()})
+    """Weights, as `skeleton_network.read` takes them."""
+    write({name: each.numpy() for name, each in network.state_dict().items()}, path)

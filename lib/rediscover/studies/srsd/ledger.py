@@ -138,7 +138,8 @@ def of_text(twins: pd.DataFrame, sizes: pd.Series, trained_on: pd.DataFrame | No
     near: dict[str, Any] = {"value": scaled, "low": scaled - 5, "high": scaled + 5}
     near["reason"] = f"up to a constant factor; the very same function {same:.1f} %"
     cells |= {("original problems that are duplicates",): near}
-    for column, quantity in TRAINING.items() if trained_on is not None else ():
-        runs = trained_on[column]
-        cells[quantity,] = next_run(runs) | {"reason": f"{len(runs)} draws {runs.min():.4g} to {runs.max():.4g}"}
+    if trained_on is not None:
+        for column, quantity in TRAINING.items():
+            runs = trained_on[column]
+            cells[quantity,] = next_run(runs) | {"reason": f"{len(runs)} draws {runs.min():.4g} to {runs.max():.4g}"}
     return compare_table("srsd_text_numbers", cells)

@@ -1,7 +1,6 @@
 """The Symbolic Transformer trained again: from the laws' own bigrams to weights, which needs PyTorch (extra neural)."""
 
 import argparse
-import hashlib
 import math
 import sys
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from ...expressions import parse
 from ...search.bigrams import Bigrams, preorder
 from ...search.skeleton_network import INPUTS
 from ...search.skeleton_sets import ATTEMPTS, SkeletonSet, skeleton_sets, skeletons
+from ...system.file_digest import file_digest
 
 
 def sequences() -> dict[str, tuple[str, ...]]:
@@ -96,7 +96,7 @@ def main() -> int:
     if made is None:
         print(f"the time is up; the same command goes on from {options.folder}")
         return 1
-    print(f"{made}, sha256 {hashlib.sha256(made.read_bytes()).hexdigest()}")
+    print(f"{made}, sha256 {file_digest(made)}")
     return 0
 
 
