@@ -94,9 +94,8 @@ def test_weights_are_kept_to_a_254th_of_the_largest_of_their_row(weights, tmp_pa
     kept = net.read(tmp_path / "w.npz")
     assert kept.keys() == weights.keys() and {each.dtype for each in kept.values()} == {np.dtype(np.float32)}
     for name, each in weights.items():
-        near = (
-            np.abs(each).max(axis=-1, keepdims=True) / 254 * 1.001 if each.ndim == 2 else np.abs(each) / 2**11 + 2**-25
-        )
+        largest = np.abs(each).max(axis=-1, keepdims=True)
+        near = 1.001 * largest / 254 if each.ndim == 2 else np.abs(each) / 2**11 + 2**-25
         assert (np.abs(kept[name] - each) <= near).all(), name
 
 
