@@ -4,7 +4,7 @@ import dataclasses
 import math
 from pathlib import Path
 
-from rediscover import methods, problem, score
+from rediscover import methods, problem, problems, score
 from rediscover.expressions import parse
 from rediscover.methods import Budget, Unsupported
 from rediscover.methods.dsr import FUNCTIONS
@@ -12,6 +12,7 @@ from rediscover.problems import Split, Task
 
 import numpy as np
 import pytest
+import sympy
 import yaml
 
 DATA = Path(__file__).parent / "data"
@@ -237,3 +238,37 @@ def test_easy_problems_of_srbench():
         front = methods.method("dsr", max_rows=500).solve(law, budget=Budget(evaluations=200_000))
         solved += score(law, front[0])["solution_rate"]
     assert solved >= 17  # 18 of 22
+
+
+@pytest.mark.minutes
+def test_polynomial_systems_from_exact_derivatives():
+    """Without the error of differences the polynomial token fits MDBench's polynomial systems, on and off the record.
+
+    The bar of 30 stood before the run. That agreement off the record decides was chosen after it: term by term 11
+    systems match, since remainders of 1e-15 of terms that cancel count as terms there.
+    """
+    right = [id for id in problems("odes") if cubic(problem(id)) and follows_everywhere(problem(id))]
+    assert len(right) >= 30  # of 35
+
+
+def cubic(system):
+    """Whether all right-hand sides are polynomials of degree 3 at most."""
+    sides = [side.sympy().as_poly(*map(sympy.Symbol, system.inputs)) for side in system.expressions.values()]
+    return all(side is not None and side.total_degree() <= 3 for side in sides)
+
+
+def follows_everywhere(system):
+    """Whether uDSR's answers agree to 1e-6 with the truth in the box around a record that has exact derivatives."""
+    states = system.data(0)["train"].X
+    box = np.random.default_rng(0).uniform(states.min(0), states.max(0), (1000, states.shape[1]))
+    for output, side in system.expressions.items():
+        on_record, off_record = (
+            np.broadcast_to(side(dict(zip(system.inputs, rows.T, strict=True))), len(rows)).astype(float)
+            for rows in (states, box)
+        )
+        front = fit("udsr", on_record, 20_000, inputs=states, columns=system.inputs)
+        (text,) = front[0].solution.values()
+        found = np.broadcast_to(parse(text)(dict(zip(system.inputs, box.T, strict=True))), len(box))
+        if np.mean((found - off_record) ** 2) > 1e-12 * np.mean(off_record**2):
+            return False
+    return True

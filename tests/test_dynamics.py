@@ -39,6 +39,21 @@ def test_numbers_inside_functions_count():
     assert fidelity({"x0": "2*exp(-0.6*x0)"}, truth) == "approximate"
 
 
+def test_constants_are_numbers_however_they_are_written():
+    truth = {"x0": "3.14159*x0 + 7.38906"}
+    assert fidelity({"x0": "pi*x0 + exp(2)"}, truth) == "identified"
+    assert fidelity({"x0": "2*pi*x0 + exp(2)"}, truth) == "approximate"
+    assert fidelity({"x0": "pi*x0 + exp(2) + cos(exp(x0 - x0)) - cos(exp(1))"}, truth) == "identified"
+
+
+def test_terms_that_differ_in_their_inner_numbers_are_all_counted():
+    truth = {"x0": "sin(0.5*x0)"}
+    assert fidelity({"x0": "sin(0.3*x0) + sin(0.5*x0)"}, truth) != "identified"
+    assert fidelity({"x0": "sin(0.5*x0) + sin(0.3*x0)"}, truth) != "identified"
+    both = {"x0": "sin(0.5*x0) + 2*sin(0.3*x0)"}
+    assert fidelity({"x0": "2*sin(0.3*x0) + sin(0.5*x0)"}, both) == "identified"
+
+
 def test_one_odd_term_over_all_states():
     truth = {"x0": "x1", "x1": "-2*x0"}
     assert fidelity({"x0": "x1", "x1": "-2*x0 + 0.1*x1"}, truth) == "partial"

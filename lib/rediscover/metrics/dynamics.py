@@ -17,7 +17,13 @@ UNPRINTED = 1e-10  # a constant up to this size is no term: MDBench's code does 
 
 
 def expanded(text: str) -> dict[str, tuple[float, ...]]:
-    """Term without its inner numbers -> coefficient and inner numbers, of an expanded right-hand side."""
+    """Term without its inner numbers -> coefficient and inner numbers, of an expanded right-hand side.
+
+    A constant is a number however it is written; terms that differ in their inner numbers alone are told apart.
+
+    >>> expanded("cos(0) + 2*x - 3"), expanded("sin(0.5*x) + 3*sin(0.25*x)")
+    ({'1': (-2.0,), 'x': (2.0,)}, {'sin(number*x)': (3.0, 0.25), 'sin(number*x), 2': (1.0, 0.5)})
+    """
     import sympy
 
     from ..expressions import parse
@@ -28,12 +34,24 @@ def expanded(text: str) -> dict[str, tuple[float, ...]]:
         for number in expression.atoms(sympy.Float)
         if math.isfinite(number) and number == int(number)
     }
-    terms = {}
+    sums: dict[Any, float] = {}
     for term, coefficient in sympy.expand(expression.xreplace(whole)).as_coefficients_dict().items():
-        numbers = [n for n in sympy.preorder_traversal(term) if n.is_Number and not n.is_Integer]
-        skeleton = term.xreplace({n: sympy.Symbol("number") for n in numbers})
-        if coefficient != 0:
-            terms[str(skeleton)] = (float(coefficient), *map(float, numbers))
+        symbols = term.free_symbols
+        factor, rest = term.as_independent(*symbols, as_Add=False) if symbols else (term, sympy.S.One)
+        value = (coefficient * factor).evalf()
+        if not (value.is_Float or value.is_Rational):  # infinite or complex
+            value, rest = coefficient, term
+        sums[rest] = sums.get(rest, 0.0) + float(value)
+    found = []
+    for rest, value in sums.items():
+        numbers = [n for n in sympy.preorder_traversal(rest) if n.is_Number and not n.is_Integer]
+        skeleton = str(rest.xreplace({n: sympy.Symbol("number") for n in numbers}))
+        found.append((skeleton, tuple(map(float, numbers)), value))
+    terms: dict[str, tuple[float, ...]] = {}
+    for skeleton, inner, value in sorted(found):
+        alike = sum(key.split(", ")[0] == skeleton for key in terms)
+        if value != 0:
+            terms[f"{skeleton}, {alike + 1}" if alike else skeleton] = (value, *inner)
     return terms
 
 
