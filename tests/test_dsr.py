@@ -261,7 +261,7 @@ def follows_everywhere(system):
     """Whether uDSR's answers agree to 1e-6 with the truth in the box around a record that has exact derivatives."""
     states = system.data(0)["train"].X
     box = np.random.default_rng(0).uniform(states.min(0), states.max(0), (1000, states.shape[1]))
-    for output, side in system.expressions.items():
+    for side in system.expressions.values():
         on_record, off_record = (
             np.broadcast_to(side(dict(zip(system.inputs, rows.T, strict=True))), len(rows)).astype(float)
             for rows in (states, box)
