@@ -1,7 +1,7 @@
-"""End-to-end transformer and ODEFormer: their authors' inference, on weights that the user brings.
+"""End-to-end transformer, NeSymReS and ODEFormer: their authors' inference, on weights that the user brings.
 
 Neither weights nor packages are part of this library. They run in a process of their own, in the Python that has
-them, since one of them needs an older one than ours; PyTorch is not needed here.
+them, since some of them need an older one than ours; PyTorch is not needed here.
 """
 
 import functools
@@ -21,7 +21,7 @@ from ..expressions import Expression, ExpressionError, parse
 from ..problems import InitialValueProblem, Task, generator
 from ..search import inference
 from ..system.file_digest import file_digest
-from . import Budget, Candidate, Method
+from . import Budget, Candidate, Method, Unsupported
 from .proged import error
 from .tables import Tabular
 
@@ -33,7 +33,7 @@ NUMBERS = {"e": math.e, "pi": math.pi, "euler_gamma": float(np.euler_gamma)}
 
 
 def from_prefix(text: str, inputs: Sequence[str]) -> Expression:
-    """The expression of tokens in prefix order, comma-separated, as both packages write their trees.
+    """The expression of tokens in prefix order, comma-separated, as E2E and ODEFormer write their trees.
 
     Parameters
     ----------
@@ -104,8 +104,8 @@ class Pretrained(Method):
     ----------
     weights : path of the authors' file.
     sha256 : of that file, so that a result names the weights that made it.
-    trust : True says that you know where the file is from: it is a pickled module, which can run any code as it is
-        loaded. Nothing is loaded before.
+    trust : True says that you know where the file is from: it is a pickle, which can run any code as it is loaded.
+        Nothing is loaded before.
     python : the Python that has the package; None for the one that runs this.
     source : folder that holds the package, where it is not installed.
     """
@@ -128,14 +128,14 @@ class Pretrained(Method):
         if (found := file_digest(Path(self.weights))) != self.sha256:
             return f"the SHA-256 of {self.weights} is {found}, the setting sha256 says {self.sha256}"
         if not self.trust:
-            return f"{self.weights} is a pickled module, which can run any code as it is loaded: trust=True, if you do"
+            return f"{self.weights} is a pickle, which can run any code as it is loaded: trust=True, if you do"
         python = self.python or sys.executable
         if reason := importable(python, self.source, self.package):
             return f"{python} cannot import torch and {self.package} ({reason}): {self.obtain}"
         return None
 
     def infer(self, data: Mapping[str, Any], settings: Mapping[str, Any], seconds: float, seed: int) -> list:
-        """Trees of the candidates in prefix order, the package's first one first."""
+        """Candidates as the package writes them, its first one first."""
         if reason := self.available():
             raise RuntimeError(f"{self.name}: {reason}")
         request = {"weights": str(Path(str(self.weights)).resolve()), "source": self.source}
@@ -190,6 +190,105 @@ class E2e(Pretrained, Tabular):
             for text in self.infer({"X": task.X, "y": task.y}, settings, budget.seconds, seed)
         ]
         return [Candidate({task.output: str(form)}, error(form, columns, task.y), form.size) for form in found]
+
+
+INPUTS = 3  # of NeSymReS, x_1 to x_3
+TOO_LARGE = 200  # from here on its fit drops a row from the inputs, but not from the targets
+# Its settings for the fit, but for the number of starts.
+BFGS: dict[str, Any] = {"activated": True, "add_coefficients_if_not_existing": False, "normalization_o": False}
+BFGS |= {"idx_remove": True, "normalization_type": "MSE", "stop_time": 1e9}
+
+
+@dataclass(frozen=True)
+class Nesymres(Pretrained, Tabular):
+    """NeSymReS, which writes skeletons in at most three inputs.
+
+    A beam search writes them, BFGS fits their constants to the mean squared error, and the smallest comes first: all
+    by the package, whose loss, in single precision, stands. What has no finite loss is left out. The budget's
+    seconds limit it.
+
+    It learned from inputs in [-10, 10] and targets up to 5e4 in size: beyond, it is out of its training. Its fit
+    drops rows with an input of 200 or more from the inputs but not from the targets, a defect of the release. Here
+    such rows are left out of both before it, and counted in ``notes["rows_too_large"]``. In its fit an input is 1
+    where the table has none or only zeros, and so it is in what comes back.
+
+    Attributes
+    ----------
+    beam_size : skeletons; 32 as in the release's benchmark, which has 2 as its default.
+    n_restarts : starts of each fit.
+    max_rows : 500 as in the release's example; the fit writes out a sum over all rows.
+    configuration : folder of the release's ``config.yaml`` and ``eq_setting.json``, which must be those of the
+        weights; None for ``../jupyter/100M`` of ``source``.
+
+    References
+    ----------
+    L. Biggio et al., Neural symbolic regression that scales, ICML 2021
+    """
+
+    beam_size: int = 32
+    n_restarts: int = 10
+    max_rows: int | None = 500
+    configuration: str | None = None
+    name: ClassVar[str] = "nesymres"
+    reference: ClassVar[str] = "Biggio et al., Neural symbolic regression that scales (ICML 2021)"
+    package: ClassVar[str] = "nesymres.architectures.model"
+    obtain: ClassVar[str] = (
+        "clone github.com/SymposiumOrganization/NeuralSymbolicRegressionThatScales (commit 09f5af4), its folder src is "
+        "source, with its own Python 3.8, torch 1.8 and pytorch-lightning 1.2 as python (pip install src brings "
+        "hydra-core, ordered_set and the rest); weights are "
+        "huggingface.co/TommasoBendinelli/NeuralSymbolicRegressionThatScales, file 100M.ckpt"
+    )
+
+    @property
+    def folder(self) -> Path:
+        """Where the release's two files of settings are."""
+        return Path(self.configuration or Path(self.source or ".").parent / "jupyter" / "100M").resolve()
+
+    def available(self) -> str | None:
+        if reason := super().available():
+            return reason
+        missing = [name for name in ("config.yaml", "eq_setting.json") if not (self.folder / name).is_file()]
+        return f"no {missing[0]} in {self.folder}: name its folder as configuration" if missing else None
+
+    def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
+        if len(task.inputs) > INPUTS:
+            given = f"{task.output} has {len(task.inputs)}"
+            raise Unsupported(f"{self.name} reads at most {INPUTS} inputs, {given}: leave some out")
+        kept = (task.X < TOO_LARGE).all(axis=1)
+        if kept.sum() < 2:
+            raise Unsupported(f"{self.name} needs two rows with inputs below {TOO_LARGE}, {task.output} has fewer")
+        X, left_out = task.X[kept], int(len(task.y) - kept.sum())
+        bfgs = BFGS | {"n_restarts": self.n_restarts}
+        settings = {"beam_size": self.beam_size, "bfgs": bfgs, "configuration": str(self.folder)}
+        seed = int(rng.integers(2**31))
+        texts = self.infer({"X": X, "y": task.y[kept]}, settings, budget.seconds, seed)
+        inputs = [name if column.any() else 1 for name, column in zip(task.inputs, X.T, strict=True)]
+        found = [(from_infix(text, inputs), loss) for text, loss in texts]
+        notes = {"rows_too_large": left_out} if left_out else {}
+        return [Candidate({task.output: str(form)}, loss, form.size, notes=notes) for form, loss in found]
+
+
+def from_infix(text: str, inputs: Sequence[str | int]) -> Expression:
+    """The expression of a text in x_1, x_2, x_3, as NeSymReS writes it.
+
+    Parameters
+    ----------
+    text : as SymPy prints it
+    inputs : at most three, for each its name here or a number; those that are not there are 1
+
+    Raises
+    ------
+    ExpressionError
+        If it is no expression in these.
+
+    Examples
+    --------
+    >>> print(from_infix("1.5*x_1**2 + ln(x_2)*x_3", ["u", "v"]))
+    1.5*u**2 + log(v)*1
+    """
+    names = [f"x_{k + 1}" for k in range(INPUTS)]
+    given = [*inputs, *[1] * (INPUTS - len(inputs))]
+    return parse(text, names).substitute(dict(zip(names, given, strict=True)))
 
 
 @dataclass(frozen=True)
