@@ -2,9 +2,12 @@
 
 from typing import Any
 
+import pandas as pd
+
 from ...metrics.edit_distance import ned_details
 from ...metrics.trees import size
 from ...problems import problem
+from ...report import trials
 from ...report.facts import Interval, one, table
 from ...report.papers import published
 from .analysis import from_skeleton
@@ -32,6 +35,7 @@ def facts() -> dict[str, Any]:
         "yardstick.comparisons": len(gain),
         "solved": {subset: _solved(subset) for subset in ("easy", "medium", "hard")},
         "solved_by": {subset: _solved_by(subset) for subset in ("easy", "medium", "hard")},
+        "merged": _merged(),
         "power_law.ned": noise["noise 0"],
         "power_law.ned_noisy": noise["noise 0.1"],
     }
@@ -48,6 +52,12 @@ def _solved_by(subset):
     """Method -> per cent of the laws of a set that are solved, with its interval."""
     rates = table("srsd_table3_intervals").query("subset == @subset and metric == 'solution_rate'")
     return {row.method: (Interval(100 * row.value, 100 * row.low, 100 * row.high), ".0f") for row in rates.itertuples()}
+
+
+def _merged():
+    """Per cent of the laws of each set that DSR solves with the breeding and the queue that its release fills in."""
+    cells = pd.read_csv(trials.results("srsd")).query("trial == 'merged_dsr' and table == 'Table 3'")
+    return {row.column: (row.measured, ".0f") for row in cells.itertuples()}
 
 
 def _example():
