@@ -18,9 +18,8 @@ def writes(monkeypatch):
     """The method with a network that writes what is asked for."""
 
     def method(skeleton, **settings):
-        monkeypatch.setattr(st, "loaded", lambda path, sha256: {})
+        monkeypatch.setattr(st.SymbolicTransformer, "network", lambda self: {})
         monkeypatch.setattr(st, "greedy", lambda weights, rows: skeleton and tuple(skeleton.split()))
-        monkeypatch.setattr(st.SymbolicTransformer, "available", lambda self: None)
         return rd.method("symbolic_transformer", **settings)
 
     return method
