@@ -123,8 +123,8 @@ generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled pass
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
 	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
 
-pretrain: $(READY) ## train the Symbolic Transformer again, into build/pretrain (needs the extra neural; HOURS=2)
-	@$(PY) -m rediscover.studies.srsd.pretraining $(if $(HOURS),--hours $(HOURS))
+pretrain: $(READY) ## train a network again, into build/pretrain (needs the extra neural; MODEL=trained_skeletons HOURS=2)
+	@$(PY) -m rediscover.studies.srsd.pretraining $(if $(MODEL),--model $(MODEL)) $(if $(HOURS),--hours $(HOURS))
 
 bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
 	$(PY) benchmarks/speed.py

@@ -2,5 +2,5 @@
 
 import importlib.util
 
-NEEDS_TORCH = ["rediscover/search/skeleton_training.py"]
+NEEDS_TORCH = [f"rediscover/search/{name}_training.py" for name in ("network", "sequence", "skeleton")]
 collect_ignore = [] if importlib.util.find_spec("torch") else NEEDS_TORCH

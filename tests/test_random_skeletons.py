@@ -4,7 +4,7 @@ import rediscover as rd
 from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.methods import Budget
-from rediscover.methods.random_skeletons import front
+from rediscover.methods.fitted_skeletons import front, unlike
 from rediscover.problems import Task
 from rediscover.search.tree_samplers import PRIORS
 
@@ -45,7 +45,8 @@ def test_a_law_in_any_unit_of_the_target(unit):
 def test_skeletons_are_drawn_before_the_data_are_seen():
     """With one evaluation each, nothing is fitted: the forms are the same for any data."""
     method = methods.method("random_skeletons")
-    forms = [[*method.skeletons(2, 50, np.random.default_rng(s))] for s in (3, 3, 4)]
+    task = Task(("u", "v"), "z", X, X[:, 0])
+    forms = [[*unlike(method.skeletons(task, 50, np.random.default_rng(s)))] for s in (3, 3, 4)]
     assert forms[0] == forms[1] != forms[2]
     assert len({repr(form) for form in forms[0]}) == len(forms[0])
 

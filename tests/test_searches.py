@@ -16,6 +16,8 @@ CONTROLS = ("blind_skeleton", "mean", "oracle", "zero")
 # Methods that say of themselves that they take any regression problem.
 GENERIC = [name for name, cls in methods.registry().items() if Regression in cls.accepts and cls().available() is None]
 SEARCHING = [name for name in GENERIC if name not in CONTROLS]
+# As released its numbers are fitted to scaled columns: the shape is right and the size is not.
+MEANT = {"symbolic_transformer": {"as_released": False}}
 BUDGET = Budget(evaluations=500)
 
 
@@ -55,6 +57,10 @@ def r2(problem, candidate, split="test", seed=0):
     return 1 - np.mean(((predict(problem, candidate, split, seed) - y) / unit) ** 2) / np.var(y / unit)
 
 
+def search(name):
+    return methods.method(name, **MEANT.get(name, {}))
+
+
 def check_front(front, problem):
     assert front and all(isinstance(candidate, Candidate) for candidate in front)
     for candidate in front:
@@ -70,20 +76,20 @@ class TestEverySearch:
         problem = plane()
         # A population of AFP is a thousand expressions, and two generations find nothing.
         budget = Budget(evaluations=20_000 if name == "afp" else 2_000)
-        front = methods.method(name).solve(problem, budget=budget)
+        front = search(name).solve(problem, budget=budget)
         check_front(front, problem)
         # The law is a polynomial: the released uDSR finds it, stops, and loses it.
         assert r2(problem, front[0]) > (0.5 if name == "udsr_released" else 0.9)
         assert capsys.readouterr().out == ""
 
     def test_same_seed_same_answer(self, name):
-        first, second = (methods.method(name).solve(plane(), budget=BUDGET, seed=3) for _ in range(2))
+        first, second = (search(name).solve(plane(), budget=BUDGET, seed=3) for _ in range(2))
         assert first == second
 
     @pytest.mark.parametrize("evaluations", [100, 300])
     def test_keeps_to_the_budget(self, name, evaluations):
         problem = plane()
-        front = methods.method(name).solve(problem, budget={"evaluations": evaluations})
+        front = search(name).solve(problem, budget={"evaluations": evaluations})
         check_front(front, problem)
         assert all(c.evaluations is None or c.evaluations <= evaluations for c in front)
 
@@ -92,13 +98,13 @@ class TestEverySearch:
             z[:] = 3.25e-30
 
         problem = plane(edit=flat)
-        front = methods.method(name).solve(problem, budget=BUDGET)
+        front = search(name).solve(problem, budget=BUDGET)
         check_front(front, problem)
         assert predict(problem, front[0]) == pytest.approx(3.25e-30, rel=1e-12, abs=0)
 
     def test_one_row(self, name):
         problem = plane(rows=1)
-        front = methods.method(name).solve(problem, budget=BUDGET)
+        front = search(name).solve(problem, budget=BUDGET)
         check_front(front, problem)
         assert r"nan" not in front[0].solution["z"]
         assert predict(problem, front[0], "train") == pytest.approx(problem.data(0)["train"].y)
@@ -109,7 +115,7 @@ class TestEverySearch:
             z[:] = 3.75 * X[:, 0] + 1
 
         problem = plane(edit=flat)
-        front = methods.method(name).solve(problem, budget=BUDGET)
+        front = search(name).solve(problem, budget=BUDGET)
         check_front(front, problem)
         assert r2(problem, front[0], "train") > 0.2
 
@@ -118,7 +124,7 @@ class TestEverySearch:
             z[3], X[5, 0], X[7, 1] = np.nan, np.inf, np.nan
 
         problem = plane(edit=gaps)
-        front = methods.method(name).solve(problem, budget=BUDGET)
+        front = search(name).solve(problem, budget=BUDGET)
         check_front(front, problem)
         assert front[0].notes["rows_dropped"] == 3
         assert r2(problem, front[0]) > 0.2
@@ -128,13 +134,13 @@ class TestEverySearch:
             z[:] = np.nan
 
         with pytest.raises(ValueError, match="none of the 200 training rows"):
-            methods.method(name).solve(plane(edit=gaps), budget=BUDGET)
+            search(name).solve(plane(edit=gaps), budget=BUDGET)
 
     @pytest.mark.parametrize("x_unit, z_unit", [(1e-34, 1e26), (1e26, 1e-34)])
     def test_units_far_from_one(self, name, x_unit, z_unit):
         problem = plane(x_unit, z_unit)
         try:
-            front = methods.method(name).solve(problem, budget=BUDGET)
+            front = search(name).solve(problem, budget=BUDGET)
         except ValueError as error:
             # Allowed, if it says so.
             assert {"operon": "single precision", "afp_released": "none had a loss below"}[name] in str(error)

@@ -18,9 +18,8 @@ def writes(monkeypatch):
     """The method with a network that writes what is asked for."""
 
     def method(skeleton, **settings):
-        monkeypatch.setattr(st, "loaded", lambda path, sha256: {})
+        monkeypatch.setattr(st.SymbolicTransformer, "network", lambda self: {})
         monkeypatch.setattr(st, "greedy", lambda weights, rows: skeleton and tuple(skeleton.split()))
-        monkeypatch.setattr(st.SymbolicTransformer, "available", lambda self: None)
         return rd.method("symbolic_transformer", **settings)
 
     return method
@@ -57,8 +56,13 @@ def test_what_it_cannot_read_is_named(writes):
     method = writes("x0")
     with pytest.raises(methods.Unsupported, match="tokens for 8 inputs, y has 9"):
         answer(method, Task(tuple("abcdefghi"), "y", np.random.default_rng(0).random((20, 9)), np.arange(20.0)))
-    with pytest.raises(methods.Unsupported, match="an input of y does not vary"):
-        answer(method, Task(("a",), "y", np.ones((20, 1)), np.arange(20.0)))
+
+
+def test_an_input_that_does_not_vary_is_zero(writes, monkeypatch):
+    method, seen = writes("x0"), []
+    monkeypatch.setattr(st, "greedy", lambda weights, rows: seen.append(rows) or ("x0",))
+    answer(method, Task(("a",), "y", np.ones((20, 1)), np.arange(20.0)))
+    assert (seen[0][:, 0] == 0).all() and (np.ptp(seen[0], axis=0) == [0, 1]).all()
 
 
 def test_weights_are_asked_for_by_name_and_digest(tmp_path):

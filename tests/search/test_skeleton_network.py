@@ -1,5 +1,6 @@
 """The Symbolic Transformer: its encoder against the layers cell by cell, its decoder, greedy writing, training."""
 
+from rediscover.search import network_layers as layers
 from rediscover.search import skeleton_network as net
 from rediscover.search.bigrams import START, Bigrams
 from rediscover.search.skeleton_sets import skeleton_sets, skeletons
@@ -53,14 +54,14 @@ def test_the_published_size(weights):
 def test_the_encoder_is_its_layers_cell_by_cell(weights):
     x = np.random.default_rng(1).random((30, 4)).astype(np.float32)
 
-    def layers(name, cells):
-        return net.linear(weights, f"encoder.{name}.second", net.linear(weights, f"encoder.{name}.first", cells))
+    def both(name, cells):
+        return layers.linear(weights, f"encoder.{name}.second", layers.linear(weights, f"encoder.{name}.first", cells))
 
     cells = x[..., None]
     for suffix in ("", "_again"):
-        cells = layers(f"cell{suffix}", cells)
+        cells = both(f"cell{suffix}", cells)
         cells = np.concatenate([cells, np.broadcast_to(cells.max(0, keepdims=True), cells.shape)], axis=2)
-        cells = layers(f"by_column{suffix}", cells)
+        cells = both(f"by_column{suffix}", cells)
         cells = np.concatenate([cells, np.broadcast_to(cells.max(1, keepdims=True), cells.shape)], axis=2)
     np.testing.assert_allclose(net.encode(weights, x), cells.max(0), atol=1e-5)
 
@@ -90,8 +91,8 @@ def test_what_is_written_is_whole_or_nothing(weights):
 
 
 def test_weights_are_kept_to_a_254th_of_the_largest_of_their_row(weights, tmp_path):
-    net.write(weights, tmp_path / "w.npz")
-    kept = net.read(tmp_path / "w.npz")
+    layers.write(weights, tmp_path / "w.npz")
+    kept = layers.read(tmp_path / "w.npz")
     assert kept.keys() == weights.keys() and {each.dtype for each in kept.values()} == {np.dtype(np.float32)}
     for name, each in weights.items():
         largest = np.abs(each).max(axis=-1, keepdims=True)
@@ -100,8 +101,8 @@ def test_weights_are_kept_to_a_254th_of_the_largest_of_their_row(weights, tmp_pa
 
 
 def test_a_row_of_zeros_is_kept(tmp_path):
-    net.write({"m": np.array([[0, 0], [127, -3]], np.float32)}, tmp_path / "w.npz")
-    assert net.read(tmp_path / "w.npz")["m"].tolist() == [[0, 0], [127, -3]]
+    layers.write({"m": np.array([[0, 0], [127, -3]], np.float32)}, tmp_path / "w.npz")
+    assert layers.read(tmp_path / "w.npz")["m"].tolist() == [[0, 0], [127, -3]]
 
 
 class TestTraining:
@@ -139,18 +140,21 @@ class TestTraining:
     def test_stopped_and_gone_on_with_it_ends_alike(self, training, sets, tmp_path):
         import torch
 
-        whole = training.train(sets, tmp_path / "whole", seed=3)
-        assert training.train(sets, tmp_path / "parts", seed=3, seconds=0) is None
-        parts = training.train(sets, tmp_path / "parts", seed=3)
+        whole, _ = training.train(sets, tmp_path / "whole", seed=3)
+        assert not training.train(sets, tmp_path / "parts", seed=3, seconds=0)[1]
+        parts, done = training.train(sets, tmp_path / "parts", seed=3)
+        assert done
         for mine, other in zip(whole.parameters(), parts.parameters(), strict=True):
             assert torch.equal(mine, other)
         logs = [(tmp_path / name / "log.csv").read_text() for name in ("whole", "parts")]
         assert logs[0] == logs[1] and logs[0].startswith("step,loss,held\n2,")
 
     def test_exported_weights_write_the_same(self, training, sets, tmp_path):
+        from rediscover.search import network_training
+
         network = training.Network().eval()
-        training.export(network, tmp_path / "w.npz")
-        kept = net.read(tmp_path / "w.npz")
+        network_training.export(network, tmp_path / "w.npz")
+        kept = layers.read(tmp_path / "w.npz")
         table = sets[0].table(50, np.random.default_rng(0))
         weights = {name: each.numpy() for name, each in network.state_dict().items()}
         columns = net.encode(weights, table)

@@ -53,7 +53,8 @@ def test_targets_beyond_single_precision_are_not_accepted():
     rng = np.random.default_rng(0)
     assert SkeletonSet((), parse("x0"), (40,), (False,)).table(50, rng) is None
     assert SkeletonSet((), parse("log(x0)"), (0,), (True,)).table(50, rng).shape == (50, 2)  # half of the rows
-    assert scaled(np.ones((5, 2))) is None
+    assert SkeletonSet((), parse("1.5"), (0,), (False,)).table(50, rng) is None, "the target does not vary"
+    assert scaled(np.ones((5, 2))).tolist() == np.zeros((5, 2)).tolist()
 
 
 def test_tables_are_drawn_alike():

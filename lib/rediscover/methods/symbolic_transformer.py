@@ -1,8 +1,6 @@
 """The Symbolic Transformer of SRSD, trained again by us: it reads a table and writes a skeleton."""
 
-import functools
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -11,30 +9,28 @@ from ..expressions import parse
 from ..expressions.programs import Reading, Slot
 from ..problems import Task
 from ..search.adam import adam
-from ..search.skeleton_network import INPUTS, Weights, greedy, read
+from ..search.skeleton_network import INPUTS, greedy
 from ..search.skeleton_sets import printed, scaled
 from ..search.slot_fits import Objective, bfgs, objective, table
-from ..system.file_digest import file_digest
 from . import Candidate, Unsupported
+from .proged import error
 from .tables import Tabular
+from .trained import Trained
 
-WEIGHTS = Path(__file__).with_name("weights") / "symbolic_transformer.npz"
 RATE, EPOCHS, DROPS = 0.1, 50, (35, 45)  # of the fit of the constants
 
 
 @dataclass(frozen=True)
-class SymbolicTransformer(Tabular):
+class SymbolicTransformer(Trained, Tabular):
     """A transformer that learned to name the skeletons of 24,000 random tables; the authors' weights are not used.
 
-    Each column is scaled to 0..1. The likeliest token is written until the tree is complete; a skeleton of more than
-    20 tokens is no answer. Its numbers are fitted afterwards. The training tables are drawn from the bigrams of the
-    laws of SRSD themselves. Budget: none of its own; the fit of the numbers is not counted.
+    Each column is scaled to 0..1; one that does not vary is 0. The likeliest token is written until the tree is
+    complete; a skeleton of more than 20 tokens is no answer. Its numbers are fitted afterwards. The training tables
+    are drawn from the bigrams of the laws of SRSD themselves. Budget: none of its own; the fit of the numbers is not
+    counted.
 
     Attributes
     ----------
-    weights : file of a training of your own, as ``make pretrain`` writes it; by default the one that comes with this
-        package, which have a card and a log of their training beside them.
-    sha256 : of that file, so that a result names the weights that made it.
     as_released : the skeleton is printed without parentheses, so that (a + b)*c becomes a + b*c; its numbers are
         fitted by 50 steps of Adam to the scaled columns, though the answer is for those as they are. Otherwise it has
         its parentheses, and BFGS fits the columns as they are.
@@ -45,34 +41,23 @@ class SymbolicTransformer(Tabular):
     scientific discovery, DMLR 2024
     """
 
-    weights: str | None = None
     sha256: str = "f94b1d9585c21e1be88848bd475a4328e004e69f6749b603b9627548196ee08c"
     as_released: bool = True
     max_rows: int | None = 1000
     name: ClassVar[str] = "symbolic_transformer"
     reference: ClassVar[str] = "Matsubara et al., the Symbolic Transformer of SRSD (DMLR 2024), trained again"
 
-    def available(self) -> str | None:
-        path = Path(self.weights or WEIGHTS)
-        if not path.is_file():
-            return f"no weights at {path}: `make pretrain` makes some (extra neural)"
-        if (found := file_digest(path)) != self.sha256:
-            return f"the SHA-256 of {path} is {found}, the setting sha256 says {self.sha256}"
-        return None
-
     def search(self, task, *, budget, rng):
-        if reason := self.available():
-            raise RuntimeError(f"{self.name}: {reason}")
+        network = self.network()
         if len(task.inputs) > INPUTS:
             raise Unsupported(f"{self.name} has tokens for {INPUTS} inputs, {task.output} has {len(task.inputs)}")
         rows = scaled(np.column_stack([task.X, task.y]))
-        if rows is None:
-            raise Unsupported(f"{self.name}: an input of {task.output} does not vary")
-        skeleton = greedy(loaded(Path(self.weights or WEIGHTS), self.sha256), rows)
+        skeleton = greedy(network, rows)
         if skeleton is None:
             return []
         text = self.with_numbers(printed(skeleton, parentheses=not self.as_released), task, rows, rng)
-        return [Candidate({task.output: text}, complexity=len(skeleton), notes={"skeleton": " ".join(skeleton)})]
+        loss = error(parse(text), dict(zip(task.inputs, task.X.T, strict=True)), task.y)
+        return [Candidate({task.output: text}, loss, len(skeleton), notes={"skeleton": " ".join(skeleton)})]
 
     def with_numbers(self, text: str, task: Task, rows: np.ndarray, rng: np.random.Generator) -> str:
         """A skeleton in the names of the task's inputs, its numbers fitted; `rows` are the scaled columns."""
@@ -101,9 +86,3 @@ def in_units(error: Objective, unit: float) -> Objective:
         return value / unit, gradient / unit
 
     return relative
-
-
-@functools.lru_cache(maxsize=2)
-def loaded(path: Path, sha256: str) -> Weights:
-    """Weights of a file, kept in memory."""
-    return read(path)

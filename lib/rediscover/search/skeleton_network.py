@@ -10,45 +10,18 @@ References
 Y. Matsubara et al., Rethinking symbolic regression datasets and benchmarks for scientific discovery, DMLR 2024
 """
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from .bigrams import ARITIES, NUMBER, START
+from .network_layers import Weights, attend, feed_forward, linear, normal
 
 HALF = 256  # half the width: of what a cell is, beside what its row or column is
 WIDTH, HEADS, LAYERS = 2 * HALF, 4, 4  # of the decoder
 INPUTS = 8  # that have a token of their own
 TOKENS = (START, NUMBER, *ARITIES, *(f"x{k}" for k in range(INPUTS)))
 MOST_TOKENS = 20
-Weights = Mapping[str, np.ndarray]
-
-
-def read(path: Path) -> dict[str, np.ndarray]:
-    """Weights from a file that `write` made, in single precision."""
-    with np.load(path, allow_pickle=False) as arrays:
-        weights = {name: arrays[name].astype(np.float32) for name in arrays.files}
-    units = {name: weights.pop(f"{name}.unit") for name in list(weights) if f"{name}.unit" in weights}
-    return {name: each * units[name] if name in units else each for name, each in weights.items()}
-
-
-def write(weights: Weights, path: Path) -> None:
-    """Matrices in 8 bits, as multiples of a 127th of the largest number of their row, and vectors in half precision."""
-    arrays: dict[str, Any] = {}
-    for name, each in weights.items():
-        if each.ndim == 1:
-            arrays[name] = each.astype(np.float16)
-        else:
-            unit = np.abs(each).max(axis=1, keepdims=True).astype(np.float32) / 127
-            arrays[f"{name}.unit"] = unit
-            arrays[name] = np.divide(each, unit, out=np.zeros_like(each), where=unit > 0).round().astype(np.int8)
-    np.savez_compressed(path, **arrays)
-
-
-def linear(weights: Weights, name: str, x: np.ndarray) -> np.ndarray:
-    return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
 
 
 def composed(weights: Weights, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -81,27 +54,6 @@ def beside(weights, name, slope, offset, highest) -> tuple[np.ndarray, np.ndarra
     return matrix[:, :HALF] @ slope, offset @ matrix[:, :HALF].T + highest @ matrix[:, HALF:].T + shift
 
 
-def attend(weights: Weights, name: str, x: np.ndarray, to: np.ndarray) -> np.ndarray:
-    """Attention of each place in x, shape (places, WIDTH), to all of `to`, in `HEADS` heads."""
-    matrices = np.split(weights[f"{name}.in_proj_weight"], 3)
-    shifts = np.split(weights[f"{name}.in_proj_bias"], 3)
-    queries, keys, values = (
-        (each @ matrix.T + shift).reshape(len(each), HEADS, -1).swapaxes(0, 1)
-        for each, matrix, shift in zip((x, to, to), matrices, shifts, strict=True)
-    )
-    scores = queries @ keys.swapaxes(1, 2) / np.sqrt(np.float32(WIDTH // HEADS))
-    shares = np.exp(scores - scores.max(axis=2, keepdims=True))
-    mixed = (shares / shares.sum(axis=2, keepdims=True)) @ values
-    return linear(weights, f"{name}.out_proj", mixed.swapaxes(0, 1).reshape(len(x), WIDTH))
-
-
-def normal(weights: Weights, name: str, x: np.ndarray) -> np.ndarray:
-    """Layer normalisation."""
-    centred = x - x.mean(axis=1, keepdims=True)
-    spread = np.sqrt((centred**2).mean(axis=1, keepdims=True) + np.float32(1e-5))
-    return centred / spread * weights[f"{name}.weight"] + weights[f"{name}.bias"]
-
-
 def scores(weights: Weights, columns: np.ndarray, prefix: Sequence[str]) -> np.ndarray:
     """Scores of each token to follow a prefix, which starts with `START`; shape (tokens,).
 
@@ -111,10 +63,9 @@ def scores(weights: Weights, columns: np.ndarray, prefix: Sequence[str]) -> np.n
     """
     x = weights["embedding.weight"][[TOKENS.index(token) for token in prefix]]
     for layer in (f"decoder.layers.{k}" for k in range(LAYERS)):
-        x = normal(weights, f"{layer}.norm1", x + attend(weights, f"{layer}.self_attn", x, x))
-        x = normal(weights, f"{layer}.norm2", x + attend(weights, f"{layer}.multihead_attn", x, columns))
-        inner = np.maximum(linear(weights, f"{layer}.linear1", x), 0)
-        x = normal(weights, f"{layer}.norm3", x + linear(weights, f"{layer}.linear2", inner))
+        x = normal(weights, f"{layer}.norm1", x + attend(weights, f"{layer}.self_attn", x, x, HEADS))
+        x = normal(weights, f"{layer}.norm2", x + attend(weights, f"{layer}.multihead_attn", x, columns, HEADS))
+        x = normal(weights, f"{layer}.norm3", x + feed_forward(weights, layer, x))
     for place in range(3):
         x = linear(weights, f"head.{place}", x)
     return x[-1]

@@ -88,7 +88,7 @@ class SkeletonSet:
         ndarray of float32, shape (rows, inputs + 1)
         """
         kept = kept_rows(functools.partial(self.batch, rng=rng), rows)
-        return scaled(kept) if len(kept) == rows else None
+        return scaled(kept) if len(kept) == rows and np.ptp(kept, axis=0).all() else None
 
     def batch(self, rows: int, rng: np.random.Generator) -> np.ndarray:
         """So many rows, shape (rows, inputs + 1), whose targets may not fit single precision."""
@@ -99,16 +99,14 @@ class SkeletonSet:
         return np.column_stack([X, y])
 
 
-def scaled(columns: np.ndarray) -> np.ndarray | None:
-    """Each column scaled to 0..1, in single precision; None if one does not vary.
+def scaled(columns: np.ndarray) -> np.ndarray:
+    """Each column scaled to 0..1, in single precision; 0 where it does not vary.
 
     >>> scaled(np.array([[1.0, 4.0], [3.0, 8.0], [2.0, 5.0]])).tolist()
     [[0.0, 0.0], [1.0, 1.0], [0.5, 0.25]]
     """
-    low, high = columns.min(axis=0), columns.max(axis=0)
-    if not (high > low).all():
-        return None
-    return ((columns - low) / (high - low)).astype(np.float32)
+    low, spread = columns.min(axis=0), np.ptp(columns, axis=0)
+    return ((columns - low) / np.where(spread > 0, spread, 1)).astype(np.float32)
 
 
 def skeletons(model: Bigrams, rng: np.random.Generator, attempts: int = ATTEMPTS) -> list[tuple[str, ...]]:

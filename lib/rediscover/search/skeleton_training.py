@@ -9,26 +9,22 @@ distance on tables held out).
 
 import itertools
 import math
-import os
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pad_sequence
-from tqdm import tqdm
 
+from . import network_training
 from .bigrams import START
-from .skeleton_network import HALF, HEADS, LAYERS, MOST_TOKENS, TOKENS, WIDTH, write
+from .network_training import Batch, Course, batch_of, ramp, rng_of
+from .skeleton_network import HALF, HEADS, LAYERS, MOST_TOKENS, TOKENS, WIDTH
 from .skeleton_sets import SkeletonSet
 
 ROWS, BATCH, EPOCHS = 200, 8, 2
-RATE, DECAY, STEEPEST, WARM = 0.1, 1e-4, 1.0, 1000  # WARM in tables
+RATE, DECAY, WARM = 0.1, 1e-4, 1000  # WARM in tables
 HELD = 500  # tables that are not trained on
-IGNORED = -255
 CHECK, LOOK = 100, 1000  # steps between lines of the log, and between losses of the held tables
 NUMBERS = {token: number for number, token in enumerate(TOKENS)}
 
@@ -92,17 +88,6 @@ class Network(nn.Module):
         self.decoder = nn.TransformerDecoder(layer, LAYERS)
         self.head = nn.Sequential(nn.Linear(WIDTH, HALF), nn.Linear(HALF, HALF), nn.Linear(HALF, len(TOKENS)))
 
-    @classmethod
-    def begun(cls, folder: Path, seed: int) -> tuple["Network", list[tuple], int]:
-        """The network as far as it was trained in a folder, its log, and the steps that are done."""
-        torch.manual_seed(seed)
-        network = cls()
-        if not (folder / "checkpoint.pt").is_file():
-            return network, [], 0
-        kept = torch.load(folder / "checkpoint.pt", weights_only=True)
-        network.load_state_dict(kept["network"])
-        return network, kept["log"], kept["step"]
-
     def forward(self, tables: Tensor, sequences: Tensor) -> Tensor:
         """Scores of the token after each prefix of each sequence.
 
@@ -131,14 +116,6 @@ class Network(nn.Module):
         return self.head(x.diagonal(first, dim1=1, dim2=2).transpose(1, 2))
 
 
-class Batch(NamedTuple):
-    """Tables of as many columns, what stands before each token, and the tokens."""
-
-    tables: Tensor
-    before: Tensor
-    tokens: Tensor
-
-
 def batches(sets: Sequence[SkeletonSet], rng: np.random.Generator) -> Iterator[list[SkeletonSet]]:
     """Every set once, in a random order; a batch has tables with as many columns and skeletons of like lengths."""
     groups: dict[tuple[int, int], list[SkeletonSet]] = {}
@@ -154,12 +131,7 @@ def batches(sets: Sequence[SkeletonSet], rng: np.random.Generator) -> Iterator[l
 def batch(sets: Sequence[SkeletonSet], rng: np.random.Generator) -> Batch:
     """Tables drawn from sets with as many columns."""
     numbers = [[NUMBERS[token] for token in (START, *each.tokens[:MOST_TOKENS])] for each in sets]
-    before, tokens = ([torch.tensor(each[part]) for each in numbers] for part in (slice(-1), slice(1, None)))
-    return Batch(
-        torch.from_numpy(np.stack([accepted(each, rng) for each in sets])),
-        pad_sequence(before, batch_first=True),
-        pad_sequence(tokens, batch_first=True, padding_value=IGNORED),
-    )
+    return batch_of([accepted(each, rng) for each in sets], numbers)
 
 
 def accepted(given: SkeletonSet, rng: np.random.Generator) -> np.ndarray:
@@ -169,93 +141,32 @@ def accepted(given: SkeletonSet, rng: np.random.Generator) -> np.ndarray:
     return table
 
 
-def surprise(network: Network, given: Batch) -> tuple[Tensor, int]:
-    """Cross-entropy in nats, summed over all tokens, and their number."""
-    told = network(given.tables, given.before).transpose(1, 2)
-    total = nn.functional.cross_entropy(told, given.tokens, ignore_index=IGNORED, reduction="sum")
-    return total, int((given.tokens != IGNORED).sum())
-
-
-def train(sets: Sequence[SkeletonSet], folder: Path, *, seed: int = 0, seconds: float = math.inf) -> Network | None:
-    """The network trained on all sets but `HELD`; None if the time is up before.
-
-    What is done is kept in the folder every `CHECK` steps, and a call with the same arguments goes on from there to
-    the same numbers. ``log.csv`` has the cross-entropy a token, of training and, every `LOOK` steps, of the held sets.
+def train(
+    sets: Sequence[SkeletonSet], folder: Path, *, seed: int = 0, seconds: float = math.inf
+) -> tuple[Network, bool]:
+    """The network trained on all sets but `HELD`, and whether all steps are done; if not, the time is up.
 
     Parameters
     ----------
     sets : in random order
-    folder : of ``checkpoint.pt`` and ``log.csv``
-    seconds : after which it stops, at the next check
+    folder, seconds : as of `network_training.train`, which goes on from what is in the folder
     """
-    ends = time.monotonic() + seconds
-    network, log, done = Network.begun(folder, seed)
-    optimiser = torch.optim.SGD(network.parameters(), lr=RATE, weight_decay=DECAY)
+    torch.manual_seed(seed)
+    network = Network()
     steps = [(epoch, each) for epoch in range(EPOCHS) for each in batches(sets[HELD:], rng_of(seed, epoch))]
-    held = [batch(each, rng_of(seed, EPOCHS)) for each in batches(sets[:HELD], rng_of(seed, EPOCHS))]
-    recent: list[float] = []
-    for step, (epoch, each) in enumerate(
-        tqdm(steps, unit="step", disable=os.environ.get("REDISCOVER_PROGRESS") == "off"), 1
-    ):
-        if step <= done:
-            continue
-        given = batch(each, rng_of(seed, epoch, step))
-        torch.manual_seed(seed * 1_000_000 + step)  # of the dropout
-        recent.append(descend(network, optimiser, given, rate(step, len(steps))))
-        if step % CHECK == 0 or step == len(steps):
-            look = step % LOOK == 0 or step == len(steps)
-            log.append((step, float(np.mean(recent)), held_loss(network, held) if look else math.nan))
-            recent = []
-            save(folder, network, log, step)
-            if time.monotonic() > ends and step < len(steps):
-                return None
-    return network
 
+    def of_step(step: int) -> Batch:
+        epoch, each = steps[step - 1]
+        return batch(each, rng_of(seed, epoch, step))
 
-def rng_of(*words: int) -> np.random.Generator:
-    return np.random.default_rng(words)
-
-
-def rate(step: int, steps: int) -> float:
-    """Learning rate: linear up over `WARM` tables, then linear down to 0.
-
-    >>> rate(125, 6125), rate(6125, 6125)
-    (0.1, 0.0)
-    """
-    warm = WARM // BATCH
-    return RATE * (step / warm if step < warm else (steps - step) / max(1, steps - warm))
-
-
-def descend(network: Network, optimiser: torch.optim.Optimizer, given: Batch, rate: float) -> float:
-    """One step down the loss, which is the sum over a sequence and the mean over tables; the loss a token before."""
-    network.train()
-    for group in optimiser.param_groups:
-        group["lr"] = rate
-    optimiser.zero_grad()
-    total, tokens = surprise(network, given)
-    (total / len(given.tables)).backward()
-    nn.utils.clip_grad_norm_(network.parameters(), STEEPEST)
-    optimiser.step()
-    return float(total.detach()) / tokens
-
-
-@torch.no_grad()
-def held_loss(network: Network, held: Sequence[Batch]) -> float:
-    """Cross-entropy a token on batches that are not trained on."""
-    network.eval()
-    totals = [surprise(network, each) for each in held]
-    return float(sum(total for total, _ in totals)) / sum(tokens for _, tokens in totals)
-
-
-def save(folder: Path, network: Network, log: Sequence[tuple], step: int) -> None:
-    """Keep what is done, whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    torch.save({"network": network.state_dict(), "log": list(log), "step": step}, folder / "checkpoint.tmp")
-    lines = [",".join(f"{value:.6g}" for value in line) for line in log]
-    (folder / "log.csv").write_text("\n".join(["step,loss,held", *lines, ""]), encoding="utf-8")
-    os.replace(folder / "checkpoint.tmp", folder / "checkpoint.pt")
-
-
-def export(network: Network, path: Path) -> None:
-    """Weights, as `skeleton_network.read` takes them."""
-    write({name: each.numpy() for name, each in network.state_dict().items()}, path)
+    course = Course(
+        network,
+        torch.optim.SGD(network.parameters(), lr=RATE, weight_decay=DECAY),
+        len(steps),
+        of_step,
+        lambda step: RATE * ramp(step, len(steps), WARM // BATCH),
+        [batch(each, rng_of(seed, EPOCHS)) for each in batches(sets[:HELD], rng_of(seed, EPOCHS))],
+        CHECK,
+        LOOK,
+    )
+    return network, network_training.train(course, folder, seed=seed, seconds=seconds)

@@ -1,10 +1,15 @@
-"""The Symbolic Transformer trained again: from the laws' own bigrams to weights, which needs PyTorch (extra neural)."""
+"""Networks trained here: the Symbolic Transformer from the laws' own bigrams, and that of `trained_skeletons`.
+
+Training needs PyTorch (extra neural).
+"""
 
 import argparse
+import functools
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +20,8 @@ from ...search.bigrams import Bigrams, preorder
 from ...search.skeleton_network import INPUTS
 from ...search.skeleton_sets import ATTEMPTS, SkeletonSet, skeleton_sets, skeletons
 from ...system.file_digest import file_digest
+
+MODELS = ("symbolic_transformer", "trained_skeletons")
 
 
 def sequences() -> dict[str, tuple[str, ...]]:
@@ -65,39 +72,42 @@ def overlap(sets: Sequence[SkeletonSet]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=["equal", "iou", "iou_released"])
 
 
-def pretrain(folder: Path, seed: int = 0, seconds: float = math.inf) -> Path | None:
-    """Train, or go on with it, and write ``weights.npz``; None if the time is up before.
+def pretrain(model: str, folder: Path, seed: int = 0, seconds: float = math.inf) -> tuple[Path, bool]:
+    """Train, or go on with it, and write ``weights.npz``; its path, and whether all steps are done.
 
     Parameters
     ----------
+    model : of `MODELS`
     folder : of the checkpoint, the log and the weights
     """
-    from ...search import skeleton_training
+    from ...search import network_training, sequence_training, skeleton_training
 
-    network = skeleton_training.train(training_sets(seed)[1], folder, seed=seed, seconds=seconds)
-    if network is None:
-        return None
-    skeleton_training.export(network, folder / "weights.npz")
-    return folder / "weights.npz"
+    train: Callable[..., tuple[Any, bool]] = sequence_training.train
+    if model == "symbolic_transformer":
+        train = functools.partial(skeleton_training.train, training_sets(seed)[1])
+    network, done = train(folder, seed=seed, seconds=seconds)
+    network_training.export(network, folder / "weights.npz")
+    return folder / "weights.npz", done
 
 
 def main() -> int:
     """Train for at most so many hours; what is done is kept, and the same command goes on from there."""
     parser = argparse.ArgumentParser(prog="pretraining", description=__doc__)
-    parser.add_argument("--folder", type=Path, default=Path("build/pretrain"), help="of checkpoint, log and weights")
+    parser.add_argument("--model", choices=MODELS, default=MODELS[0], help="the method that uses the network")
+    parser.add_argument("--folder", type=Path, help="of checkpoint, log and weights; else build/pretrain/MODEL")
     parser.add_argument("--seed", type=int, default=0, help="of the training tables and of the network")
     parser.add_argument("--hours", type=float, default=math.inf, help="stop at the next check after so many")
     options = parser.parse_args()
+    folder = options.folder or Path("build/pretrain") / options.model
     try:
-        made = pretrain(options.folder, options.seed, 3600 * options.hours)
+        made, done = pretrain(options.model, folder, options.seed, 3600 * options.hours)
     except ModuleNotFoundError as missing:
         print(f"pretraining: {missing}: pip install -e '.[neural]'", file=sys.stderr)
         return 2
-    if made is None:
-        print(f"the time is up; the same command goes on from {options.folder}")
-        return 1
     print(f"{made}, sha256 {file_digest(made)}")
-    return 0
+    if not done:
+        print(f"the time is up; the same command goes on from {folder}")
+    return 0 if done else 1
 
 
 if __name__ == "__main__":

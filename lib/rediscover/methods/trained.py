@@ -1,0 +1,55 @@
+"""Networks that this project trained: their files, and what to do where one is missing."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..search.network_layers import Weights, read
+from ..system.file_digest import file_digest
+from . import Method
+
+FOLDER = Path(__file__).with_name("weights")
+
+
+@dataclass(frozen=True)
+class Trained(Method):
+    """Base of the methods with such a network.
+
+    Attributes
+    ----------
+    weights : file of a training of your own, as ``make pretrain`` writes it; by default the one that comes with this
+        package, which have a card and a log of their training beside them.
+    sha256 : of that file, so that a result names the weights that made it.
+    """
+
+    weights: str | None = None
+    sha256: str = ""
+
+    @property
+    def path(self) -> Path:
+        return Path(self.weights) if self.weights else FOLDER / f"{self.name}.npz"
+
+    def available(self) -> str | None:
+        if not self.path.is_file():
+            return f"no weights at {self.path}: `make pretrain MODEL={self.name}` makes some (extra neural)"
+        if (found := file_digest(self.path)) != self.sha256:
+            return f"the SHA-256 of {self.path} is {found}, the setting sha256 says {self.sha256}"
+        return super().available()
+
+    def network(self) -> Weights:
+        """The weights.
+
+        Raises
+        ------
+        RuntimeError
+            If the method is not available.
+        """
+        if reason := self.available():
+            raise RuntimeError(f"{self.name}: {reason}")
+        return loaded(self.path, self.sha256)
+
+
+@functools.lru_cache(maxsize=2)
+def loaded(path: Path, sha256: str) -> Weights:
+    """Weights of a file, kept in memory."""
+    return read(path)
