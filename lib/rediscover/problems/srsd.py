@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..numerics.single_precision import kept_rows
 from . import Regression, Split, facts, generator
-from .single_precision import kept_rows
 
 SETS = ("easy", "medium", "hard")
 SPLITS = ("train", "validation", "test")

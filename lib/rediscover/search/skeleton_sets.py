@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
-from ..problems.single_precision import kept_rows
+from ..numerics.single_precision import kept_rows
 from .bigrams import ARITIES, NUMBER, Bigrams, preorder, reindexed
 
 ATTEMPTS, VARIANTS = 5000, 10  # skeletons that are drawn, and tables of each at most
