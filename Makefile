@@ -95,13 +95,15 @@ test: lint ## the linters and the whole test suite, the notebooks among it
 
 QUICK := "not whole and not minutes and not slow"
 test-fast: $(READY) ## the quick tests, less than a minute
-	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile -m $(QUICK) -o addopts="--doctest-modules" tests lib
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile -m $(QUICK) -o addopts="--doctest-modules" \
+	    --ignore=lib/rediscover/search/training tests lib
 
 # Four times: what a slow test has set up or compiled for others is another's to do when it is left out. Nothing is compiled before.
 slow-tests: $(READY) ## time the tests on an idle machine and list those that test-fast leaves out, tests/slow.txt
 	: >tests/slow.txt
 	export REDISCOVER_TIME_TESTS=1; for pass in 1 2 3 4; do \
-	    NUMBA_CACHE_DIR=$$(mktemp -d) $(PY) -m pytest -q -m $(QUICK) -o addopts="--doctest-modules" tests lib; done
+	    NUMBA_CACHE_DIR=$$(mktemp -d) $(PY) -m pytest -q -m $(QUICK) -o addopts="--doctest-modules" \
+	    --ignore=lib/rediscover/search/training tests lib; done
 
 test-minutes: $(READY) ## the long checks of the search engines
 	$(PY) -m pytest -m minutes tests

@@ -116,12 +116,12 @@ class TestNggp:
 class TestDsrReleased:
     def test_offers_the_answers_without_and_with_constants(self):
         y = A * B + 2.7
-        front = fit("dsr_released", y, 1000, batch_size=100, generations=3)
+        front = fit("dsr_released", y, 1000, batch_size=100)
         halves = []
         rng = np.random.default_rng(0)
         task = Task(("a", "b"), "z", X, y)
         for functions in (FUNCTIONS, f"{FUNCTIONS},const"):
-            method = methods.method("nggp", function_set=functions, batch_size=100, generations=3)
+            method = methods.method("nggp", reading="named", function_set=functions, batch_size=100)
             halves += method.search(task, budget=Budget(evaluations=500), rng=rng)
         assert {c.solution["z"] for c in front} == {c.solution["z"] for c in halves}
         assert [c.loss for c in front] == sorted(c.loss for c in front)

@@ -146,11 +146,11 @@ class TestTraining:
     @pytest.fixture
     def training(self, monkeypatch):
         pytest.importorskip("torch", reason="the extra neural is not installed")
-        from rediscover.search import sequence_training
+        from rediscover.search.training import trained_skeletons
 
         for name, value in {"BATCH": 4, "STEPS": 7, "WARM": 2, "HELD": 1, "CHECK": 2, "LOOK": 4}.items():
-            monkeypatch.setattr(sequence_training, name, value)
-        return sequence_training
+            monkeypatch.setattr(trained_skeletons, name, value)
+        return trained_skeletons
 
     def test_torch_and_numpy_compute_the_same(self, training, weights):
         import torch

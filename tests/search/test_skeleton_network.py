@@ -111,9 +111,9 @@ class TestTraining:
     @pytest.fixture
     def training(self):
         pytest.importorskip("torch", reason="the extra neural is not installed")
-        from rediscover.search import skeleton_training
+        from rediscover.search.training import symbolic_transformer
 
-        return skeleton_training
+        return symbolic_transformer
 
     @pytest.fixture
     def sets(self, training, monkeypatch):
@@ -150,10 +150,10 @@ class TestTraining:
         assert logs[0] == logs[1] and logs[0].startswith("step,loss,held\n2,")
 
     def test_exported_weights_write_the_same(self, training, sets, tmp_path):
-        from rediscover.search import network_training
+        from rediscover.search.training import descent
 
         network = training.Network().eval()
-        network_training.export(network, tmp_path / "w.npz")
+        descent.export(network, tmp_path / "w.npz")
         kept = layers.read(tmp_path / "w.npz")
         table = sets[0].table(50, np.random.default_rng(0))
         weights = {name: each.numpy() for name, each in network.state_dict().items()}

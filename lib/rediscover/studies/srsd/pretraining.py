@@ -80,13 +80,13 @@ def pretrain(model: str, folder: Path, seed: int = 0, seconds: float = math.inf)
     model : of `MODELS`
     folder : of the checkpoint, the log and the weights
     """
-    from ...search import network_training, sequence_training, skeleton_training
+    from ...search.training import descent, symbolic_transformer, trained_skeletons
 
-    train: Callable[..., tuple[Any, bool]] = sequence_training.train
+    train: Callable[..., tuple[Any, bool]] = trained_skeletons.train
     if model == "symbolic_transformer":
-        train = functools.partial(skeleton_training.train, training_sets(seed)[1])
+        train = functools.partial(symbolic_transformer.train, training_sets(seed)[1])
     network, done = train(folder, seed=seed, seconds=seconds)
-    network_training.export(network, folder / "weights.npz")
+    descent.export(network, folder / "weights.npz")
     return folder / "weights.npz", done
 
 

@@ -16,11 +16,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from . import network_training
-from .bigrams import START
-from .network_training import Batch, Course, batch_of, ramp, rng_of
-from .skeleton_network import HALF, HEADS, LAYERS, MOST_TOKENS, TOKENS, WIDTH
-from .skeleton_sets import SkeletonSet
+from ..bigrams import START
+from ..skeleton_network import HALF, HEADS, LAYERS, MOST_TOKENS, TOKENS, WIDTH
+from ..skeleton_sets import SkeletonSet
+from . import descent
+from .descent import Batch, Course, batch_of, ramp, rng_of
 
 ROWS, BATCH, EPOCHS = 200, 8, 2
 RATE, DECAY, WARM = 0.1, 1e-4, 1000  # WARM in tables
@@ -149,7 +149,7 @@ def train(
     Parameters
     ----------
     sets : in random order
-    folder, seconds : as of `network_training.train`, which goes on from what is in the folder
+    folder, seconds : as of `descent.train`, which goes on from what is in the folder
     """
     torch.manual_seed(seed)
     network = Network()
@@ -169,4 +169,4 @@ def train(
         CHECK,
         LOOK,
     )
-    return network, network_training.train(course, folder, seed=seed, seconds=seconds)
+    return network, descent.train(course, folder, seed=seed, seconds=seconds)

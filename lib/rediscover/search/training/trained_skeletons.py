@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from . import network_training
-from .bigrams import START
-from .network_training import Batch, Course, batch_of, ramp, rng_of
-from .sequence_network import FEATURES, HEADS, HIDDEN, LAYERS, MOST_TOKENS, NUMBERS, TOKENS, WIDTH, features
-from .sequence_sets import draw_equation
+from ..bigrams import START
+from ..sequence_network import FEATURES, HEADS, HIDDEN, LAYERS, MOST_TOKENS, NUMBERS, TOKENS, WIDTH, features
+from ..sequence_sets import draw_equation
+from . import descent
+from .descent import Batch, Course, batch_of, ramp, rng_of
 
 BATCH, STEPS = 64, 12_000
 RATE, WARM = 1e-3, 500  # highest learning rate, and steps up to it
@@ -63,7 +63,7 @@ def train(folder: Path, *, seed: int = 0, seconds: float = math.inf) -> tuple[Ne
 
     Parameters
     ----------
-    folder, seconds : as of `network_training.train`, which goes on from what is in the folder
+    folder, seconds : as of `descent.train`, which goes on from what is in the folder
     """
     torch.manual_seed(seed)
     network = Network()
@@ -77,4 +77,4 @@ def train(folder: Path, *, seed: int = 0, seconds: float = math.inf) -> tuple[Ne
         CHECK,
         LOOK,
     )
-    return network, network_training.train(course, folder, seed=seed, seconds=seconds)
+    return network, descent.train(course, folder, seed=seed, seconds=seconds)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
-from .network_layers import write
+from ..network_layers import write
 
 STEEPEST = 1.0  # longest gradient
 IGNORED = -255  # stands for no token

@@ -1,0 +1,1 @@
+"""Training of the networks that write skeletons: all here needs PyTorch (extra neural), what is trained does not."""
