@@ -182,9 +182,9 @@ def by_budget(recovered: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row for each study, method and number of evaluations: problems, seeds; recovered, low, high: the mean share, with a
-        bootstrap interval over problems, whose seeds come along; least, most: of the share, over seeds; error: the
-        median over problems and seeds.
+        A row for each study, method and number of evaluations: problems, seeds; recovered, low, high: the mean share,
+        with a bootstrap interval over problems, whose seeds come along; least, most: of the share, over seeds; error:
+        the median over problems and seeds.
     """
     rows = []
     keys = ["study", "method", "evaluations"]
