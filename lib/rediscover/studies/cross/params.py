@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from ...params import Count, MethodName, Parameters, ProblemIds, Seeds
+from ...params import Count, MethodName, Parameters, ProblemIds
 from .analysis import tabular_problems
 
 
@@ -14,9 +14,6 @@ def _tabular(ids: list[str]) -> list[str]:
     return ids
 
 
-TabularIds = Annotated[ProblemIds, Field(min_length=1), AfterValidator(_tabular)]
-
-
 class CrossScoring(Parameters):
     """60_cross_scoring.
 
@@ -24,15 +21,11 @@ class CrossScoring(Parameters):
     ----------
     problems : ids, of any study whose problems are regression tables with expressions as truth.
     max_rows : training rows that a genetic search works on.
-    budgets : method name -> numbers of evaluations that it is run with, to see what they change.
-    budget_problems : ids, what is run with them, and in no other comparison.
-    budget_seeds : seeds of these runs.
+    fewer_evaluations : method name -> smaller budgets that it is run with as well.
     """
 
     notebook: ClassVar[str] = "60_cross_scoring"
     compared: ClassVar[tuple[str, ...] | None] = ()
-    problems: TabularIds
+    problems: Annotated[ProblemIds, Field(min_length=1), AfterValidator(_tabular)]
     max_rows: Count
-    budgets: dict[MethodName, list[Count]]
-    budget_problems: TabularIds
-    budget_seeds: Seeds
+    fewer_evaluations: dict[MethodName, list[Count]]
