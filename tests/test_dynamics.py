@@ -50,6 +50,8 @@ def test_terms_that_differ_in_their_inner_numbers_are_all_counted():
     truth = {"x0": "sin(0.5*x0)"}
     assert fidelity({"x0": "sin(0.3*x0) + sin(0.5*x0)"}, truth) != "identified"
     assert fidelity({"x0": "sin(0.5*x0) + sin(0.3*x0)"}, truth) != "identified"
+    truth = {"x0": "max(0.5*x0, x1)"}
+    assert fidelity({"x0": "max(0.3*x0, x1) + max(0.5*x0, x1)"}, truth) != "identified"
     both = {"x0": "sin(0.5*x0) + 2*sin(0.3*x0)"}
     assert fidelity({"x0": "2*sin(0.3*x0) + sin(0.5*x0)"}, both) == "identified"
 

@@ -65,16 +65,6 @@ def test_an_input_that_does_not_vary_is_zero(writes, monkeypatch):
     assert (seen[0][:, 0] == 0).all() and (np.ptp(seen[0], axis=0) == [0, 1]).all()
 
 
-def test_weights_are_asked_for_by_name_and_digest(tmp_path):
-    missing = rd.method("symbolic_transformer", weights=str(tmp_path / "no.npz"))
-    assert "make pretrain" in missing.available()
-    (tmp_path / "w.npz").write_bytes(b"x")
-    wrong = rd.method("symbolic_transformer", weights=str(tmp_path / "w.npz"), sha256="0" * 64)
-    assert "the setting sha256 says 000" in wrong.available()
-    with pytest.raises(RuntimeError, match="SHA-256"):
-        answer(wrong)
-
-
 class TestTheTrainedNetwork:
     """The weights that come with the package."""
 

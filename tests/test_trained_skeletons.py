@@ -53,16 +53,6 @@ def test_what_it_cannot_read_is_named(writes):
         fit(method, Task(tuple("abcd"), "y", np.random.default_rng(0).random((20, 4)), np.arange(20.0)))
 
 
-def test_weights_are_asked_for_by_name_and_digest(tmp_path):
-    missing = rd.method("trained_skeletons", weights=str(tmp_path / "no.npz"))
-    assert "make pretrain MODEL=trained_skeletons" in missing.available()
-    (tmp_path / "w.npz").write_bytes(b"x")
-    wrong = rd.method("trained_skeletons", weights=str(tmp_path / "w.npz"), sha256="0" * 64)
-    assert "the setting sha256 says 000" in wrong.available()
-    with pytest.raises(RuntimeError, match="SHA-256"):
-        fit(wrong, Task(("a", "b"), "y", X, X[:, 0]))
-
-
 def test_settings_of_the_control_but_its_prior():
     control = rd.method("random_skeletons").settings
     assert {name: METHOD.settings[name] for name in control if name != "prior"}.items() <= control.items()

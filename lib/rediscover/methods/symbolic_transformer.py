@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..expressions import parse
+from ..expressions import Expression, parse
 from ..expressions.programs import Reading, Slot
 from ..problems import Task
 from ..search.adam import adam
@@ -55,11 +55,11 @@ class SymbolicTransformer(Trained, Tabular):
         skeleton = greedy(network, rows)
         if skeleton is None:
             return []
-        text = self.with_numbers(printed(skeleton, parentheses=not self.as_released), task, rows, rng)
-        loss = error(parse(text), dict(zip(task.inputs, task.X.T, strict=True)), task.y)
-        return [Candidate({task.output: text}, loss, len(skeleton), notes={"skeleton": " ".join(skeleton)})]
+        found = self.with_numbers(printed(skeleton, parentheses=not self.as_released), task, rows, rng)
+        loss = error(found, dict(zip(task.inputs, task.X.T, strict=True)), task.y)
+        return [Candidate({task.output: str(found)}, loss, len(skeleton), notes={"skeleton": " ".join(skeleton)})]
 
-    def with_numbers(self, text: str, task: Task, rows: np.ndarray, rng: np.random.Generator) -> str:
+    def with_numbers(self, text: str, task: Task, rows: np.ndarray, rng: np.random.Generator) -> Expression:
         """A skeleton in the names of the task's inputs, its numbers fitted; `rows` are the scaled columns."""
         skeleton, names = parse(text), tuple(f"x{k}" for k in range(len(task.inputs)))
         letters = sorted(set(skeleton.names) - set(names), key=lambda name: int(name[1:]))
@@ -68,14 +68,12 @@ class SymbolicTransformer(Trained, Tabular):
         reading = Reading(skeleton, names, slots)
         with np.errstate(all="ignore"):
             if self.as_released:
-                error = objective(reading, table(names, rows[:, :-1], rows[:, -1]))
-                values, _ = adam(
-                    in_units(error, rows[:, -1].var()), starts, rate=RATE, epochs=EPOCHS, every=1, drops=DROPS
-                )
+                distance = in_units(objective(reading, table(names, rows[:, :-1], rows[:, -1])), rows[:, -1].var())
+                values, _ = adam(distance, starts, rate=RATE, epochs=EPOCHS, every=1, drops=DROPS)
             else:
                 values, _ = bfgs(objective(reading, table(names, task.X, task.y)), starts)
         found = reading.with_constants(values.tolist())
-        return str(found.substitute(dict(zip(names, task.inputs, strict=True))))
+        return found.substitute(dict(zip(names, task.inputs, strict=True)))
 
 
 def in_units(error: Objective, unit: float) -> Objective:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -34,24 +35,26 @@ def expanded(text: str) -> dict[str, tuple[float, ...]]:
         for number in expression.atoms(sympy.Float)
         if math.isfinite(number) and number == int(number)
     }
-    sums: dict[Any, float] = {}
+    sums: dict[Any, float] = defaultdict(float)
     for term, coefficient in sympy.expand(expression.xreplace(whole)).as_coefficients_dict().items():
         symbols = term.free_symbols
         factor, rest = term.as_independent(*symbols, as_Add=False) if symbols else (term, sympy.S.One)
         value = (coefficient * factor).evalf()
         if not (value.is_Float or value.is_Rational):  # infinite or complex
             value, rest = coefficient, term
-        sums[rest] = sums.get(rest, 0.0) + float(value)
+        sums[rest] += float(value)
     found = []
     for rest, value in sums.items():
         numbers = [n for n in sympy.preorder_traversal(rest) if n.is_Number and not n.is_Integer]
         skeleton = str(rest.xreplace({n: sympy.Symbol("number") for n in numbers}))
         found.append((skeleton, tuple(map(float, numbers)), value))
     terms: dict[str, tuple[float, ...]] = {}
+    alike: Counter[str] = Counter()
     for skeleton, inner, value in sorted(found):
-        alike = sum(key.split(", ")[0] == skeleton for key in terms)
         if value != 0:
-            terms[f"{skeleton}, {alike + 1}" if alike else skeleton] = (value, *inner)
+            alike[skeleton] += 1
+            number = alike[skeleton]
+            terms[skeleton if number == 1 else f"{skeleton}, {number}"] = (value, *inner)
     return terms
 
 

@@ -5,7 +5,6 @@ text and no formula. ``sources.yaml`` there names the function that made a file,
 and the file's own. ``rediscover derive`` makes them again. Analyses read these files, be the sources here or not.
 """
 
-import hashlib
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import pandas as pd
 import yaml
 from pandas.api.types import is_numeric_dtype
 
+from .file_digest import file_digest
 from .studies import FOLDER, studies
 from .upstream_files import files
 
@@ -63,7 +63,7 @@ def read(study: str, name: str) -> pd.DataFrame:
 
 def digest(study: str, name: str) -> str:
     """SHA-256 of a file."""
-    return hashlib.sha256(path(study, name).read_bytes()).hexdigest()
+    return file_digest(path(study, name))
 
 
 def write(study: str) -> list[Path]:

@@ -9,7 +9,6 @@ No analysis needs one: what they read is derived from these files and committed 
 import difflib
 import functools
 import gzip
-import hashlib
 import json
 import os
 import warnings
@@ -18,6 +17,8 @@ from pathlib import Path
 import pandas as pd
 import platformdirs
 import yaml
+
+from .file_digest import file_digest
 
 REGISTRY = Path(__file__).with_suffix(".yaml")
 BUNDLED = Path(__file__).with_name("bundled")
@@ -152,9 +153,7 @@ def _lookup(table: dict, name: str, what: str):
 def _from_mirror(path: Path, sha256: str) -> Path:
     if not path.is_file():
         raise ReleasedError(f"the mirror has no {path}: complete it, or unset {MIRROR} to download the file")
-    with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != sha256:
+    if (found := file_digest(path)) != sha256:
         raise ReleasedError(f"{path} is not the released file: SHA-256 {found}, expected {sha256}")
     return path
 
