@@ -89,14 +89,15 @@ def test_every_printed_cell_is_typed(table, counts):
 def test_marks_recovered_and_new_ones_are_counted():
     cells = pd.DataFrame(
         {
-            "method": ["A", "A", "A"],
-            "status_printed": ["found", "found", "value"],
-            "status_rediscover": ["found", "failed", "found"],
-            "equal": [True, False, False],
+            "method": ["A"] * 5,
+            "status_printed": ["found", "found", "value", "value", "failed"],
+            "status_rediscover": ["found", "failed", "found", "failed", "failed"],
+            "equal": [True, False, False, False, True],
+            "refused": [False, False, False, True, True],
         }
     )
     counted = analysis.count_equal(cells).loc["A"].to_dict()
-    assert counted == {"cells": 3, "equal": 1, "printed_marks": 2, "recovered_marks": 1, "new_marks": 1}
+    assert counted == {"cells": 4, "equal": 2, "printed_marks": 2, "recovered_marks": 1, "new_marks": 1}
 
 
 def test_labels_are_the_published_names():

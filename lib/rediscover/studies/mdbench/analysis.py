@@ -119,7 +119,11 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
 
 
 def count_equal(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells of `compare_cells` per method: all, equal ones, check marks printed, recovered of these, and new ones."""
+    """Cells of `compare_cells` per method: all, equal ones, check marks printed, recovered of these, and new ones.
+
+    A value or a check mark of a system that the method refuses here was not run, and is left out.
+    """
+    cells = cells[~cells["refused"] | (cells["status_printed"] == "failed")]
     printed, found = (cells[f"status_{source}"] == "found" for source in ("printed", "rediscover"))
     marks = {"printed_marks": printed, "recovered_marks": printed & found, "new_marks": ~printed & found}
     counted = cells.assign(cells=1, **marks).groupby("method", sort=False)
