@@ -171,28 +171,30 @@ def own_table(path: Path, rule) -> pd.DataFrame | None:
 
 
 def by_budget(recovered: pd.DataFrame) -> pd.DataFrame:
-    """What methods reach with their evaluations, all problems together.
+    """What methods reach with their evaluations, on the problems of each study.
 
     Parameters
     ----------
     recovered : DataFrame
-        Columns method, evaluations, problem, seed, nmse_per_output and recovered, as `definitions.recovery` has them.
+        Columns study, method, evaluations, problem, seed, nmse_per_output and recovered, as `definitions.recovery` has
+        them.
 
     Returns
     -------
     DataFrame
-        A row for each method and number of evaluations: problems, seeds; recovered, low, high: the mean share, with a
-        bootstrap interval over problems, whose seeds come along; least, most: of the share, over seeds; error: the
-        median over problems and seeds.
+        A row for each study, method and number of evaluations: problems, seeds; recovered, low, high: the mean share,
+        with a bootstrap interval over problems, whose seeds come along; least, most: of the share, over seeds; error:
+        the median over problems and seeds.
     """
     rows = []
-    for (method, evaluations), part in recovered.groupby(["method", "evaluations"], sort=False):
+    keys = ["study", "method", "evaluations"]
+    for key, part in recovered.groupby(keys, sort=False):
         known = part.dropna(subset="recovered")
         share, low, high = bootstrap(known["recovered"], clusters=known["problem"])
         of_seeds = known.groupby("seed")["recovered"].mean()
-        row = {"method": method, "evaluations": evaluations, "problems": known["problem"].nunique()}
-        row |= {"seeds": len(of_seeds), "recovered": share, "low": low, "high": high}
+        row = dict(zip(keys, key, strict=True)) | {"problems": known["problem"].nunique(), "seeds": len(of_seeds)}
+        row |= {"recovered": share, "low": low, "high": high}
         row |= {"least": of_seeds.min(), "most": of_seeds.max()}
         rows.append(row | {"error": np.sort(part["nmse_per_output"].fillna(np.inf))[(len(part) - 1) // 2]})
-    names = "method evaluations problems seeds recovered low high least most error".split()
+    names = "study method evaluations problems seeds recovered low high least most error".split()
     return pd.DataFrame(rows, columns=names)

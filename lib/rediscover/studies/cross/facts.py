@@ -22,6 +22,7 @@ def facts() -> dict[str, Any]:
         "polynomial.worst": f"$10^{{{math.floor(math.log10(worst))}}}$",
         "best_by_mean": errors.loc["SurfaceBench"].drop(["family", "oracle"]).astype(float).idxmin(),
         **_everywhere(),
+        **_budgets(),
     }
 
 
@@ -55,3 +56,15 @@ def _everywhere():
         "odes.least_error": least["odes"],
         "pdes.least_error": least["pdes"],
     }
+
+
+def _budgets():
+    """What more evaluations change, for each study and method."""
+    budgets = table("cross_budgets")
+    facts = {"budgets.problems": (budgets["problems"].max(), "word"), "budgets.seeds": (budgets["seeds"].max(), "word")}
+    for row in budgets.itertuples():
+        name = f"{row.study}.{row.method}.{row.evaluations}"
+        facts[f"budgets.{name}"] = (Interval(row.recovered, row.low, row.high), ".2f")
+        facts[f"budgets.{name}.value"] = (row.recovered, ".2f")
+        facts[f"budgets.{name}.error"] = (row.error, 2)
+    return facts

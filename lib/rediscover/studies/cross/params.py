@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from ...params import Count, MethodName, Parameters, ProblemIds
+from ...params import Count, MethodName, Parameters, ProblemIds, Seeds
 from .analysis import tabular_problems
 
 
@@ -14,6 +14,9 @@ def _tabular(ids: list[str]) -> list[str]:
     return ids
 
 
+TabularIds = Annotated[ProblemIds, Field(min_length=1), AfterValidator(_tabular)]
+
+
 class CrossScoring(Parameters):
     """60_cross_scoring.
 
@@ -21,11 +24,15 @@ class CrossScoring(Parameters):
     ----------
     problems : ids, of any study whose problems are regression tables with expressions as truth.
     max_rows : training rows that a genetic search works on.
-    fewer_evaluations : method name -> smaller budgets that it is run with as well.
+    budgets : method name -> numbers of evaluations that it is run with, to see what they change.
+    budget_problems : ids, what is run with them, and in no other comparison.
+    budget_seeds : seeds of these runs.
     """
 
     notebook: ClassVar[str] = "60_cross_scoring"
     compared: ClassVar[tuple[str, ...] | None] = ()
-    problems: Annotated[ProblemIds, Field(min_length=1), AfterValidator(_tabular)]
+    problems: TabularIds
     max_rows: Count
-    fewer_evaluations: dict[MethodName, list[Count]]
+    budgets: dict[MethodName, list[Count]]
+    budget_problems: TabularIds
+    budget_seeds: Seeds
