@@ -46,6 +46,14 @@ def test_constants_are_numbers_however_they_are_written():
     assert fidelity({"x0": "pi*x0 + exp(2) + cos(exp(x0 - x0)) - cos(1)"}, truth) == "identified"
 
 
+def test_the_shortest_side_decides_and_a_side_that_is_no_formula_still_fails():
+    truth = {"x0": "2*x1 + 3", "x1": "x0"}
+    endless = "(x0 + x1 + " + "sin(" * 40 + "x0 + x1" + ")" * 40 + ")**40"
+    assert fidelity({"x0": "x0", "x1": endless}, truth) == "approximate"
+    assert fidelity({"x0": "x0", "x1": endless + "("}, truth) == "failed"
+    assert fidelity({"x1": "x0", "x0": "2*x1 + 3"}, truth) == "identified"
+
+
 def test_terms_that_differ_in_their_inner_numbers_are_all_counted():
     truth = {"x0": "sin(0.5*x0)"}
     assert fidelity({"x0": "sin(0.3*x0) + sin(0.5*x0)"}, truth) != "identified"

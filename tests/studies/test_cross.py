@@ -158,8 +158,9 @@ def test_what_is_reached_with_a_budget():
     columns = ["study", "method", "evaluations", "problem", "seed", "recovered", "nmse_per_output"]
     rows = [["a", 10, "p", 0, 1.0, 0.1], ["a", 10, "p", 1, 0.0, 0.3], ["a", 10, "q", 0, 1.0, math.inf]]
     rows += [["a", 10, "q", 1, 1.0, 0.2], ["a", 10, "r", 0, math.nan, 0.25], ["a", 20, "p", 0, 0.0, 1.0]]
-    rows = [["s", *row] for row in rows] + [["t", "a", 10, "z", 0, 0.0, 9.0]]
-    ten, twenty, other = analysis.by_budget(pd.DataFrame(rows, columns=columns)).to_dict("records")
+    rows = [["s", *row] for row in rows] + [["t", "a", 10, "z", 0, 0.0, 9.0], ["u", "a", 10, "y", 0, math.nan, 8.0]]
+    ten, twenty, other, without = analysis.by_budget(pd.DataFrame(rows, columns=columns)).to_dict("records")
+    assert math.isnan(without["recovered"]) and (without["problems"], without["error"]) == (0, 8.0)
     assert (other["study"], other["problems"], other["recovered"], other["error"]) == ("t", 1, 0, 9.0)
     assert (ten["problems"], ten["seeds"], ten["recovered"], ten["least"], ten["most"]) == (2, 2, 0.75, 0.5, 1.0)
     assert (ten["low"], ten["high"], ten["error"]) == (0.5, 1.0, 0.25)

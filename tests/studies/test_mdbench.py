@@ -93,7 +93,7 @@ def test_marks_recovered_and_new_ones_are_counted():
             "status_printed": ["found", "found", "value", "value", "failed"],
             "status_rediscover": ["found", "failed", "found", "failed", "failed"],
             "equal": [True, False, False, False, True],
-            "refused": [False, False, False, True, True],
+            "not_run": [False, False, False, True, False],
         }
     )
     counted = analysis.count_equal(cells).loc["A"].to_dict()

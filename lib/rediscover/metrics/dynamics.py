@@ -96,25 +96,29 @@ def fidelity(prediction: Mapping[str, Any] | None, truth: Mapping[str, str]) -> 
     >>> fidelity({"u0": "-5.97*u0*u0_x - 0.99*u0_xxx + 1e-9"}, truth), fidelity({"u0": "-u0_x"}, truth)
     ('partial', 'approximate')
     """
-    from ..expressions import ExpressionError
+    from ..expressions import ExpressionError, parse
 
     if not prediction or any(prediction.get(state) is None for state in truth):
         return "failed"
+    texts = {state: str(prediction[state]) for state in truth}
+    try:
+        for text in texts.values():
+            parse(text)
+    except ExpressionError:
+        return "failed"
     odd = wrong = 0
-    for state, text in truth.items():
+    for state in sorted(truth, key=lambda state: len(texts[state])):  # a short one may decide before a long one is read
         try:
-            found = attempt(expanded, str(prediction[state]))
+            found = attempt(expanded, texts[state])
         except (TimeoutError, MemoryError, ChildProcessError):
             return "approximate"
-        except ExpressionError:
-            return "failed"
-        true = expanded(str(text))
+        true = expanded(str(truth[state]))
         if "1" not in true and abs(found.get("1", (0.0,))[0]) <= UNPRINTED:
             found.pop("1", None)
         odd += len(found.keys() ^ true.keys())
         wrong += sum(not _close(found[term], true[term]) for term in found.keys() & true.keys())
-    if wrong or odd > 1:
-        return "approximate"
+        if wrong or odd > 1:
+            return "approximate"
     return "partial" if odd else "identified"
 
 

@@ -195,11 +195,15 @@ def _nodes(tree) -> float:
 
 
 def _decimal(expression) -> str:
-    """The expression with pi and products of numbers as one decimal number, as MDBench's truths are written."""
+    """The expression with pi and products of numbers as one decimal number, as MDBench's truths are written.
+
+    One with conditions stays as it is: no truth has any, and SymPy may not end on nested ones.
+    """
+    text = str(expression)
     try:
-        return str(from_sympy(expression.sympy().evalf(17)))
-    except ExpressionError:  # SymPy has rewritten conditions into what the parser does not know
-        return str(expression)
+        return text if "where(" in text else str(from_sympy(expression.sympy().evalf(17)))
+    except ExpressionError:  # infinities and the like
+        return text
 
 
 def scored(records: pd.DataFrame, problems: list[Problem], *, store=None) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from ...params import Count, MethodName, Parameters, ProblemIds, Seeds
+from ...params import Count, MethodName, Parameters, ProblemIds, Seeds, unique
 from .analysis import tabular_problems
 
 
@@ -15,6 +15,7 @@ def _tabular(ids: list[str]) -> list[str]:
 
 
 TabularIds = Annotated[ProblemIds, Field(min_length=1), AfterValidator(_tabular)]
+Counts = Annotated[list[Count], Field(min_length=1), AfterValidator(unique)]
 
 
 class CrossScoring(Parameters):
@@ -33,6 +34,6 @@ class CrossScoring(Parameters):
     compared: ClassVar[tuple[str, ...] | None] = ()
     problems: TabularIds
     max_rows: Count
-    budgets: dict[MethodName, list[Count]]
+    budgets: Annotated[dict[MethodName, Counts], Field(min_length=1)]
     budget_problems: TabularIds
     budget_seeds: Seeds

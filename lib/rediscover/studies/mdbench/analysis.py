@@ -97,8 +97,8 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
     prints.
 
     Returns dataset and method as printed; the columns of `printed_cells`, with ``_printed`` and with ``_rediscover``
-    behind their names; equal, and whether the method refuses the system here (bool). Methods are in the order of
-    methods.yaml.
+    behind their names; equal; and not_run: whether the method refuses the system here, and the paper has more than a
+    failure. Methods are in the order of methods.yaml.
     """
     names = labels("mdbench")["method"].rename_axis("label").reset_index()
     clean = names.merge(scored[np.isinf(scored["snr_db"])], on="method")
@@ -115,15 +115,13 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
     same = [table[f"{name}_printed"] == table[f"{name}_rediscover"] for name in CELL]
     equal = same[0] & ((table["status_printed"] != "value") | (same[1] & same[2]))
     columns = [f"{name}_{source}" for source in ("printed", "rediscover") for name in CELL]
-    return table[["dataset", "method", *columns]].assign(equal=equal.astype(bool), refused=table["refused"])
+    not_run = table["refused"] & (table["status_printed"] != "failed")
+    return table[["dataset", "method", *columns]].assign(equal=equal.astype(bool), not_run=not_run)
 
 
 def count_equal(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells of `compare_cells` per method: all, equal ones, check marks printed, recovered of these, and new ones.
-
-    A value or a check mark of a system that the method refuses here was not run, and is left out.
-    """
-    cells = cells[~cells["refused"] | (cells["status_printed"] == "failed")]
+    """Cells of `compare_cells` per method: all but those not run, equal ones, check marks printed, recovered, new."""
+    cells = cells[~cells["not_run"]]
     printed, found = (cells[f"status_{source}"] == "found" for source in ("printed", "rediscover"))
     marks = {"printed_marks": printed, "recovered_marks": printed & found, "new_marks": ~printed & found}
     counted = cells.assign(cells=1, **marks).groupby("method", sort=False)

@@ -30,7 +30,7 @@ def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
         found = ("reproduced", "") if cell.equal else ("differs", tested or UNTESTED)
         if cell.equal and cell.status_printed == "failed":
             found = FAILED
-        if cell.refused and cell.status_printed != "failed":
+        if cell.not_run:
             found = REFUSED
         if cell.dataset in coarse:
             found = COARSE
