@@ -123,7 +123,8 @@ def test_a_trial_executes_the_notebook_and_keeps_the_cells_of_its_methods(tmp_pa
         "relative_noise": [0.1],
     }
     methods = {"methods": ["oracle", "gplearn"], "evaluations": 300, "evaluations_by_method": {}, "max_rows": 100}
-    found = retrials.run("surfaces", {"labels": ["gplearn"], "parameters": few | methods | {"seeds": [0, 1]}})
+    rule = {"labels": ["gplearn"], "tables": ["Table 1"], "parameters": few | methods | {"seeds": [0, 1]}}
+    found = retrials.run("surfaces", rule)
     assert list(found) == retrials.COLUMNS[1:]
     assert set(found["row"]) == {"gplearn"} and set(found["table"]) == {"Table 1"}
     assert found["reason"].str.contains("2 seeds").any()

@@ -67,6 +67,7 @@ def run(study: str, rule: dict) -> pd.DataFrame:
     subprocess.run([*command, *asked], cwd=root(), check=True)
     ledger = pd.read_csv(target.parent / "tables" / f"{study}_ledger.csv", keep_default_na=False)
     tried = ledger["row"].isin(rule["labels"]) & ledger["verdict"].isin(OUTCOMES)
+    tried &= ledger["table"].isin(rule.get("tables", ledger["table"]))
     return ledger.loc[tried, COLUMNS[1:]].reset_index(drop=True)
 
 
