@@ -83,6 +83,8 @@ def test_trials_of_a_notebook_change_parameters_that_it_has(study):
         assert params.read(root() / "params" / f"{notebook}.yaml", retrials.PROFILE, **given).explored
         assert rule["says"] and set(ours[rule["labels"]]) <= set(rule["parameters"]["methods"])
     tried = pd.read_csv(retrials.results(study), keep_default_na=False)
+    for name, rows in tried.groupby("trial"):
+        assert set(rows["table"]) <= set(retrials.rules(study)[name].get("tables", rows["table"])), name
     assert list(tried) == retrials.COLUMNS and not tried.duplicated(["trial", *retrials.CELL]).any()
 
 
@@ -123,8 +125,7 @@ def test_a_trial_executes_the_notebook_and_keeps_the_cells_of_its_methods(tmp_pa
         "relative_noise": [0.1],
     }
     methods = {"methods": ["oracle", "gplearn"], "evaluations": 300, "evaluations_by_method": {}, "max_rows": 100}
-    rule = {"labels": ["gplearn"], "tables": ["Table 1"], "parameters": few | methods | {"seeds": [0, 1]}}
-    found = retrials.run("surfaces", rule)
+    found = retrials.run("surfaces", {"labels": ["gplearn"], "parameters": few | methods | {"seeds": [0, 1]}})
     assert list(found) == retrials.COLUMNS[1:]
     assert set(found["row"]) == {"gplearn"} and set(found["table"]) == {"Table 1"}
     assert found["reason"].str.contains("2 seeds").any()
