@@ -7,7 +7,9 @@ from rediscover import report
 from rediscover.params import read
 from rediscover.problems.pdes import settings
 from rediscover.report.comparisons import PAIRED_TEST, paired_tests
+from rediscover.runs.schema import read_csv
 from rediscover.studies.mdbench import analysis, claims, figures, ledger
+from rediscover.studies.mdbench.grids import grids
 from rediscover.studies.mdbench.params import PDEs
 from rediscover.system.paths import root
 from rediscover.system.studies import studies
@@ -532,3 +534,19 @@ def test_numbers_of_the_text():
     at_40 = pd.DataFrame({"mean": [3.1], "std": [2.0]}, index=["PDEs"])
     cells = ledger.of_text(at_40).set_index(["row", "column"])["verdict"]
     assert cells.value_counts().to_dict() == {"reproduced": 4, "not comparable": 2, "not run": 2}
+
+
+def test_methods_that_see_clean_fields_alone_share_their_grids():
+    """What a run without an answer scores is known from others in its grid: alone, it would have no scores."""
+    systems = {"systems": ["pdes/burgers"], "coarse_grid": ["pdes/rd_cylinder"], "snr_db": [math.inf, 40]}
+    few = {"methods": ["oracle"], "tabular_methods": ["polynomial"], "clean_methods": ["zero", "polynomial"]}
+    planned = grids(read(root() / "params" / "41_mdbench_pdes.yaml", "smoke", **systems, **few))
+    names = {name: [method.name for method in grid["methods"]] for name, grid in planned.items()}
+    assert names["tabular clean"] == ["polynomial", "zero"] and names["tabular noisy"] == ["polynomial"]
+    assert all("polynomial" in methods or "linear" in name for name, methods in names.items())
+
+
+def test_every_run_on_fields_has_scores():
+    scores = read_csv(root() / "tables" / "mdbench_pdes_scores.csv")
+    failed = scores[scores["status"] == "unsupported"]
+    assert not failed.empty and np.isposinf(failed["nmse_power"]).all() and (failed["identified"] == 0).all()

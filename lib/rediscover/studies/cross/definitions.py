@@ -197,7 +197,7 @@ def _nodes(tree) -> float:
 def _decimal(expression) -> str:
     """The expression with pi and products of numbers as one decimal number, as MDBench's truths are written.
 
-    One with conditions stays as it is: no truth has any, and SymPy may not end on nested ones.
+    One with conditions stays as it is: no truth of MDBench has any, and SymPy may not end on nested ones.
     """
     text = str(expression)
     try:

@@ -30,13 +30,18 @@ def fittest(names: list[str], p: Dynamics) -> list[Fittest]:
 
 
 def of_fields(p: PDEs) -> dict[str, dict[str, Any]]:
-    """``linear`` methods; on the split in space ``tabular`` and ``clean`` ones; ``heavy`` systems, ``coarse`` grids."""
+    """``linear`` methods; on the split in space ``tabular clean`` and ``noisy``; ``heavy`` systems, ``coarse`` grids.
+
+    Methods that see clean fields alone share a grid with others: where one refuses all its systems, what a failure
+    scores is known from theirs.
+    """
     coarse = [id for id in p.coarse_grid if id in coarser()]
     heavy = [id for id in p.coarse_grid if id not in coarse]
     whole = p.systems or [id for id in problems("pdes") if id not in p.coarse_grid]
     small: dict[str, dict] = {m: p.settings.get(m, {}) | p.linear_settings for m in p.methods if m in LINEAR}
-    tabular, clean = fittest(p.tabular_methods, p), fittest(p.clean_methods, p)
-    without_noise = [level for level in p.snr_db if math.isinf(level) and clean]
+    tabular = fittest(p.tabular_methods, p)
+    clean = fittest([name for name in p.clean_methods if name not in p.tabular_methods], p)
+    without_noise, noisy = ([level for level in p.snr_db if math.isinf(level) == kept] for kept in (True, False))
     space = {"split": "space", "stencil": "direct", "max_rows": p.max_rows}
     planned = {}
     for name, ids, settings, grid in [
@@ -47,10 +52,10 @@ def of_fields(p: PDEs) -> dict[str, dict[str, Any]]:
         linear = build_methods(p.methods, settings=settings)
         for kind, methods, view, levels in (
             ("linear", linear, {}, p.snr_db),
-            ("tabular", tabular, space, p.snr_db),
-            ("clean", clean, space, without_noise),
+            ("tabular clean", tabular + clean, space, without_noise),
+            ("tabular noisy", tabular, space, noisy),
         ):
             seen = [problem(id, snr_db=level, **view, **grid) for level in levels for id in ids]
-            if seen:
+            if seen and methods:
                 planned[name + kind] = {"problems": seen, "methods": methods, **p.work}
     return planned
