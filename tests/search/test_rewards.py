@@ -4,7 +4,7 @@ from rediscover.search.batches import packed
 from rediscover.search.linear_token import Polynomials, inverted
 from rediscover.search.rewards import Rewards
 from rediscover.search.sequence_constants import value
-from rediscover.search.sequences import factor
+from rediscover.search.sequences import error, factor, folded
 from rediscover.search.tokens import FUNCTIONS, Library
 
 import numpy as np
@@ -161,6 +161,28 @@ class TestConstants:
     def test_bad_tolerance(self):
         with pytest.raises(ValueError, match="gtol must be positive"):
             rewards(A, gtol=0.0)
+
+
+class TestFolding:
+    def test_the_same_bits_as_the_whole(self):
+        rng, inputs, stack = np.random.default_rng(1), X.T.copy(), np.empty((20, len(X)))
+        lengths, valid, nothing = [], 0, np.empty(0)
+        tokens = LIBRARY.sequence(",".join(["x", "y", "const", *FUNCTIONS]))
+        for _ in range(2000):
+            sequence, missing = [], 1
+            while missing:  # random prefixes that end within twenty tokens
+                sequence.append(rng.choice(tokens[:3] if len(sequence) + missing > 18 else tokens))
+                missing += LIBRARY.arity[sequence[-1]] - 1
+            sequence = np.array(sequence)
+            constants = rng.normal(size=np.count_nonzero(sequence == LIBRARY.token("const")))
+            whole = error(sequence, LIBRARY.codes, inputs, A, 1.0, constants, nothing, stack)
+            *shorter, fine = folded(sequence, LIBRARY.codes, LIBRARY.arity, inputs, stack)
+            assert fine or np.isnan(whole)
+            if fine:
+                assert np.array_equal(error(*shorter, A, 1.0, constants, nothing, stack), whole, equal_nan=True)
+                lengths.append(len(shorter[0]) / len(sequence))
+                valid += np.isfinite(whole)
+        assert valid > 500 and np.mean(lengths) < 0.8
 
 
 class TestLinearToken:

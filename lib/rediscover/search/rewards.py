@@ -4,7 +4,7 @@ import numpy as np
 
 from .linear_token import Polynomials, inverted
 from .sequence_constants import minimise
-from .sequences import error, errors, evaluate, factor
+from .sequences import error, errors, evaluate, factor, folded
 from .tokens import CONSTANT, POLYNOMIAL, Library
 
 NOTHING = np.empty(0)
@@ -107,9 +107,12 @@ class Rewards:
         start = np.ones(np.count_nonzero(sequence == self.constant))
         if self.scaled_start:
             self._scale(start, sequence)
-        data = (sequence, self.library.codes, self.X, self.y, self.scale, self.stack)
-        constants = minimise(start, *data, self.gtol)
-        return self._error(sequence, constants=constants), constants
+        library = self.library
+        shorter, codes, X, valid = folded(sequence, library.codes, library.arity, self.X, self.stack)
+        if not valid:
+            return np.nan, start
+        constants = minimise(start, shorter, codes, X, self.y, self.scale, self.stack, self.gtol)
+        return error(shorter, codes, X, self.y, self.scale, constants, NOTHING, self.stack), constants
 
     def _scale(self, start: np.ndarray, sequence: np.ndarray) -> None:
         """Multiply the constant that is a factor of the whole, if there is one."""

@@ -164,6 +164,50 @@ def end(sequence, arity, start):
 
 
 @njit(cache=True)
+def folded(sequence, codes, arity, X, stack):
+    """The sequence with each largest subtree without fitted numbers evaluated once, as an input of its own.
+
+    Returns
+    -------
+    sequence, codes, X : as `evaluate` takes them, for the same values to the last bit
+    valid : whether every such subtree is; where one is not, the whole sequence is invalid too
+
+    Examples
+    --------
+    >>> codes, arity = np.array([-1, ADD, SIN, NUMBER]), np.array([0, 2, 1, 0])  # x, add, sin, const
+    >>> X, stack = np.array([[0.0, 0.5]]), np.empty((4, 2))
+    >>> shorter, _, inputs, _ = folded(np.array([1, 2, 0, 3]), codes, arity, X, stack)
+    >>> shorter.tolist(), inputs[1].round(2).tolist()
+    ([1, 4, 3], [0.0, 0.48])
+    """
+    places, count, inputs, tokens = len(sequence), 0, len(X), len(codes)
+    plain, ends = np.empty(places, np.bool_), np.empty(places, np.int64)
+    for place in range(places - 1, -1, -1):
+        code = codes[sequence[place]]
+        plain[place], ends[place] = code != NUMBER and code != FITTED, place + 1
+        for _ in range(arity[sequence[place]]):
+            plain[place] &= plain[ends[place]]
+            ends[place] = ends[ends[place]]
+    columns = np.empty((inputs + places // 2, X.shape[1]))
+    columns[:inputs] = X
+    shorter, nothing, place = np.empty(places, np.int64), np.empty(0), 0
+    while place < places:
+        shorter[count] = sequence[place]
+        after = place + 1
+        if plain[place] and ends[place] > after:
+            after = ends[place]
+            if not evaluate(sequence[place:after], codes, X, nothing, nothing, stack):
+                return shorter[:0], codes, columns[:inputs], False
+            shorter[count] = tokens
+            columns[inputs] = stack[0]
+            tokens += 1
+            inputs += 1
+        place = after
+        count += 1
+    return shorter[:count], np.append(codes, -1 - np.arange(len(X), inputs)), columns[:inputs], True
+
+
+@njit(cache=True)
 def factor(sequence, arity, codes):
     """Place of the first constant that multiplies the whole expression, or -1."""
     places = [0]  # of factors of the whole, the first on top
