@@ -4,6 +4,7 @@ The search is SciPy's trust region, not its MINPACK: that one, in SciPy 1.17, gi
 call where the Jacobian lacks rank, as it does for constants that the data cannot tell apart.
 """
 
+import functools
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -29,25 +30,35 @@ def best_constants(
     scale = float(np.sqrt(np.mean(y**2))) or 1.0
     scale = scale if np.isfinite(scale) else float(np.max(np.abs(y)))
 
-    def raw(constants: np.ndarray) -> list[np.ndarray]:
+    @functools.lru_cache(maxsize=1)  # a step that is taken asks for its values, then for its slopes
+    def rows(constants: bytes) -> np.ndarray:
+        parts = computed(np.frombuffer(constants))
+        found = np.empty((len(parts), len(y)))
         with np.errstate(all="ignore"):
-            return [np.broadcast_to(part, y.shape) / scale for part in map(np.ravel, computed(constants))]
+            for row, part in zip(found, parts, strict=True):
+                row[:] = np.ravel(part) / scale
+        return found
 
-    def bounded(rows: np.ndarray) -> np.ndarray:
-        return np.clip(np.nan_to_num(rows, nan=PENALTY, posinf=PENALTY, neginf=-PENALTY), -PENALTY, PENALTY)
+    def bounded(found: np.ndarray) -> np.ndarray:
+        found = np.clip(found, -PENALTY, PENALTY)
+        found[np.isnan(found)] = PENALTY
+        return found
+
+    def misses(constants: np.ndarray) -> np.ndarray:
+        return rows(constants.tobytes())[0] - y / scale
 
     def residuals(constants: np.ndarray) -> np.ndarray:
-        return bounded(raw(constants)[0] - y / scale)
+        return bounded(misses(constants))
 
     def jacobian(constants: np.ndarray) -> np.ndarray:
-        value, *derivatives = raw(constants)
+        value, *derivatives = rows(constants.tobytes())
         slopes = np.array(derivatives).T
         slopes[~np.isfinite(value)] = 0.0
         return bounded(np.where(np.isfinite(slopes), slopes, 0.0))
 
     def error(constants: np.ndarray) -> float:
         with np.errstate(all="ignore"):
-            total = float(np.mean((raw(constants)[0] - y / scale) ** 2))
+            total = float(np.mean(misses(constants) ** 2))
         return total if np.isfinite(total) else np.inf
 
     best, least = None, error(start)
