@@ -181,28 +181,23 @@ def folded(sequence, codes, arity, X, stack):
     ([1, 4, 3], [0.0, 0.48])
     """
     places, count, inputs, tokens = len(sequence), 0, len(X), len(codes)
-    plain, ends = np.empty(places, np.bool_), np.empty(places, np.int64)
-    for place in range(places - 1, -1, -1):
-        code = codes[sequence[place]]
-        plain[place], ends[place] = code != NUMBER and code != FITTED, place + 1
-        for _ in range(arity[sequence[place]]):
-            plain[place] &= plain[ends[place]]
-            ends[place] = ends[ends[place]]
     columns = np.empty((inputs + places // 2, X.shape[1]))
     columns[:inputs] = X
     shorter, nothing, place = np.empty(places, np.int64), np.empty(0), 0
     while place < places:
         shorter[count] = sequence[place]
-        after = place + 1
-        if plain[place] and ends[place] > after:
-            after = ends[place]
+        after = end(sequence, arity, place)
+        plain = after > place + 1
+        for k in range(place, after):
+            plain &= codes[sequence[k]] != NUMBER and codes[sequence[k]] != FITTED
+        if plain:
             if not evaluate(sequence[place:after], codes, X, nothing, nothing, stack):
                 return shorter[:0], codes, columns[:inputs], False
             shorter[count] = tokens
             columns[inputs] = stack[0]
             tokens += 1
             inputs += 1
-        place = after
+        place = after if plain else place + 1
         count += 1
     return shorter[:count], np.append(codes, -1 - np.arange(len(X), inputs)), columns[:inputs], True
 
