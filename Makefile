@@ -68,6 +68,10 @@ $(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(RECORDS) $(READY)
 	    $(if $(filter-out smoke,$(PROFILE)),&& $(PY) -m rediscover.publish.outputs $$part notebooks/$*.ipynb) \
 	    && mv $$part $@ && touch $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
 
+# Three studies show, for their own problems, the budgets of cross-scoring.
+$(BUILD)/10_surface_benchmark.ipynb $(BUILD)/20_srsd_edit_distance.ipynb $(BUILD)/40_mdbench_odes.ipynb: \
+    params/60_cross_scoring.yaml
+
 # The fields of MDBench are compared with its systems of ordinary equations, cross-scoring and the ledger read what all
 # other notebooks wrote, the ledger also the audits in them.
 $(BUILD)/41_mdbench_pdes.ipynb: $(filter %/40_mdbench_odes.ipynb,$(STUDY:%=$(BUILD)/%.ipynb))

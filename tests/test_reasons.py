@@ -123,6 +123,7 @@ def test_a_trial_executes_the_notebook_and_keeps_the_cells_of_its_methods(tmp_pa
         "surfaces": ["surfaces/QIS2", "surfaces/AMHD1"],
         "noise_surfaces": ["surfaces/QIS2"],
         "relative_noise": [0.1],
+        "clean_methods": [],
     }
     methods = {"methods": ["oracle", "gplearn"], "evaluations": 300, "evaluations_by_method": {}, "max_rows": 100}
     found = retrials.run("surfaces", {"labels": ["gplearn"], "parameters": few | methods | {"seeds": [0, 1]}})

@@ -5,9 +5,10 @@ import math
 import rediscover as rd
 from factories import scores_frame
 from rediscover import runs
-from rediscover.studies.cross import analysis, definitions
+from rediscover.studies.cross import analysis, budgets, definitions
 from rediscover.system.studies import studies
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -159,11 +160,29 @@ def test_what_is_reached_with_a_budget():
     rows = [["a", 10, "p", 0, 1.0, 0.1], ["a", 10, "p", 1, 0.0, 0.3], ["a", 10, "q", 0, 1.0, math.inf]]
     rows += [["a", 10, "q", 1, 1.0, 0.2], ["a", 10, "r", 0, math.nan, 0.25], ["a", 20, "p", 0, 0.0, 1.0]]
     rows = [["s", *row] for row in rows] + [["t", "a", 10, "z", 0, 0.0, 9.0], ["u", "a", 10, "y", 0, math.nan, 8.0]]
-    ten, twenty, other, without = analysis.by_budget(pd.DataFrame(rows, columns=columns)).to_dict("records")
+    ten, twenty, other, without = budgets.by_budget(pd.DataFrame(rows, columns=columns)).to_dict("records")
     assert math.isnan(without["recovered"]) and (without["problems"], without["error"]) == (0, 8.0)
     assert (other["study"], other["problems"], other["recovered"], other["error"]) == ("t", 1, 0, 9.0)
     assert (ten["problems"], ten["seeds"], ten["recovered"], ten["least"], ten["most"]) == (2, 2, 0.75, 0.5, 1.0)
     assert (ten["low"], ten["high"], ten["error"]) == (0.5, 1.0, 0.25)
     assert (twenty["evaluations"], twenty["recovered"], twenty["seeds"]) == (20, 0, 1)
-    nothing = analysis.by_budget(pd.DataFrame([], columns=columns))
+    nothing = budgets.by_budget(pd.DataFrame([], columns=columns))
     assert nothing.empty and list(nothing) == list(ten)
+
+
+def test_one_study_has_two_panels_and_several_a_column_each():
+    columns = "study method evaluations problems seeds recovered low high least most error".split()
+    shares = [0.5, 0.25, 1.0, 0.5, 0.5]
+    rows = [[study, "gplearn", n, 4, 1, *shares, 1e-12] for study in ("odes", "srsd") for n in (10, 99)]
+    reached = pd.DataFrame(rows, columns=columns)
+    both, alone = budgets.draw(reached), budgets.draw(reached.query("study == 'odes'"))
+    assert [ax.get_title()[-4:] for ax in both.axes[:2]] == ["laws", "ions"] and len(both.axes) == 4
+    assert len(alone.axes) == 2 and {ax.get_xlabel() for ax in alone.axes} == {"evaluations"}
+    assert min(alone.axes[1].lines[0].get_ydata()) == 1e-9
+    for figure in (both, alone):
+        plt.close(figure)
+
+
+def test_a_study_without_budgets_is_an_error():
+    with pytest.raises(ValueError, match="none of 'cde'"):
+        budgets.of_study("cde", "smoke")

@@ -435,3 +435,11 @@ class TestOverlap:
         assert shared["equal"] == 1 and shared["iou"] == pytest.approx(1, abs=0.02)
         assert shared["iou_released"] == pytest.approx((1 - 0.0099) / 2, abs=0.02)
         assert not pretraining.overlap([other]).loc[id].any()
+
+    def test_seeds_are_drawn_by_workers_and_kept(self, tmp_path):
+        counts, skeletons = pretraining.drawings([3, 4], 30, store=tmp_path / "runs.sqlite", progress=False)
+        drawn, sets = pretraining.training_sets(4, 30)
+        assert list(counts.loc[4, ["equations", "different", "tables"]]) == [len(drawn), len(set(drawn)), len(sets)]
+        assert counts.loc[4, "iou"] == pretraining.overlap(sets)["iou"].mean() and skeletons.sum() == len(sets)
+        again, _ = pretraining.drawings([4], 30, store=tmp_path / "runs.sqlite", progress=False)
+        pd.testing.assert_frame_equal(again, counts.loc[[4]])

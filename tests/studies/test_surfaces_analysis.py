@@ -4,9 +4,12 @@ import dataclasses
 
 import rediscover as rd
 from rediscover import runs
+from rediscover.params import read
 from rediscover.runs import scoring
 from rediscover.runs.refit import refitted
 from rediscover.studies.surfaces import analysis, claims
+from rediscover.studies.surfaces.grids import grids
+from rediscover.system.paths import root
 
 import numpy as np
 import pandas as pd
@@ -113,3 +116,14 @@ def means(**values):
     kinds = ["explicit", "implicit", "parametric"]
     columns = pd.MultiIndex.from_product([kinds, list(analysis.PRINTED)], names=["representation", "metric"])
     return pd.DataFrame([[float(value)] * len(columns) for value in values.values()], index, columns)
+
+
+def test_methods_that_write_one_expression_run_once_and_not_on_parametric_surfaces():
+    few = {"methods": ["mean", "dsr"], "clean_methods": ["dsr", "udsr"]}
+    planned = grids(read(root() / "params" / "10_surface_benchmark.yaml", "smoke", **few))
+    alone = planned["one output"]
+    assert [method.name for method in alone["methods"]] == ["udsr"]
+    assert {problem.subset for problem in alone["problems"]} == {"explicit", "implicit"}
+    assert {problem.subset for problem in planned["clean"]["problems"]} == {"explicit", "implicit", "parametric"}
+    few["clean_methods"] = ["dsr"]
+    assert "one output" not in grids(read(root() / "params" / "10_surface_benchmark.yaml", "smoke", **few))

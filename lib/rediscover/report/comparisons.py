@@ -109,6 +109,29 @@ def paired_tests(rows: Iterable[Mapping]) -> pd.DataFrame:
     return check(frame, PAIRED_TEST)
 
 
+def in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows sorted by the levels of the index, the last of which are methods, in the order of all tables and figures.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    DataFrame
+
+    Examples
+    --------
+    >>> rows = [("implicit", "pysr"), ("explicit", "pysr"), ("explicit", "mean")]
+    >>> in_order(pd.DataFrame({"n": 1}, pd.MultiIndex.from_tuples(rows))).index.to_list()
+    [('explicit', 'mean'), ('explicit', 'pysr'), ('implicit', 'pysr')]
+    """
+    names = order(frame.index.get_level_values(-1))
+    *others, methods = [frame.index.get_level_values(level) for level in range(frame.index.nlevels)]
+    keys = pd.DataFrame(dict(enumerate([*others, methods.map(names.index)])))
+    return frame.iloc[keys.sort_values([*keys]).index]
+
+
 def recovery(recovered: pd.Series, by: Iterable | pd.Series) -> pd.DataFrame:
     """Recovered problems of each group, with Wilson's 95 % interval of the share.
 
@@ -131,7 +154,7 @@ def recovery(recovered: pd.Series, by: Iterable | pd.Series) -> pd.DataFrame:
     frame = pd.DataFrame({"recovered": grouped.sum().astype(int), "n": grouped.size(), "share": grouped.mean()})
     bounds = [proportion_confint(k, n, method="wilson") for k, n in zip(frame["recovered"], frame["n"], strict=True)]
     frame[["low", "high"]] = np.asarray(bounds, float).reshape(-1, 2)
-    return frame if frame.index.nlevels > 1 else frame.loc[order(frame.index)]
+    return in_order(frame)
 
 
 def best_printed(rows: pd.DataFrame, by: list[str], directions: Mapping[str, str] | str = "higher") -> pd.DataFrame:

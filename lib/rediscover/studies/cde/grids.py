@@ -2,12 +2,20 @@
 
 from typing import Any
 
+from ...methods import method
 from ...problems import problem, problems
 from ...report.comparisons import build_methods
+from .ledger import TABLE6
 from .params import CoupledEquations
 
 
 def grids(p: CoupledEquations) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``systems``, every method on every system."""
+    """Arguments of `runs.grid`: ``systems``, every method on every system; ``table6``, gplearn as released."""
     systems = [problem(id) for id in p.systems or problems("cde")]
-    return {"systems": {"problems": systems, "methods": build_methods(p.methods, settings=p.settings), **p.work}}
+    first29 = [system for system in systems if system.id in TABLE6]
+    first29 = first29 or [problem(TABLE6[0])]  # where none of them was chosen
+    small = {"seeds": p.table6_seeds, "budget": p.budget, "store": p.store}
+    return {
+        "systems": {"problems": systems, "methods": build_methods(p.methods, settings=p.settings), **p.work},
+        "table6": {"problems": first29, "methods": [method("gplearn_released")], **small},
+    }

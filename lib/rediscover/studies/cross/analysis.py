@@ -15,7 +15,6 @@ import pandas as pd
 
 from ...problems import Field, Regression, Trajectories, generator, problem
 from ...report.plots import order
-from ...report.summaries import interval
 from ...report.tables import CONTROLS
 from ...runs.schema import read_csv
 from .definitions import DEFINITIONS, reference
@@ -168,33 +167,3 @@ def own_table(path: Path, rule) -> pd.DataFrame | None:
         recovered = (recovered >= rule["at_least"]).astype(float)
     error = 1 - table[rule["r_squared"]].fillna(-np.inf) if "r_squared" in rule else table[rule["error"]]
     return pd.DataFrame({"method": table["method"], "recovered": recovered, "error": error})
-
-
-def by_budget(recovered: pd.DataFrame) -> pd.DataFrame:
-    """What methods reach with their evaluations, on the problems of each study.
-
-    Parameters
-    ----------
-    recovered : DataFrame
-        Columns study, method, evaluations, problem, seed, nmse_per_output and recovered, as `definitions.recovery` has
-        them.
-
-    Returns
-    -------
-    DataFrame
-        A row for each study, method and number of evaluations: problems, seeds; recovered, low, high: the mean share,
-        with a bootstrap interval over problems, whose seeds are averaged, and NaN where no rule says what is recovered;
-        least, most: of the share, over seeds; error: the median over problems and seeds.
-    """
-    rows = []
-    keys = ["study", "method", "evaluations"]
-    for key, part in recovered.groupby(keys):
-        known = part.dropna(subset="recovered")
-        share = interval(known.groupby("problem", sort=False)["recovered"].mean())
-        of_seeds = known.groupby("seed")["recovered"].mean()
-        row = dict(zip(keys, key, strict=True)) | {"problems": share["n"], "seeds": len(of_seeds)}
-        row |= {"recovered": share["value"], "low": share["low"], "high": share["high"]}
-        row |= {"least": of_seeds.min(), "most": of_seeds.max()}
-        rows.append(row | {"error": interval(part["nmse_per_output"].fillna(np.inf), np.median)["value"]})
-    names = "study method evaluations problems seeds recovered low high least most error".split()
-    return pd.DataFrame(rows, columns=names)

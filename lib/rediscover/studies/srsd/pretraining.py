@@ -7,18 +7,20 @@ import argparse
 import functools
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from ... import problem, problems
+from ... import problem, problems, runs
 from ...expressions import parse
 from ...search.bigrams import Bigrams, preorder
 from ...search.skeleton_network import INPUTS
-from ...search.skeleton_sets import ATTEMPTS, SkeletonSet, skeleton_sets, skeletons
+from ...search.skeleton_sets import ATTEMPTS, SkeletonSet, printed, skeleton_sets, skeletons
+from ...system.code_version import code_version
 from ...system.file_digest import file_digest
 
 MODELS = ("symbolic_transformer", "trained_skeletons")
@@ -70,6 +72,51 @@ def overlap(sets: Sequence[SkeletonSet]) -> pd.DataFrame:
         iou = (np.minimum(high, most) - np.maximum(low, least)) / (np.maximum(high, most) - np.minimum(low, least))
         rows[law] = (int(equal.sum()), float(iou[equal].mean()), float(iou.mean()))
     return pd.DataFrame.from_dict(rows, orient="index", columns=["equal", "iou", "iou_released"])
+
+
+class Drawing(NamedTuple):
+    """Training sets of one seed, counted and compared with the laws, as work for `runs.compute`."""
+
+    seed: int
+    attempts: int
+
+    def __call__(self) -> dict:
+        drawn, sets = training_sets(self.seed, self.attempts)
+        shared = overlap(sets)
+        row: dict[str, float] = {"equations": len(drawn), "different": len(set(drawn)), "tables": len(sets)}
+        row |= {"equal": int((shared["equal"] > 0).sum()), "iou": float(shared["iou"].mean())}
+        row |= {"as released": float(shared["iou_released"].mean())}
+        return {"status": "ok", "reason": "", "result": [row, Counter(printed(each.tokens) for each in sets)]}
+
+    @property
+    def key(self) -> str:
+        return runs.digest([type(self).__name__, *self, code_version(__name__)])
+
+    @property
+    def identity(self) -> dict:
+        return {"training_sets": self.attempts, "seed": self.seed}
+
+
+def drawings(seeds: Sequence[int], attempts: int, **options: Any) -> tuple[pd.DataFrame, pd.Series]:
+    """What networks of several seeds are trained on.
+
+    Parameters
+    ----------
+    seeds : list of int
+    attempts : drawings of a skeleton
+    options : store, workers and progress, as for `runs.compute`
+
+    Returns
+    -------
+    DataFrame
+        Index: seed; columns: equations, different (of them), tables, equal (laws that are among them), iou and
+        as released, as in `overlap`, means over laws.
+    Series
+        Skeletons as printed, of the last seed: how many tables each has.
+    """
+    outcomes = runs.compute([Drawing(seed, attempts) for seed in seeds], **options)
+    rows, skeletons = zip(*(outcome["result"] for outcome in outcomes), strict=True)
+    return pd.DataFrame(rows, pd.Index(seeds, name="seed")), pd.Series(skeletons[-1])
 
 
 def pretrain(model: str, folder: Path, seed: int = 0, seconds: float = math.inf) -> tuple[Path, bool]:

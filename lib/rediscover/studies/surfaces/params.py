@@ -2,7 +2,9 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Levels, Parameters, ProblemIds, Seeds, Settings, including, of_study
+from pydantic import AfterValidator
+
+from ...params import Count, Levels, MethodName, Parameters, ProblemIds, Seeds, Settings, including, of_study, unique
 
 EXPLICIT = including("explicit", "as the surfaces of most tables here: add one, 'surfaces/TFS4'")
 
@@ -15,6 +17,7 @@ class Surfaces(Parameters):
     surfaces : ids of the surfaces of the main comparison; an empty list means all 183.
     sampler : ``uniform`` (as released) or ``curvature`` (as the paper says).
     max_rows : training rows that a genetic search works on.
+    clean_methods : those that are run without noise alone, on surfaces with one output.
     settings : method name -> settings that differ from the method's own.
     noise_surfaces, relative_noise, noise_seeds : the noise ablation; of no surfaces means of the explicit ones.
     """
@@ -24,6 +27,7 @@ class Surfaces(Parameters):
     surfaces: Annotated[ProblemIds, of_study("surfaces"), EXPLICIT]
     sampler: Literal["uniform", "curvature"]
     max_rows: Count
+    clean_methods: Annotated[list[MethodName], AfterValidator(unique)]
     settings: Settings
     noise_surfaces: Annotated[ProblemIds, of_study("surfaces")]
     relative_noise: Levels
