@@ -82,7 +82,8 @@ def usable(settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 MethodName = Annotated[str, _known(method)]
-MethodNames = Annotated[list[MethodName], Field(min_length=1), AfterValidator(unique)]
+AnyMethods = Annotated[list[MethodName], AfterValidator(unique)]
+MethodNames = Annotated[AnyMethods, Field(min_length=1)]
 Settings = Annotated[dict[MethodName, dict[str, object]], AfterValidator(usable)]
 ProblemIds = Annotated[list[Annotated[str, _known(problem)]], AfterValidator(unique)]
 Seeds = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(unique)]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ... import runs
 from ...params import read
-from ...report import plots
+from ...report import Output, plots
 from ...report.summaries import interval
 from ...system.paths import root
 from . import definitions
@@ -120,3 +120,26 @@ def draw(budgets: pd.DataFrame) -> "Figure":
     plots.letter(axes.ravel())
     figure.legend(*pairs[0][1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
+
+
+def show(study: str, out: Output, figure: str, alt: str) -> None:
+    """Print and draw `of_study` in a study's own notebook.
+
+    With parameters changed by hand nothing is shown: none of them bears on these runs.
+
+    Parameters
+    ----------
+    study : as for `of_study`
+    out : of the notebook
+    figure : name of its file
+    alt : what it shows, in a sentence
+    """
+    if out.params.explored:
+        print("as in the run with the profile's own parameters")
+        return
+    reached = of_study(study, out.params.profile)
+    columns = ["method", "evaluations", "recovered", "low", "high", "least", "most", "error"]
+    print(reached[columns].to_string(index=False, float_format="{:.2g}".format))
+    with plots.style():
+        drawn = draw(reached)
+    out.figure(drawn, figure, alt=alt)

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_serializer, field_validator
 
-from ...params import Count, MethodName, MethodNames, Parameters, ProblemIds, Settings, of_study, unique, usable
+from ...params import AnyMethods, Count, MethodNames, Parameters, ProblemIds, Settings, of_study, unique, usable
 from .analysis import LINEAR
 
 Decibels = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1), AfterValidator(unique)]
@@ -24,7 +24,7 @@ class Dynamics(Parameters):
 
     systems: ProblemIds
     snr_db: Decibels
-    clean_methods: Annotated[list[MethodName], AfterValidator(unique)]
+    clean_methods: AnyMethods
     settings: Settings
 
     @field_serializer("snr_db")

@@ -2,9 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator
-
-from ...params import Count, Levels, MethodName, Parameters, ProblemIds, Seeds, Settings, including, of_study, unique
+from ...params import AnyMethods, Count, Levels, Parameters, ProblemIds, Seeds, Settings, including, of_study
 
 EXPLICIT = including("explicit", "as the surfaces of most tables here: add one, 'surfaces/TFS4'")
 
@@ -27,7 +25,7 @@ class Surfaces(Parameters):
     surfaces: Annotated[ProblemIds, of_study("surfaces"), EXPLICIT]
     sampler: Literal["uniform", "curvature"]
     max_rows: Count
-    clean_methods: Annotated[list[MethodName], AfterValidator(unique)]
+    clean_methods: AnyMethods
     settings: Settings
     noise_surfaces: Annotated[ProblemIds, of_study("surfaces")]
     relative_noise: Levels
