@@ -183,6 +183,6 @@ def test_one_study_has_two_panels_and_several_a_column_each():
         plt.close(figure)
 
 
-def test_a_study_without_budgets_is_an_error():
+def test_a_study_without_budgets_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="none of 'cde'"):
-        budgets.of_study("cde", "smoke")
+        budgets.of_study("cde", "smoke", tmp_path / "runs.sqlite")

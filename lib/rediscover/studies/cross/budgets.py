@@ -3,6 +3,7 @@
 Notebook 60 shows all studies beside each other, the notebook of a study its own problems: the runs are the same.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -24,27 +25,31 @@ TITLES = {"srsd": "laws", "surfaces": "explicit surfaces", "odes": "ordinary equ
 SHIFT = 1.12  # methods at one budget stand side by side
 
 
-def recoveries(p: CrossScoring) -> pd.DataFrame:
-    """`definitions.recoveries` of every method with every number of evaluations, which are a column of their own."""
-    parts = []
+def recoveries(p: CrossScoring, store: Path | None = None) -> pd.DataFrame:
+    """`definitions.recoveries` of every method with every number of evaluations, which are a column of their own.
+
+    Finished runs are kept in `store` or, without one, in that of notebook 60.
+    """
+    store, parts = store or p.store, []
     for name, grid in grids(p).items():
         if name == "problems":
             continue
-        ran = runs.grid(**grid)
+        ran = runs.grid(**grid | {"store": store})
         ran = ran[ran["status"] != "unavailable"]
         spent = ran["method"].map(grid["evaluations"]).to_numpy()
-        found = definitions.recoveries(ran, grid["problems"], store=p.store)
+        found = definitions.recoveries(ran, grid["problems"], store=store)
         parts.append(found.assign(evaluations=spent))
     return pd.concat(parts, ignore_index=True)
 
 
-def of_study(study: str, profile: str) -> pd.DataFrame:
+def of_study(study: str, profile: str, store: Path) -> pd.DataFrame:
     """`by_budget` of one study's problems among those of notebook 60.
 
     Parameters
     ----------
     study : ``srsd``, ``surfaces`` or ``odes``, as ids of problems begin.
     profile : whose parameters of notebook 60 are taken.
+    store : file that keeps finished runs; of the notebook that asks, so that none waits for another.
 
     Raises
     ------
@@ -56,7 +61,7 @@ def of_study(study: str, profile: str) -> pd.DataFrame:
     ids = [id for id in p.budget_problems if id.startswith(f"{study}/")]
     if not ids:
         raise ValueError(f"{path.name}: budget_problems of the {profile} profile has none of {study!r}")
-    return by_budget(recoveries(p.model_copy(update={"budget_problems": ids})))
+    return by_budget(recoveries(p.model_copy(update={"budget_problems": ids}), store))
 
 
 def by_budget(recovered: pd.DataFrame) -> pd.DataFrame:
@@ -137,7 +142,7 @@ def show(study: str, out: Output, figure: str, alt: str) -> None:
     if out.params.explored:
         print("as in the run with the profile's own parameters")
         return
-    reached = of_study(study, out.params.profile)
+    reached = of_study(study, out.params.profile, out.params.store)
     columns = ["method", "evaluations", "recovered", "low", "high", "least", "most", "error"]
     print(reached[columns].to_string(index=False, float_format="{:.2g}".format))
     with plots.style():
