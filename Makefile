@@ -34,7 +34,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records spot-check generate pretrain bench lab refresh cost whole readme facts given-up clean distclean lock
+.PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records spot-check generate pretrain bench lab refresh cost whole readme facts trees given-up clean distclean lock
 
 help: ## show this help
 	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark]"
@@ -140,6 +140,9 @@ lab: $(READY) ## open JupyterLab on the notebooks
 
 refresh: $(READY) ## execute the code of all notebooks with the smoke profile into tests/notebooks, for nbval
 	REDISCOVER_PROGRESS=off $(PY) -m rediscover.publish.outputs
+
+trees: $(READY) ## record the trees of expressions that the user's cache holds, so that a clone need not make them
+	@$(PY) -m rediscover.metrics.compared_trees
 
 given-up: $(READY) ## list the computer algebra that took too long for a result, so that it is given up on everywhere
 	@$(PY) -m rediscover.system.given_up

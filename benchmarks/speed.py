@@ -21,7 +21,7 @@ from unittest import mock
 from rediscover import method, problem, problems, runs
 from rediscover.expressions import Expression, parse
 from rediscover.methods import Budget
-from rediscover.metrics import edit_distance, geometry, latex, trees
+from rediscover.metrics import compared_trees, edit_distance, geometry, latex, trees
 from rediscover.problems import Task
 from rediscover.system import studies, upstream_files, workers
 from rediscover.system.paths import root
@@ -131,7 +131,7 @@ def edit_distances(ids: list, of: int, sizes: dict, methods: list) -> Iterator[C
 
     def convert():
         sympy.core.cache.clear_cache()
-        return [tuple(map(edit_distance.convert_published, pair)) for pair in pairs]
+        return [tuple(map(compared_trees.convert_published, pair)) for pair in pairs]
 
     def plain():
         return [zss_distance(*pair) for pair in convert()]
@@ -141,7 +141,7 @@ def edit_distances(ids: list, of: int, sizes: dict, methods: list) -> Iterator[C
 
     def cold():
         workers.stop()
-        edit_distance.published_tree.cache_clear()
+        compared_trees.published_tree.cache_clear()
         with mock.patch.dict(os.environ, {CACHE: ""}):  # nothing from the disk
             return warm()
 
@@ -271,7 +271,7 @@ def scoring(table: str, methods: list, released: str) -> Iterator[Comparison]:
     jobs = [(answer, *law.truth.values(), law.inputs) for answer, law in zip(answers, laws, strict=True)]
 
     def distances():
-        edit_distance.published_tree.cache_clear()
+        compared_trees.published_tree.cache_clear()
         return [edit_distance.ned_published(*job) for job in jobs]
 
     def distances_anew():

@@ -5,7 +5,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from rediscover.metrics import edit_distance
+from rediscover.metrics import compared_trees
 from rediscover.system import upstream_files
 from rediscover.system.store import CACHE
 
@@ -103,4 +103,4 @@ def no_trees_from_disk():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(CACHE, "")
         yield
-    edit_distance.published_tree.cache_clear()
+    compared_trees.published_tree.cache_clear()

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from rediscover.expressions import algebra, parse, simplify
-from rediscover.metrics import dynamics, edit_distance, equivalence, latex_trees, solution
+from rediscover.metrics import compared_trees, dynamics, edit_distance, equivalence, latex_trees, solution
 from rediscover.problems import problem
 from rediscover.runs.answers import OnAnswer
 from rediscover.system import given_up, workers
@@ -18,9 +18,9 @@ HARD = "tan(" * 12 + "x0*x1 + 0.3" + ") + sin(x0 + x1)/cos(x1)" * 12
 OPERATIONS = (
     algebra.simplified,
     dynamics.expanded,
-    edit_distance.convert_published,
-    edit_distance.convert_harmonised,
-    edit_distance.convert_as_it_stands,
+    compared_trees.convert_published,
+    compared_trees.convert_harmonised,
+    compared_trees.convert_as_it_stands,
     equivalence.compare_skeletons,
     latex_trees.sympy_classes,
     solution.compare,
@@ -43,8 +43,8 @@ def own(tmp_path, monkeypatch):
 
     def forget():
         given_up.listed.cache_clear()
-        edit_distance.published_tree.cache_clear()
-        edit_distance._harmonised_tree.cache_clear()
+        compared_trees.published_tree.cache_clear()
+        compared_trees.harmonised_tree.cache_clear()
 
     def machine(name, guard):
         """Another machine, with nothing in its cache, that gives up after so many seconds."""

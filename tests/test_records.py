@@ -11,6 +11,7 @@ import rediscover as rd
 from rediscover import runs
 from rediscover.methods import Budget
 from rediscover.runs import recording, records
+from rediscover.system import record_files
 
 import pytest
 
@@ -85,41 +86,42 @@ def test_limits_of_time_and_memory_do_not_matter_to_a_finished_run_but_to_one_th
 def test_files_are_the_same_whatever_the_order_and_say_so(planned, repository, tmp_path):
     extend(planned)
     file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
-    before, sums = file.read_bytes(), (repository / "records" / records.SUMS).read_text()
+    before, sums = file.read_bytes(), (repository / "records" / record_files.SUMS).read_text()
     lines = list(records.every())
     again = tmp_path / "again"
     for line in reversed(lines):
         records.add([line], again)
     assert (again / "surfaces" / "gplearn.jsonl.xz").read_bytes() == before
-    assert (again / records.SUMS).read_text() == sums
+    assert (again / record_files.SUMS).read_text() == sums
     assert records.add(lines) == 0
 
 
 def test_deleting_a_record_and_recording_again_gives_the_same_line(planned, repository):
     extend(planned)
     file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
-    lines = records.load(file)
-    records._write(file, lines[1:])
+    lines = record_files.load(file)
+    record_files.write(file, lines[1:], records._identity)
     records._read.cache_clear()
     assert len(recording.missing(planned)) == 1
     extend(planned)
     timed = ("seconds", "peak_mb")
     [one], [other] = (
-        [{k: v for k, v in line.items() if k not in timed} for line in x] for x in (lines[:1], records.load(file)[:1])
+        [{k: v for k, v in line.items() if k not in timed} for line in x]
+        for x in (lines[:1], record_files.load(file)[:1])
     )
     assert one == other
 
 
 def test_a_record_that_is_edited_by_hand_is_found(planned, repository):
     extend(planned)
-    assert records.altered() == []
+    assert record_files.altered() == []
     file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
     text = lzma.open(file, "rt").read()
     with lzma.open(file, "wt") as out:
         out.write(text.replace('"seed":0', '"seed":7', 1))
-    assert records.altered() == ["surfaces/gplearn.jsonl.xz"]
+    assert record_files.altered() == ["surfaces/gplearn.jsonl.xz"]
     file.unlink()
-    assert records.altered() == ["surfaces/gplearn.jsonl.xz"]
+    assert record_files.altered() == ["surfaces/gplearn.jsonl.xz"]
 
 
 def test_a_damaged_file_is_named_with_a_remedy(planned, repository):
@@ -127,7 +129,7 @@ def test_a_damaged_file_is_named_with_a_remedy(planned, repository):
     file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
     file.write_bytes(file.read_bytes()[:100])
     records._read.cache_clear()
-    with pytest.raises(records.RecordError, match=r"gplearn.jsonl.xz is damaged .*git checkout"):
+    with pytest.raises(record_files.RecordError, match=r"gplearn.jsonl.xz is damaged .*git checkout"):
         records.find(planned)
 
 
@@ -136,7 +138,7 @@ def test_a_spot_check_finds_an_answer_that_does_not_repeat(planned, repository):
     checked = recording.spot_checks(planned, progress=False)
     assert checked["same"].all() and len(checked) == 8 and set(checked["compared"]) == {"answers"}
     file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
-    lines = records.load(file)
+    lines = record_files.load(file)
     lines[2]["candidates"][0]["loss"] += 1e-12
     records.add(lines)
     checked = recording.spot_checks(planned, progress=False)
@@ -199,8 +201,8 @@ def test_a_recording_that_is_killed_goes_on(repository, ending):
         while not file.exists() and process.poll() is None:
             time.sleep(0.05)
         process.send_signal(ending)
-    kept = len(records.load(file))
-    assert 0 < kept < 40 and records.altered() == []
+    kept = len(record_files.load(file))
+    assert 0 < kept < 40 and record_files.altered() == []
     with start() as process:
         assert process.stdout.readline() == f"{40 - kept}\n"
         process.kill()

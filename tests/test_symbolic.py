@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from rediscover.expressions import ExpressionError, parse
-from rediscover.metrics import edit_distance
+from rediscover.metrics import compared_trees
 from rediscover.metrics.regression import relative_squared_error
 from rediscover.metrics.symbolic import (
     complexity,
@@ -162,7 +162,7 @@ LONG = "8.574975652091624*(8.345908951694208*x0 + 3.8040014561596807*log(8.25480
     ],
 )
 def test_numbers_pass_through_text_as_in_the_released_code(text, tree):
-    assert edit_distance.convert_published(text) == tree
+    assert compared_trees.convert_published(text) == tree
     assert ned_details(text, "x0*x1").prediction == tree
 
 
@@ -177,7 +177,7 @@ def test_trees_are_those_of_the_plain_route(numbers, shape):
     text = shape.format(*numbers)
     plain = sympy.sympify(str(sympy.sympify(text))).subs(sympy.pi, float(sympy.pi))
     plain = sympy.simplify(sympy.factor(plain.evalf())).subs(1.0, 1)
-    assert edit_distance.convert_published(text) == edit_distance.sympy_tree(sympy.sympify(str(plain)))
+    assert compared_trees.convert_published(text) == compared_trees.sympy_tree(sympy.sympify(str(plain)))
 
 
 def test_an_undefined_number_is_a_constant_as_published():
@@ -238,12 +238,13 @@ def test_published_counts_an_infinite_factor_as_a_constant():
 
 def test_trees_are_kept_on_disk(tmp_path, monkeypatch):
     monkeypatch.setenv(CACHE, str(tmp_path))
-    edit_distance.published_tree.cache_clear()
+    monkeypatch.setenv("REDISCOVER_FRESH", "1")
+    compared_trees.published_tree.cache_clear()
     assert ned_published("3*x0", "x0*x1") == 2 / 3
     with sqlite3.connect(tmp_path / "algebra.sqlite") as kept:
         assert kept.execute("SELECT count(*) FROM runs").fetchone() == (2,)
-    edit_distance.published_tree.cache_clear()
-    monkeypatch.setattr(edit_distance, "attempt", None)  # must not be needed again
+    compared_trees.published_tree.cache_clear()
+    monkeypatch.setattr(compared_trees, "attempt", None)  # must not be needed again
     assert ned_published("3*x0", "x0*x1") == 2 / 3
 
 

@@ -198,7 +198,8 @@ def _records(options: argparse.Namespace) -> None:
 
 
 def _spot_check(options: argparse.Namespace) -> int:
-    """Run a sample of the recorded runs again; status 1 if an answer is another and must not be."""
+    """Make a sample of the records again, runs and trees; status 1 if one is another and must not be."""
+    from .metrics import compared_trees
     from .runs.recording import mismatches, spot_checks
     from .studies import notebooks, planned
 
@@ -214,7 +215,12 @@ def _spot_check(options: argparse.Namespace) -> int:
     wrong = mismatches(checked)
     for run in wrong.head(1).itertuples():
         print(f"{run.method} on {run.problem}, seed {run.seed}, must answer as recorded and does not", file=sys.stderr)
-    return int(bool(len(wrong)))
+    trees = compared_trees.again(options.seed)
+    others = [text for text, same in trees if not same]
+    print(f"seed {options.seed}: {len(trees)} recorded trees were made again, {len(others)} came out otherwise")
+    for text in others[:1]:
+        print(f"the tree of {text} is not the recorded one", file=sys.stderr)
+    return int(bool(len(wrong) or others))
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..expressions import Expression
-from .edit_distance import as_expression, by_column, published_tree, sympy_tree
+from .compared_trees import published_tree, sympy_tree
+from .edit_distance import as_expression, by_column
 from .trees import size
 
 

@@ -4,20 +4,14 @@ Expressions are given as text or as `rediscover.expressions.Expression`. Convers
 hang, happens in a process that can be killed; `ned_details` says how it went.
 """
 
-import functools
-import hashlib
-import importlib.metadata
-import inspect
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..expressions import Expression, ExpressionError, parse
-from ..expressions.algebra import to_sympy
-from ..system.given_up import attempt, is_listed
-from ..system.store import algebra
 from . import metric
-from .trees import size, tree_edit_distance, tuples
+from .compared_trees import harmonised_tree, published_tree
+from .trees import size, tree_edit_distance
 
 UNDEFINED = ("nan", "zoo")  # SymPy's; no expressions here, but to the released code they are constants
 
@@ -152,7 +146,7 @@ def ned_details(
     except ExpressionError:
         return EditDistance(1.0, "unparsable")
     prediction, truth = by_column([prediction, truth], names)
-    convert = _harmonised_tree if harmonised else published_tree
+    convert = harmonised_tree if harmonised else published_tree
     truth_status, truth_tree = convert(truth)
     status, tree = convert(prediction)
     status = status if truth_status == "ok" else truth_status
@@ -179,189 +173,3 @@ def by_column(expressions: list[Expression], names: Sequence[str] | None) -> lis
             return expressions
     columns = {name: f"x{i}" for i, name in enumerate(names)}
     return [e.substitute({name: columns[name] for name in e.names}) for e in expressions]
-
-
-@functools.cache
-def published_tree(expression: Expression) -> tuple[str, tuple | None]:
-    return _converted(convert_published, str(expression))
-
-
-@functools.cache
-def _harmonised_tree(expression: Expression) -> tuple[str, tuple | None]:
-    status, tree = _converted(convert_harmonised, str(expression))
-    if tree is None:
-        tree = _converted(convert_as_it_stands, str(expression))[1]
-    return status, tree
-
-
-def _converted(conversion: Callable[[str], tuple], text: str) -> tuple[str, tuple | None]:
-    """Status and tree of a conversion, kept for this version of SymPy and of the conversions."""
-    key = f"{conversion.__name__} {_version()} {text}"
-    if not is_listed(conversion, text) and (found := algebra().get([key]).get(key)):
-        return found["status"], tuples(found["tree"])
-    status, tree = "ok", None
-    try:
-        tree = attempt(conversion, text)
-    except TimeoutError:
-        return "timeout", None
-    except Exception:  # whatever computer algebra may raise; the released code counts it as 1, too
-        status = "error"
-    algebra().put(key, {"conversion": conversion.__name__, "text": text}, {"status": status, "tree": tree})
-    return status, tree
-
-
-@functools.cache
-def _version() -> str:
-    published: list[Callable] = [to_sympy, convert_published, sympy_tree]
-    harmonised: list[Callable] = [convert_harmonised, real, exact, _canonical, _signed, _factors, _order]
-    sources = "".join(inspect.getsource(conversion) for conversion in published + harmonised)
-    return hashlib.sha256((importlib.metadata.version("sympy") + sources).encode()).hexdigest()[:16]
-
-
-def convert_published(text: str) -> tuple:
-    """Tree by the steps of the released code; called in a process of its own."""
-    import sympy
-
-    # The released code reads text, before and after. Both matter: the order of terms may hang on the last bits of a
-    # constant, and a factor that differs from 1 in the last bit only is printed as 1.0 and so dropped. The text comes
-    # from SymPy's printer, not from a file or a method.
-    expression = sympy.sympify(str(to_sympy(parse(text).tree, as_written=True)))
-    expression = expression.subs(sympy.pi, sympy.pi.evalf()).evalf().factor().simplify().subs(1.0, 1)
-    return sympy_tree(sympy.sympify(str(expression)))
-
-
-def sympy_tree(expression: Any) -> tuple:
-    from sympy.utilities.misc import func_name
-
-    if expression.is_number:
-        label = "Const"
-    elif expression.is_Symbol:
-        label = expression.name
-    else:
-        label = func_name(expression)
-    return (label, *map(sympy_tree, expression.args))
-
-
-def convert_harmonised(text: str) -> tuple:
-    """The smallest canonical tree of some equal forms; called in a process of its own."""
-    import sympy
-
-    numbers: dict = {}
-    expression = exact(real(text), numbers)
-    forms = [expression, sympy.factor(expression), sympy.simplify(expression, rational=False)]
-    values = {symbol: sympy.Float(number) for number, symbol in numbers.items()}
-    trees = [_canonical(form.xreplace(values)) for form in forms]
-    return min(trees, key=lambda tree: (size(tree), repr(tree)))
-
-
-def convert_as_it_stands(text: str) -> tuple:
-    return _canonical(real(text))
-
-
-def real(text: str) -> Any:
-    import sympy
-
-    expression = parse(text).sympy()
-    real = {symbol: sympy.Symbol(symbol.name, real=True) for symbol in expression.free_symbols}
-    return expression.xreplace({**real, sympy.pi: sympy.pi.evalf()}).evalf()
-
-
-def exact(expression: Any, numbers: dict, inside: bool = False) -> Any:
-    """Decimal numbers as fractions, which SymPy factors exactly.
-
-    In exponents and functions only small ones, as SymPy takes x**(p/q), exp(p*x/q) and sin(p*x/q) for
-    polynomials of degree p; others become symbols, entered in `numbers`.
-    """
-    import sympy
-
-    if expression.is_Float:
-        fraction = sympy.Rational(str(expression))
-        if not inside or (abs(fraction.p) <= SMALL and fraction.q <= SMALL):
-            return fraction
-        symbol = numbers.setdefault(abs(fraction), sympy.Symbol(f"k{len(numbers)}", positive=True))
-        return symbol if fraction > 0 else -symbol
-    if expression.is_Pow:
-        return sympy.Pow(exact(expression.base, numbers, inside), exact(expression.exp, numbers, True))
-    inside = inside or expression.is_Function
-    arguments = [exact(argument, numbers, inside) for argument in expression.args]
-    return expression.func(*arguments) if arguments else expression
-
-
-SMALL = 12
-EVEN = {"Abs", "cos", "cosh"}
-ODD = {"sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh", "sign"}
-NUMBER = ("C",)
-
-
-def _canonical(expression: Any) -> tuple:
-    import sympy
-
-    if expression.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
-        raise ValueError(f"{expression} is no real function")
-    return _wrapped(_signed(expression))
-
-
-def _wrapped(signed: tuple[int, tuple]) -> tuple:
-    sign, tree = signed
-    return tree if sign > 0 else ("-", tree)
-
-
-def _signed(expression: Any) -> tuple[int, tuple]:
-    """Sign and canonical tree of what it is the sign of."""
-    if expression.is_number:
-        return 1, NUMBER
-    if expression.is_Symbol:
-        return 1, (expression.name,)
-    if expression.is_Add:
-        constant = [NUMBER] if any(term.is_number for term in expression.args) else []
-        terms = [_signed(term) for term in expression.args if not term.is_number]
-        sums = {sign: sorted((_wrapped((sign * s, t)) for s, t in terms), key=_order) for sign in (1, -1)}
-        sign = min(sums, key=lambda sign: (_order(("", *sums[sign])), -sign))
-        return sign, ("Add", *constant, *sums[sign])
-    if expression.is_Mul or (expression.is_Pow and expression.exp.is_number):
-        sign, has_constant, factors = _factors(expression, 1)
-        powers = [t if (v - 1).is_zero else ("Pow", t, NUMBER) for t, v in factors.items() if not v.is_zero]
-        parts = [NUMBER] * (has_constant or not powers) + sorted(powers, key=_order)
-        tree = parts[0] if len(parts) == 1 else ("Mul", *parts)
-        return (1 if has_constant else sign), tree
-    name = type(expression).__name__
-    children = [_signed(argument) for argument in expression.args]
-    if name in ODD:
-        ((sign, child),) = children
-        return sign, (name, child)
-    if name in EVEN:
-        children = [(1, tree) for _, tree in children]
-    return 1, (name, *map(_wrapped, children))
-
-
-def _order(tree: tuple) -> tuple:
-    """Sorting key: variables first, so that equal ones stand in equal places; signs are the last to tell."""
-    text = repr(tree)
-    return re.findall(r"\('(x\d+)',\)", text), text.replace("('-', ", "("), text
-
-
-def _factors(expression: Any, power: Any) -> tuple[int, bool, dict]:
-    """Of a power of an expression: sign, whether it has a constant factor, exponents by canonical tree."""
-    import sympy
-
-    power = sympy.sympify(power)
-    if expression.is_Pow and expression.exp.is_number:
-        return _factors(expression.base, expression.exp * power)
-    if expression.is_Mul:
-        number = sympy.Mul(*(factor for factor in expression.args if factor.is_number))
-        if power.is_integer or not number.is_negative:
-            sign, constant = 1, False
-            factors: dict = {}
-            for factor in expression.args:
-                s, c, more = _factors(factor, power)
-                sign, constant = sign * s, constant or c
-                for tree, exponent in more.items():
-                    factors[tree] = factors.get(tree, sympy.S.Zero) + exponent
-            return sign, constant, factors
-    if expression.is_number:
-        is_sign = (abs(expression) - 1).is_zero and power.is_integer
-        return (-1 if is_sign and expression.is_negative and power.is_odd else 1), not is_sign, {}
-    sign, tree = _signed(expression)
-    if sign < 0 and not power.is_integer:  # a root of something with a minus: the sign cannot come out
-        return 1, False, {("-", tree): power}
-    return (sign if power.is_odd else 1), False, {tree: power}

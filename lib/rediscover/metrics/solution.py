@@ -13,7 +13,8 @@ import numpy as np
 from ..expressions import Expression, ExpressionError, parse
 from ..system.given_up import attempt
 from . import metric
-from .edit_distance import as_expression, exact, ned_harmonised, real
+from .compared_trees import exact, real
+from .edit_distance import as_expression, ned_harmonised
 
 # Numeric confirmation: significant digits, rows, and how constant a constant must be.
 DIGITS = 50

@@ -13,8 +13,9 @@ from ..expressions import ExpressionError, parse
 from ..methods import method, registry
 from ..problems import did_you_mean
 from ..report.tables import answered
-from ..runs import records, schema, scoring, selection
+from ..runs import schema, scoring, selection
 from ..studies import asked
+from ..system import record_files
 from ..system.paths import root
 from ..system.studies import owner, shown, studies
 
@@ -47,8 +48,8 @@ def answers(name: str, study: str, ids: Sequence[str], *, own: bool = False) -> 
 
 def profile_of(study: str) -> str:
     """The profile that others were run at: the reference where there are records, else that of the tables."""
-    where = records.folder()
-    if where and any((where / study).glob(f"*{records.SUFFIX}")):
+    where = record_files.folder()
+    if where and any((where / study).glob(f"*{record_files.SUFFIX}")):
         return "reference"
     for notebook in studies()[owner(study)]["notebooks"]:
         path = root() / "tables" / f"{notebook}.provenance.json"

@@ -16,6 +16,7 @@ import yaml
 
 from ..runs import records
 from ..runs.schema import KINDS, WHOLE_LEDGER, check
+from ..system import record_files
 from ..system.studies import studies
 from . import papers
 from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, as_printed, combine, verdict
@@ -112,7 +113,7 @@ def _of_methods(paper: str, problems: tuple[str, ...]) -> dict[str, str]:
     found = {}
     for line in papers.catalogue(paper.lower()).itertuples():
         files = [records.path({"problem": f"{prefix}/", "method": line.ours}) for prefix in problems]
-        kept = line.ours and any(((records.folder() or Path()) / file).exists() for file in files)
+        kept = line.ours and any(((record_files.folder() or Path()) / file).exists() for file in files)
         found[line.label] = "recorded" if kept and line.kind == "rerun" else line.kind
     return found
 

@@ -7,16 +7,12 @@ seed. Which code answered is stated, and is no condition: `spot_checks` run a sa
 """
 
 import dataclasses
-import fcntl
 import functools
 import hashlib
 import json
-import lzma
-import os
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,31 +20,12 @@ import numpy as np
 
 from ..problems import Field, Problem, Series, Trajectories
 from ..system.code_version import code_version
-from ..system.paths import root
+from ..system.record_files import SUFFIX, RecordError, alone, folder, load, state_sums, used, write
 from .run import PROSE, Run, digest, plain
 
-SUMS = "SHA256SUMS"
-SUFFIX = ".jsonl.xz"
 ASKED = ("problem", "data", "method", "selection", "settings", "noise", "evaluations", "seed")
 _data_digests: dict[str, str] = {}  # of this process: many methods are shown the same
 LIMITED = ("timeout", "memory")  # endings that hang on the limits of the budget, which are then part of what is asked
-
-
-class RecordError(RuntimeError):
-    """The records cannot be used; the message says why and what to do."""
-
-
-def folder() -> Path | None:
-    """Where the records are; None outside of the repository."""
-    try:
-        return root() / "records"
-    except FileNotFoundError:
-        return None
-
-
-def used() -> bool:
-    """Whether `runs.grid` takes runs from the records: not with REDISCOVER_FRESH=1 (``make all FRESH=1``)."""
-    return os.environ.get("REDISCOVER_FRESH", "") in ("", "0") and folder() is not None
 
 
 def data_digest(problem: Problem, seed: int) -> str:
@@ -147,53 +124,26 @@ def add(found: Iterable[Mapping[str, Any]], into: Path | None = None) -> int:
     for line in found:
         files.setdefault(into / path(line), {})[_identity(line)] = dict(line)
     changed = 0
-    with _alone(into):
+    with alone(into):
         for file, lines in files.items():
             before = {_identity(line): line for line in load(file)}
             changed += sum(before.get(key) != line for key, line in lines.items())
-            _write(file, (before | lines).values())
-        _state_sums(into)
+            write(file, (before | lines).values(), _identity)
+        state_sums(into)
     _read.cache_clear()
     return changed
-
-
-def load(file: Path) -> list[dict]:
-    """All lines of one file; none if it is not there.
-
-    Raises
-    ------
-    RecordError
-        If it cannot be read.
-    """
-    if not file.exists():
-        return []
-    try:
-        with lzma.open(file, "rt", encoding="utf-8") as text:
-            return [json.loads(line) for line in text]
-    except (lzma.LZMAError, EOFError, ValueError) as error:
-        raise RecordError(f"{file} is damaged ({error}): restore it with git checkout, or delete it") from None
 
 
 def every(where: Path | None = None) -> Iterator[dict]:
     """All records, file by file."""
     where = where or folder()
-    for file in sorted(where.rglob(f"*{SUFFIX}")) if where else ():
+    for file in sorted(where.glob(f"*/*{SUFFIX}")) if where else ():
         yield from load(file)
 
 
 def path(line: Mapping[str, Any]) -> Path:
     """The file that a record belongs to, relative to the folder of records."""
     return Path(line["problem"].split("/")[0]) / f"{line['method']}{SUFFIX}"
-
-
-def altered(where: Path | None = None) -> list[str]:
-    """Files whose text is not the one that was recorded: edited by hand, damaged, or missing."""
-    where = where or folder()
-    if where is None or not (where / SUMS).exists():
-        return []
-    stated = {name: digest for digest, name in map(str.split, (where / SUMS).read_text().splitlines())}
-    present = _sums(where)
-    return sorted(name for name in stated | present if stated.get(name) != present.get(name))
 
 
 def _is_default(field: dataclasses.Field, value: Any) -> bool:
@@ -235,39 +185,6 @@ def _line(run: Run) -> dict | None:
     question = [*asked(run).values()]
     limited = json.dumps([*question, run.budget.seconds, run.budget.memory_mb], sort_keys=True)
     return known.get(json.dumps(question, sort_keys=True)) or known.get(limited)
-
-
-def _write(file: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f".{file.name}.{os.getpid()}")
-    with lzma.open(part, "wt", encoding="utf-8", preset=9) as text:
-        for line in sorted(lines, key=_identity):
-            text.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
-    os.replace(part, file)
-
-
-def _sums(where: Path) -> dict[str, str]:
-    sums = {}
-    for file in sorted(where.rglob(f"*{SUFFIX}")):
-        with lzma.open(file) as text:
-            sums[file.relative_to(where).as_posix()] = hashlib.sha256(text.read()).hexdigest()
-    return sums
-
-
-def _state_sums(where: Path) -> None:
-    lines = [f"{digest}  {name}\n" for name, digest in _sums(where).items()]
-    part = where / f".{SUMS}.{os.getpid()}"
-    part.write_text("".join(lines))
-    os.replace(part, where / SUMS)
-
-
-@contextmanager
-def _alone(where: Path) -> Iterator[None]:
-    """Only one process at a time changes the records."""
-    where.mkdir(parents=True, exist_ok=True)
-    with open(where / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 @functools.cache
