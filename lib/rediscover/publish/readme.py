@@ -20,18 +20,14 @@ def results() -> str:
     whole.columns = [f"claims: {name}" if name in claims else name for name in whole]
     verdicts = _markdown(whole.rename_axis("paper").reset_index())
     parts = [f"**Verdicts** on published numbers and claims (notebook 90):\n\n{verdicts}"]
-    parts.append(f"**What stands behind them** ([ledger.md](ledger.md) says what each kind is):\n\n{kinds()}")
+    kinds = _markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"}))
+    parts.append(f"**What stands behind them** ([ledger.md](ledger.md) says what each kind is):\n\n{kinds}")
     for headline in (study["headline"] for study in studies().values() if "headline" in study):
         path = root() / "tables" / f"{headline['table']}.csv"
         if path.exists():
             frame, title = pd.read_csv(path, dtype=str, keep_default_na=False), headline["title"]
             parts.append(f"{title.format(fact=facts.texts())}:\n\n{_markdown(frame)}")
     return "\n\n".join(parts)
-
-
-def kinds() -> str:
-    """Verdicts by the kind of evidence behind them."""
-    return _markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"}))
 
 
 def methods() -> str:
@@ -51,7 +47,7 @@ def profiles() -> str:
     return _markdown(pd.DataFrame(rows, columns=columns))
 
 
-SECTIONS = {"kinds": kinds, "results": results, "methods": methods, "profiles": profiles}
+SECTIONS = {"results": results, "methods": methods, "profiles": profiles}
 PAGES = ("README.md", "docs/results.md", "docs/methods.md")
 
 

@@ -1,4 +1,4 @@
-"""Files of records: packed lines of JSON under ``records/``, sorted, with the digest of each file's text beside them."""
+"""Files of records: packed lines of JSON under ``records/``, sorted, with the digest of each file's text beside."""
 
 import fcntl
 import hashlib
