@@ -419,7 +419,7 @@ def test_records_are_taken_before_tables(folder, monkeypatch):
     run = runs.plan(**{k: v for k, v in asked(THREE[:1], ["power_law"], "reference").items() if k != "store"})
     line = {"status": "ok", "reason": "", "seconds": 1.0, "peak_mb": 9.0, "reused": True}
     line["candidates"] = [{"solution": {"z": "x*y"}, "loss": 0.0, "complexity": 3.0, "evaluations": 1, "notes": {}}]
-    monkeypatch.setattr(kept.records, "find", lambda planned: [line] * len(planned))
+    monkeypatch.setattr(runs.records, "find", lambda planned: [line] * len(planned))
     assert len(run) == 1
     found = kept.answers("power_law", "surfaces", THREE[:1])
     assert list(found["origin"]) == ["records"] and list(found["symbolic_accuracy"]) == [1.0]
