@@ -94,13 +94,15 @@ def committed_tables():
 def impatient(tmp_path, monkeypatch):
     """A machine that gives up on computer algebra after a fifth of a second, with a cache of its own."""
     monkeypatch.setenv(CACHE, str(tmp_path / "cache"))
+    monkeypatch.setenv("REDISCOVER_FRESH", "1")
     monkeypatch.setenv("REDISCOVER_GUARD", "0.2")
 
 
 @pytest.fixture(scope="module")
 def no_trees_from_disk():
-    """Edit distances from trees made anew, not from the user's cache."""
+    """Edit distances from trees made anew, not from the user's cache or the records."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(CACHE, "")
+        patch.setenv("REDISCOVER_FRESH", "1")
         yield
     compared_trees.published_tree.cache_clear()

@@ -47,8 +47,9 @@ def own(tmp_path, monkeypatch):
         compared_trees.harmonised_tree.cache_clear()
 
     def machine(name, guard):
-        """Another machine, with nothing in its cache, that gives up after so many seconds."""
+        """Another machine, with nothing in its cache and no records, that gives up after so many seconds."""
         monkeypatch.setenv(CACHE, str(tmp_path / name))
+        monkeypatch.setenv("REDISCOVER_FRESH", "1")
         monkeypatch.setenv("REDISCOVER_GUARD", str(guard))
         forget()
 

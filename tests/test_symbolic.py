@@ -238,7 +238,6 @@ def test_published_counts_an_infinite_factor_as_a_constant():
 
 def test_trees_are_kept_on_disk(tmp_path, monkeypatch):
     monkeypatch.setenv(CACHE, str(tmp_path))
-    monkeypatch.setenv("REDISCOVER_FRESH", "1")
     compared_trees.published_tree.cache_clear()
     assert ned_published("3*x0", "x0*x1") == 2 / 3
     with sqlite3.connect(tmp_path / "algebra.sqlite") as kept:

@@ -9,6 +9,7 @@ import functools
 import hashlib
 import importlib.metadata
 import inspect
+import os
 import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +46,7 @@ def harmonised_tree(expression: Expression) -> tuple[str, tuple | None]:
 
 def _converted(conversion: Callable[[str], tuple], text: str) -> tuple[str, tuple | None]:
     """Status and tree of a conversion, as recorded or kept for this version of SymPy and of the conversions."""
-    key = f"{conversion.__name__} {_version()} {text}"
+    key = _key(conversion.__name__, text)
     if not is_listed(conversion, text) and (found := recorded().get(key) or algebra().get([key]).get(key)):
         return found["status"], tuples(found["tree"])
     status, tree = _attempted(conversion, text)
@@ -64,18 +65,21 @@ def _attempted(conversion: Callable[[str], tuple], text: str) -> tuple[str, tupl
 
 
 def recorded() -> Mapping[str, dict]:
-    """Lines of the recorded trees by conversion, version and text; none where records are not used."""
-    where = record_files.folder()
-    return _read(where) if where and record_files.used() else {}
+    """Lines of the recorded trees of this version by conversion and text; none where records are not used."""
+    return _read(record_files.folder() or Path()) if record_files.used() else {}
 
 
 @functools.cache
 def _read(where: Path) -> dict[str, dict]:
-    return {_identity(line): line for line in record_files.load(where / FILE)}
+    return {_identity(line): line for line in record_files.load(where / FILE) if line["version"] == _version()}
 
 
 def _identity(line: Mapping[str, Any]) -> str:
-    return "{conversion} {version} {text}".format(**line)
+    return _key(line["conversion"], line["text"])
+
+
+def _key(conversion: str, text: str) -> str:
+    return f"{conversion} {_version()} {text}"
 
 
 def extend() -> int:
@@ -95,11 +99,11 @@ def extend() -> int:
     if where is None:
         raise record_files.RecordError("records are kept in the repository: run inside it")
     with record_files.alone(where):
-        before = {name: line for name, line in _read(where).items() if line["version"] == _version()}
+        before = _read(where)
         lines = dict(before)
-        for conversion in (convert_published, convert_harmonised, convert_as_it_stands):
-            for call, outcome in algebra().all(f"{conversion.__name__} {_version()} "):
-                line = {"conversion": call["conversion"], "version": _version(), "text": call["text"], **outcome}
+        for conversion in CONVERSIONS:
+            for call, outcome in algebra().all(_key(conversion, "")):
+                line = {"conversion": conversion, "version": _version(), "text": call["text"], **outcome}
                 lines.setdefault(_identity(line), line)
         record_files.write(where / FILE, lines.values(), _identity)
         record_files.state_sums(where)
@@ -122,15 +126,14 @@ def again(seed: int = 0, count: int = SAMPLE) -> list[tuple[str, bool]]:
     list of (str, bool)
         Text of each expression, and whether status and tree came out as recorded.
     """
-    names = [name for name, line in sorted(recorded().items()) if line["version"] == _version()]
-    drawn = [recorded()[names[i]] for i in np.random.default_rng(seed).permutation(len(names))[:count]]
-    conversions = {c.__name__: c for c in (convert_published, convert_harmonised, convert_as_it_stands)}
+    lines = [line for _, line in sorted(recorded().items())]
+    drawn = [lines[i] for i in np.random.default_rng(seed).permutation(len(lines))[:count]]
 
     def one(line: Mapping[str, Any]) -> tuple[str, bool]:
-        status, tree = _attempted(conversions[line["conversion"]], line["text"])
+        status, tree = _attempted(CONVERSIONS[line["conversion"]], line["text"])
         return line["text"], (status, tree) == (line["status"], tuples(line["tree"]))
 
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(one, drawn))
 
 
@@ -290,6 +293,8 @@ def _factors(expression: Any, power: Any) -> tuple[int, bool, dict]:
         return 1, False, {("-", tree): power}
     return (sign if power.is_odd else 1), False, {tree: power}
 
+
+CONVERSIONS = {c.__name__: c for c in (convert_published, convert_harmonised, convert_as_it_stands)}
 
 if __name__ == "__main__":
     print(f"{extend()} trees added to records/{FILE}")
