@@ -103,13 +103,13 @@ def equivalent(
     >>> equivalent("x - 0.16*x**3", "sin(x)", square)
     False
     """
-    prediction, truth = (_read(e, domain) for e in (prediction, truth))
-    if set(prediction.names) - set(domain):
+    found, true = (_read(e, domain) for e in (prediction, truth))
+    if set(found.names) - set(domain):
         return False
     rng = np.random.default_rng(0)
     inside, beyond = (_draw(domain, wider, integers, rng) for wider in (1.0, WIDER))
-    z, z_beyond = truth(inside), truth(beyond)
-    given = prediction(inside)
+    z, z_beyond = true(inside), true(beyond)
+    given = found(inside)
     given = given[np.isfinite(given)]
     if not given.size or np.ptp(given) <= ROUNDING * np.abs(given).max():
         return False
@@ -120,19 +120,19 @@ def equivalent(
         return _close(candidate(inside), z) and _close(far[both], z_beyond[both])
 
     def agrees(candidate: Expression) -> bool:
-        return fits(candidate) and (integers or not _approximates(candidate, truth, inside))
+        return fits(candidate) and (integers or not _approximates(candidate, true, inside))
 
-    if agrees(prediction):
+    if agrees(found):
         return True
-    prediction, truth = map(_collected, (prediction, truth))
-    if not prediction.constants:
+    found, collected_truth = _collected(found), _collected(true)
+    if not found.constants:
         return False
-    if len(prediction.constants) <= max(LARGEST_REFIT, len(truth.constants)):
-        refitted = _refitted(prediction, inside, z, rng)
+    if len(found.constants) <= max(LARGEST_REFIT, len(collected_truth.constants)):
+        refitted = _refitted(found, inside, z, rng)
         if refitted is not None and fits(refitted):
             if agrees(refitted) or agrees(_sparse(refitted, fits)):
                 return True
-    return _labels(prediction) == _labels(truth) and _same_skeleton(prediction, truth)
+    return _labels(found) == _labels(collected_truth) and _same_skeleton(found, true)
 
 
 def _read(given: Expression | str, domain: Domain) -> Expression:

@@ -4,6 +4,7 @@ What may hang happens in a process that can be killed; `relation` says how it we
 """
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import mpmath
@@ -47,9 +48,7 @@ class Relation(NamedTuple):
         return self.kind in SOLVED
 
 
-def relation(
-    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray]
-) -> Relation:
+def relation(prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray]) -> Relation:
     r"""How a prediction is related to the truth: seen on a sample, confirmed elsewhere.
 
     SRBench calls a prediction f a solution of g if f is not constant and g - f or g / f is a
@@ -141,14 +140,12 @@ def _confirms(function: Callable, *arguments: Any) -> bool:
 
 def _same_skeleton(kind: str, prediction: tuple, truth: tuple, names: tuple[str, ...]) -> bool:
     operation = "+" if kind == "offset" else "*"  # what may differ must not count
-    freed = (Expression((operation, (1.5,), tree)) for tree in (prediction, truth))
-    return ned_harmonised(*freed, names) == 0
+    freed, target = (Expression((operation, (1.5,), tree)) for tree in (prediction, truth))
+    return ned_harmonised(freed, target, names) == 0
 
 
 @metric("higher", upper=1.0)
-def solution_rate(
-    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray]
-) -> float:
+def solution_rate(prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray]) -> float:
     """1 if the prediction is the truth up to a constant factor or summand, else 0; see `relation`.
 
     The mean over problems is the solution rate. Constant predictions, zero among them, never pass.
@@ -171,9 +168,7 @@ def solution_rate(
     return float(relation(prediction, truth, sample).solved)
 
 
-def equivalent(
-    prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray]
-) -> bool:
+def equivalent(prediction: Expression | str, truth: Expression | str, sample: Mapping[str, np.ndarray]) -> bool:
     """Whether the prediction is the truth, with constants within 1e-6; see `relation`.
 
     Parameters
@@ -200,9 +195,7 @@ def compare(prediction: tuple, truth: tuple, names: tuple[str, ...], rows: list)
         columns = with_digits(names, rows)
         pairs = _defined(zip(*(values(tree, columns) for tree in (prediction, truth)), strict=True))
         if len(pairs) < 2:
-            raise ValueError(
-                "the truth is defined on fewer than 2 rows of the sample: give it others"
-            )
+            raise ValueError("the truth is defined on fewer than 2 rows of the sample: give it others")
         if not all(mpmath.isfinite(f) for f, _ in pairs):
             return "undefined"
         (f0, g0), (f1, g1) = pairs[0], pairs[-1]
@@ -211,9 +204,7 @@ def compare(prediction: tuple, truth: tuple, names: tuple[str, ...], rows: list)
         spread = max(g for _, g in pairs) - min(g for _, g in pairs)
 
         def related(a: Any, r: Any) -> bool:
-            return r != 0 and all(
-                abs(f - a - r * g) <= TOLERANCE * abs(r) * min(abs(g), spread) for f, g in pairs
-            )
+            return r != 0 and all(abs(f - a - r * g) <= TOLERANCE * abs(r) * min(abs(g), spread) for f, g in pairs)
 
         if g1 and related(0, f1 / g1):
             return "equal" if abs(f1 / g1 - 1) <= TOLERANCE else "factor"
@@ -230,9 +221,7 @@ def _defined(pairs: Any) -> list[tuple]:
     return sorted((p for p in pairs if mpmath.isfinite(p[1])), key=lambda pair: abs(pair[1]))
 
 
-def extrapolates(
-    kind: str, prediction: tuple, truth: tuple, names: tuple[str, ...], rows: list
-) -> str:
+def extrapolates(kind: str, prediction: tuple, truth: tuple, names: tuple[str, ...], rows: list) -> str:
     r"""Whether a relation seen on a sample holds elsewhere; called in a process of its own.
 
     Elsewhere are four rows for each of the sample. Inputs keep their signs; their sizes are those of
@@ -278,16 +267,13 @@ def extrapolates(
         r, doubt = (p.f - q.f) / (p.g - q.g), (p.slack + q.slack) / abs(p.g - q.g)
         a, expected = q.f - r * q.g, 1 if kind == "offset" else f / g
         agrees = abs(r - expected) <= doubt + 2 * TOLERANCE * abs(expected) and all(
-            abs(row.f - a - r * row.g) <= row.slack + q.slack + (abs(row.g) + abs(q.g)) * doubt
-            for row in told
+            abs(row.f - a - r * row.g) <= row.slack + q.slack + (abs(row.g) + abs(q.g)) * doubt for row in told
         )
         if not agrees:
             return "differs"
-        known = [(row.inputs, row.g) for row in told]
         for name in inputs_that_matter(truth, names, rows):
-            changes = _changes(name, truth, known)
-            seen = (abs(r) * c > 10 * row.slack for c, row in zip(changes, told, strict=True))
-            if sum(seen) < ENOUGH:
+            seen = (row for row in told if _change(name, truth, row.inputs, row.g) > 10 * row.slack / abs(r))
+            if len(list(islice(seen, ENOUGH))) < ENOUGH:
                 return "untold"
         return "agrees"
 
@@ -312,8 +298,11 @@ def _elsewhere(names: tuple[str, ...], rows: list) -> list[dict]:
 
 def _telling(prediction: tuple, truth: tuple, points: list[dict], r: Any) -> list[Row]:
     """Rows that tell something of a relation with the factor r."""
-    columns = [points, values(prediction, points), values(truth, points)]
-    columns += [uncertainty(tree, points, TOLERANCE) for tree in (prediction, truth)]
+    exact = [values(tree, points) for tree in (prediction, truth)]
+    columns = [points, *exact]
+    columns += [
+        uncertainty(tree, points, known, TOLERANCE) for tree, known in zip((prediction, truth), exact, strict=True)
+    ]
     told = []
     for point, f, g, of_f, of_g in zip(*columns, strict=True):
         slack = of_f + abs(r) * (of_g + TOLERANCE * abs(g))
@@ -322,11 +311,10 @@ def _telling(prediction: tuple, truth: tuple, points: list[dict], r: Any) -> lis
     return told
 
 
-def _changes(name: str, truth: tuple, rows: list[tuple[dict, Any]]) -> list:
-    """How much the truth changes on rows of inputs and truth where an input becomes a tenth larger."""
-    nudged = values(truth, [inputs | {name: inputs[name] * NUDGE} for inputs, _ in rows])
-    changes = (abs(moved - g) for moved, (_, g) in zip(nudged, rows, strict=True))
-    return [change if mpmath.isfinite(change) else mpmath.mpf(0) for change in changes]
+def _change(name: str, truth: tuple, inputs: dict, g: Any) -> Any:
+    """How much the truth changes from g where an input becomes a tenth larger; 0 if it is undefined there."""
+    (nudged,) = values(truth, [inputs | {name: inputs[name] * NUDGE}])
+    return abs(nudged - g) if mpmath.isfinite(nudged) else mpmath.mpf(0)
 
 
 def inputs_that_matter(truth: tuple, names: tuple[str, ...], rows: list) -> set[str]:
@@ -351,16 +339,12 @@ def inputs_that_matter(truth: tuple, names: tuple[str, ...], rows: list) -> set[
     """
     with mpmath.workdps(DIGITS):
         points = with_digits(names, rows) + _elsewhere(names, rows)
-        known = [(p, g) for p, g in zip(points, values(truth, points), strict=True)]
-        known = [(p, g) for p, g in known if mpmath.isfinite(g)]
+        known = list(zip(points, values(truth, points), strict=True))
         rounded = mpmath.mpf(10) ** (20 - DIGITS)
         return {
             name
             for name in names
-            if any(
-                change > rounded * abs(g)
-                for change, (_, g) in zip(_changes(name, truth, known), known, strict=True)
-            )
+            if any(mpmath.isfinite(g) and _change(name, truth, point, g) > rounded * abs(g) for point, g in known)
         }
 
 
