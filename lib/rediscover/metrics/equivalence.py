@@ -68,12 +68,13 @@ def equivalent(
     these must hold.
 
     *The numbers agree* for the prediction f as given, with its constants refitted, or with those of
-    the refitted ones zero that may be zero. That is, on 2,000 points of the domain and as many of
-    the domain widened by 1.4 (where an input with one sign in the domain keeps it), the largest
-    difference of f and g is at most 1e-6 of the spread of the truth g, and the median is at most 1e-6 of the
-    spread of the middle half of its values, or the first of the middle nine tenths and all that is
-    not 0. In the domain f must be finite where g is; beyond it points count where both are. And f
-    must be no mere approximation: see `approximates`.
+    the refitted ones zero that may be zero. The points are 2,000 of the domain and as many of the
+    domain widened by 1.4, where an input with one sign in the domain keeps it. On either the largest
+    difference of f and the truth g is at most 1e-6 of the spread of g, and the median difference at
+    most 1e-6 of the spread of the middle half of g's values (if that is 0, of the middle nine tenths;
+    if that is 0, of all). In the domain f must be finite where g is; beyond it those points count
+    where both are. And f must be no mere approximation: see `approximates`. On whole numbers only
+    this last is not asked.
 
     *The skeletons agree*: both with all numbers nameless but whole exponents up to 6 and factors -1
     of f, as SymPy orders or as it simplifies them.
