@@ -1,7 +1,7 @@
 """Printed cells that no number of ours can reproduce, whatever it is: shares that no count gives, and rows of methods
 that are not here.
 
-`limited` is asked for every published table (`ledger.compare_table`), so that one rule holds for all methods and papers.
+`limited` is asked for every published table (by `ledger.compare_table`), so that one rule holds for all methods.
 """
 
 import functools
@@ -51,8 +51,8 @@ def unattainable(rows: pd.DataFrame, shares: Mapping[str, Any] | None) -> dict[s
     Parameters
     ----------
     rows : a published table, with a column value and the index of `papers.published`
-    shares : what study.yaml says of its shares: ``where`` (column -> value or values of the rows that are shares), ``of``
-        (how many there are: a number, the name of a column, or column -> value -> number) and ``unit``; None if it has none
+    shares : what study.yaml says of its shares, or None if it has none: ``where`` (column -> value or values of rows
+        that are shares), ``of`` (how many: a number, the name of a column, or column -> value -> number) and ``unit``
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Printed settings and texts beside what the authors' released files say.
 
 A study keeps what it found there in ``released_settings.csv``: table (file in published/), row and column (as in the
-ledger), released (the value that the released program runs with, written anew), source (file and line, or function, at a
-commit) and note. No sentence of a released file is copied.
+ledger), released (the value that the released program runs with, written anew), source (file and line, or function, at
+a commit) and note. No sentence of a released file is copied.
 """
 
 import re
@@ -96,7 +96,9 @@ def settings(name: str, rows: pd.DataFrame | None = None) -> pd.DataFrame:
             found = known.loc[place]
             measured[tuple(record[key] for key in rules["keys"])] = beside(record["value"], found)
     if len(measured) != len(known):
-        raise ValueError(f"{study}/{FILE}: {len(known) - len(measured)} rows of {name} are no cells of it; correct them")
+        raise ValueError(
+            f"{study}/{FILE}: {len(known) - len(measured)} rows of {name} are no cells of it; correct them"
+        )
     return compare_table(name, measured, {"*": ABSENT}, rows)
 
 

@@ -39,8 +39,8 @@ def ledger(measured: Mapping[str, Mapping], reason: str = "not measured") -> pd.
 def rubric() -> pd.DataFrame:
     """Table 9 beside the released judge's sentences, as counts; neither text is kept.
 
-    Index: rubric and score. Columns: words (of the printed sentence), kept (of these, in the released sentence in the same
-    order: their longest common subsequence, without capitals and punctuation), released_words.
+    Index: rubric and score. Columns: words (of the printed sentence), kept (of these, in the released sentence in the
+    same order: their longest common subsequence, without capitals and punctuation), released_words.
     """
     return pd.read_csv(FOLDER / "passages" / "released_rubric.csv", dtype={"score": str}).set_index(["rubric", "score"])
 

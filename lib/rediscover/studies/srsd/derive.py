@@ -11,7 +11,7 @@ RATE = "symbolic_solution_rate_(%)"
 
 
 def srbench() -> pd.DataFrame:
-    """Mean solution rates without noise of the methods of Table S16, over all problems and each of SRBench's two groups.
+    """Mean solution rates without noise of the methods of Table S16, over all problems and each group of SRBench's.
 
     Returns
     -------
@@ -19,7 +19,9 @@ def srbench() -> pd.DataFrame:
         Columns: method (as SRSD prints it), group (``all``, ``Feynman``, ``Strogatz``), problems (with a rate) and
         solution_rate (in per cent, mean over problems of the share of trials that solve one).
     """
-    results = pd.read_csv(fetch(*RESULTS)).query("target_noise == 0").assign(method=lambda t: t["algorithm"].map(LABELS))
+    results = (
+        pd.read_csv(fetch(*RESULTS)).query("target_noise == 0").assign(method=lambda t: t["algorithm"].map(LABELS))
+    )
     groups = {"all": results, **dict(iter(results.groupby("data_group")))}
     rates = {name: group.groupby("method")[RATE].agg(["size", "mean"]) for name, group in groups.items()}
     found = pd.concat(rates, names=["group"]).rename(columns={"size": "problems", "mean": "solution_rate"})

@@ -73,7 +73,7 @@ def _means(scored, by, score, factor=1):
 
 
 def _rates():
-    """Solution rates of Table S16: SRBench's average on the original ranges, and what the sets of Table 3 give on new ones.
+    """Solution rates of Table S16: SRBench's average on the original ranges, and what Table 3 gives on the new ones.
 
     Table 3 prints the share of the same laws; it is a whole number of laws in each set, which it rounds.
     """
