@@ -236,8 +236,8 @@ def swaps(whole: pd.DataFrame) -> pd.DataFrame:
     """Of each table, how many values printed for other methods would also have passed where one was reproduced.
 
     Settings read in released files are left out. A method's neighbours are the cells of the same table with the same
-    other coordinate. Numbers are asked by the
-    interval of the reproduced cell; a cell without one was the same text, so another passes if it is.
+    other coordinate. Numbers are asked by the interval of the reproduced cell; a cell without one was the same text, so
+    another passes if it is.
 
     Returns
     -------
