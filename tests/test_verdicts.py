@@ -60,8 +60,8 @@ def test_without_any_study_every_cell_says_why(tmp_path):
     assert cell["reason"] == "the notebook 20_srsd_edit_distance is not part of this version"
     lost = whole[(whole["table"] == "Table 2") & (whole["paper"] == "SymbolBench") & (whole["published"] == "")]
     assert len(lost) == 15 and (lost["verdict"] == "not comparable").all()
-    settings = whole[whole["source"].str.startswith("srsd_table_s12")]
-    assert settings["reason"].str.contains("hyperparameters that the authors tried").all()
+    described = whole[whole["source"].str.startswith("mdbench_table1.csv")]
+    assert described["reason"].str.contains("what this and related benchmarks contain").all()
 
 
 def test_a_study_decides_its_cells(tmp_path):
@@ -125,7 +125,10 @@ def test_every_cell_has_a_kind_of_evidence_by_the_rules():
         "symbolbench_table4.csv:2": "recorded",  # PCMCI
         "symbolbench_table4.csv:40": "reimplementation",  # our own loop, around a language model
         "surfacebench_table5.csv:2": "count",
-        "srsd_table_s12.csv:2": "none",  # a description
+        "srsd_table_s12.csv:2": "released",  # a setting
+        "srsd_table_s16.csv:2": "recomputed",  # from SRBench's results
+        "srsd_table_s16.csv:7": "arithmetic",  # on Table 3
+        "mdbench_table1.csv:2": "none",  # a description
     }.items():
         assert kinds[source] == kind, source
     means = CELLS[CELLS["source"].str.startswith("scitext2eq_table3.csv") & (CELLS["row"] == "Overall")]
@@ -151,6 +154,7 @@ def test_a_kind_that_is_not_known_is_refused(tmp_path, monkeypatch):
 def test_rules_that_were_chosen_after_their_outcome_are_marked():
     whole = pd.read_csv(ROOT / "tables" / "ledger.csv", dtype=str, keep_default_na=False)
     late = whole[(whole["rule_chosen"] == "after") & whole["verdict"].isin(("reproduced", "differs"))]
+    late = late[late["kind"] != "released"]  # all of these, since both texts were at hand
     rows = {"Table 3 LogicGep", "Table 7 LogicGep", "Table 6 GPLearn", "Table 4 LPCMCI"}
     assert set(late["table"] + " " + late["method"]) == rows
     assert (whole.loc[whole["tolerance"] == "", "rule_chosen"] == "none").all()
@@ -167,7 +171,9 @@ def test_swaps_count_what_else_would_have_passed():
         ("A", "2", "law", "y", "y", "found", "", "", "differs"),  # the same text
         ("A", "3", "ACL", "count", "", "9", "9", "9", "reproduced"),  # of no method
     ]
-    found = verdicts.swaps(pd.DataFrame(rows, columns=columns))
+    rows += [("A", "4", name, "alpha", name, "1e-5", "", "", "reproduced") for name in "xy"]  # of released files
+    kinds = ["released" if row[1] == "4" else "rerun" for row in rows]
+    found = verdicts.swaps(pd.DataFrame(rows, columns=columns).assign(kind=kinds))
     assert found.to_dict("index") == {
         ("A", "1"): {"reproduced": 1, "others": 2, "swaps": 1, "share": 0.5},
         ("A", "2"): {"reproduced": 1, "others": 1, "swaps": 1, "share": 1.0},
@@ -178,7 +184,7 @@ def test_counts_and_tolerances():
     rows = [("A", "x", "reproduced", "", "exact"), ("A", "x", "differs", "budget", "exact")]
     rows += [("A", "y", "not run", "Julia", ""), ("B", "x", "not run", "Julia", ""), ("B", "z", "not run", "Julia", "")]
     whole = pd.DataFrame(rows, columns=["paper", "method", "verdict", "reason", "tolerance"])
-    assert verdicts.counts(whole, ["paper"]).to_numpy().tolist() == [[1, 1, 0, 1, 3], [0, 0, 0, 2, 2]]
+    assert verdicts.counts(whole, ["paper"]).to_numpy().tolist() == [[1, 1, 0, 0, 1, 3], [0, 0, 0, 0, 2, 2]]
     assert verdicts.counts(whole, ["paper", "method"]).loc[("A", "x"), "cells"] == 2
     assert verdicts.tolerances(whole).loc[("A", "exact")].tolist()[:2] == [1, 1]
 

@@ -1,7 +1,8 @@
 """Every published number beside ours, with a verdict.
 
-Verdicts on numbers: ``reproduced`` (inside the stated tolerance, same definition), ``differs``, ``not comparable`` (the
-published definition or data cannot be recovered), ``not run`` (the method or model is unavailable here).
+Verdicts on numbers: ``reproduced`` (inside the stated tolerance, same definition), ``differs``, ``undecided`` (what ran
+here cannot tell), ``not comparable`` (the published definition or data cannot be recovered), ``not run`` (the method or
+model is unavailable here).
 Verdicts on claims: ``holds``, ``fails``, ``mixed``, ``not shown``, ``untestable here``.
 """
 
@@ -16,8 +17,9 @@ from statsmodels.stats.proportion import proportion_confint
 from ..runs.schema import CLAIMS, LEDGER, check
 from ..system.studies import FOLDER, studies
 from . import papers
+from .comparable import limited
 
-VERDICTS = ("reproduced", "differs", "not comparable", "not run")
+VERDICTS = ("reproduced", "differs", "undecided", "not comparable", "not run")
 CLAIM_VERDICTS = ("holds", "fails", "mixed", "not shown", "untestable here")
 NOT_PRINTED = "not printed"
 COLUMNS = list(LEDGER)
@@ -110,7 +112,7 @@ def compare_table(
     about = papers.tables().loc[name]
     rows = papers.published(name) if rows is None else rows
     rules = {"absent": absent or {}} | (about["ledger"][part] if part else about["ledger"])
-    return compare(about["paper"], about["table"], rows, measured, **rules)
+    return limited(compare(about["paper"], about["table"], rows, measured, **rules), rows, about)
 
 
 def verdict(value: str, low: float, high: float) -> str:

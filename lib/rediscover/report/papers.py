@@ -40,20 +40,21 @@ def published(name: str) -> pd.DataFrame:
 def tables() -> pd.DataFrame:
     """The published tables in the order of the papers, and where each is made again.
 
-    The last four columns are None where study.yaml says nothing of them.
+    The last five columns are None where study.yaml says nothing of them.
 
     Returns
     -------
     DataFrame
         Indexed by file name without suffix.
-        Columns: paper, table, notebook, problems (prefixes), cells (formats), describes, ledger (rules), kind.
+        Columns: paper, table, notebook, problems (prefixes), cells (formats), describes, ledger (rules), kind,
+        shares (`comparable.unattainable`).
     """
     rows = {
         name: {
             "paper": study["paper"],
             "notebook": study["notebooks"][0],
             "problems": study["problems"],
-            **dict.fromkeys(("cells", "describes", "ledger", "kind")),
+            **dict.fromkeys(("cells", "describes", "ledger", "kind", "shares")),
         }
         | about
         for study in studies().values()

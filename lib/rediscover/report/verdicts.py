@@ -235,8 +235,9 @@ def claim_counts(whole: pd.DataFrame) -> pd.DataFrame:
 def swaps(whole: pd.DataFrame) -> pd.DataFrame:
     """Of each table, how many values printed for other methods would also have passed where one was reproduced.
 
-    A method's neighbours are the cells of the same table with the same other coordinate. Numbers are asked by the
-    interval of the reproduced cell; a cell without one was the same text, so another passes if it is.
+    Settings read in released files are left out. A method's neighbours are the cells of the same table with the same
+    other coordinate. Numbers are asked by the interval of the reproduced cell; a cell without one was the same text, so
+    another passes if it is.
 
     Returns
     -------
@@ -244,7 +245,7 @@ def swaps(whole: pd.DataFrame) -> pd.DataFrame:
         Index: paper, table; of tables with methods. Columns: reproduced (cells), others (values of other methods in
         the same places), swaps (those of them that pass) and share (of others, from 0 to 1).
     """
-    whole = whole[(whole["method"] != "") & (whole["published"] != "")]
+    whole = whole[(whole["method"] != "") & (whole["published"] != "") & (whole["kind"] != "released")]
     by_row = [row.startswith(method) for row, method in zip(whole["row"], whole["method"], strict=True)]
     whole = whole.assign(place=whole["column"].where(by_row, whole["row"]))
     rows = []

@@ -77,6 +77,7 @@ KINDS = {  # of evidence behind our number, or what it would be
     "recorded": "an answer that was recorded earlier, scored again",
     "recomputed": "made again from what the authors stored",
     "arithmetic": "a calculation on numbers that the paper itself prints",
+    "released": "a setting or text compared with the authors' released files",
     "count": "a data set was counted, or it is a fact of the problem's definition",
     "none": "a description, or nothing is printed",
 }

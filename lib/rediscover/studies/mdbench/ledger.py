@@ -10,6 +10,7 @@ from ...problems.pdes import settings
 from ...report.comparisons import exact, labels
 from ...report.ledger import combine, compare_table, verdict
 from ...report.papers import published
+from ...report.released import settings as released
 from .analysis import label, printed_cells, texts
 from .trials import reasons
 
@@ -65,6 +66,12 @@ def of_runtimes() -> pd.DataFrame:
     columns = {"mdbench_table_a7": {"runtime_seconds": "value"}, "mdbench_table3_runtime": {}}
     tables = {name: published(name).rename(columns=changed) for name, changed in columns.items()}
     return combine(compare_table(name, {}, rows=table) for name, table in tables.items())
+
+
+def of_settings(*names: str) -> pd.DataFrame:
+    """Tables 2, A2 or A3 beside the released program; of Table 2 the systems, since a method's type is a name only."""
+    columns = {"mdbench_table2": {"systems": "value"}}
+    return combine(released(name, published(name).rename(columns=columns.get(name, {}))) for name in names)
 
 
 def of_systems() -> pd.DataFrame:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ...report.ledger import COLUMNS, compare, verdict
+from ...report.ledger import COLUMNS, compare, compare_table, verdict
 from ...report.papers import published
-from ...system.studies import studies
+from ...report.released import settings
+from ...system.studies import FOLDER, studies
 
 STUDY = studies()["passages"]
 TEXT = STUDY["text"]
@@ -31,7 +32,34 @@ def ledger(measured: Mapping[str, Mapping], reason: str = "not measured") -> pd.
         fixed = {key: rule[key] for key in ("table", "keys", "row", "column", "definition", "tolerance")}
         absent["*"] = ("not run", reason)
         parts.append(compare(STUDY["paper"], rows=rows, measured=measured.get(name, {}), absent=absent, **fixed))
-    return pd.concat(parts, ignore_index=True)[COLUMNS]
+    shown = published("scitext2eq_table2").rename(columns={"used": "value"}).query("value != ''")
+    return pd.concat([*parts, settings("scitext2eq_table2", shown), of_rubric()], ignore_index=True)[COLUMNS]
+
+
+def rubric() -> pd.DataFrame:
+    """Table 9 beside the released judge's sentences, as counts; neither text is kept.
+
+    Index: rubric and score. Columns: words (of the printed sentence), kept (of these, in the released sentence in the
+    same order: their longest common subsequence, without capitals and punctuation), released_words.
+    """
+    return pd.read_csv(FOLDER / "passages" / "released_rubric.csv", dtype={"score": str}).set_index(["rubric", "score"])
+
+
+def of_rubric() -> pd.DataFrame:
+    """The ledger of Table 9: a sentence is as released if all its words stand there in this order."""
+    measured = {
+        key: {
+            "value": f"{row.kept} of {row.words} words",
+            "low": np.nan,
+            "high": np.nan,
+            "verdict": "reproduced" if row.kept == row.words else "differs",
+            "reason": f"of {row.released_words} released; imxiaoxiaohh/master_thesis_project at 9af575a: "
+            "Evaluation/config.py",
+        }
+        for key, row in rubric().iterrows()
+    }
+    rows = published("scitext2eq_table9").rename(columns={"meaning_in_own_words": "value"})
+    return compare_table("scitext2eq_table9", measured, rows=rows)
 
 
 def cells(part: str, values: pd.DataFrame | pd.Series) -> dict[tuple, dict]:

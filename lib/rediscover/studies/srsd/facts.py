@@ -10,6 +10,7 @@ from ...problems import problem
 from ...report import trials
 from ...report.facts import Interval, one, table
 from ...report.papers import published
+from ...system import derived
 from .analysis import from_skeleton
 
 
@@ -17,7 +18,6 @@ def facts() -> dict[str, Any]:
     """Name -> value, or value and form."""
     sizes = table("srsd_scores").groupby("subset")["problem"].nunique()
     gain = table("srsd_yardstick")["gain"]
-    fsrd = one(table("srsd_ledger"), table="Table S16", row="gplearn", column="FSRD")
     noise = one(table("srsd_table_s15"), method="power_law")
     printed = one(table("srsd_tables_s13_s14"), equation_id="I.14.3", method="ST")
     return {
@@ -29,8 +29,9 @@ def facts() -> dict[str, Any]:
         "example": _example(),
         "constant": _constant(),
         "blind": _blind(),
-        "fsrd.measured": (float(fsrd["measured"]), ".1f"),
-        "fsrd.published": (float(fsrd["published"]), ".1f"),
+        "fsrd.measured": (100 * one(table("srsd_original_ranges"), method="gplearn")["original"], ".1f"),
+        "fsrd.published": (float(one(published("srsd_table_s16"), method="gplearn", dataset="FSRD")["value"]), ".1f"),
+        "srbench": derived.read("srsd", "srbench").groupby("group")["problems"].max().to_dict(),
         "yardstick.gains": (gain > 0).sum(),
         "yardstick.comparisons": len(gain),
         "solved": {subset: _solved(subset) for subset in ("easy", "medium", "hard")},
