@@ -25,11 +25,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import yaml
 
+from ..numerics.differences import even_step
 from ..system.looks import Looks
 
 if TYPE_CHECKING:
     from ..expressions import Expression
 
+LEAST_TIMES = 12  # of a trajectory: with fewer, blocks for training and validation have too few rows for differences
 STUDIES = tuple(sorted(info.name for info in pkgutil.iter_modules(__path__) if not info.ispkg))
 
 
@@ -172,6 +174,9 @@ class Problem(Looks):
         """The split that generic methods fit; beside 'train' they are given the validation rows, if there are any."""
         return "train"
 
+    def check(self, seed: int = 0) -> None:
+        """Refuse data that nothing can be fitted to, with a ValueError of one sentence; by default nothing is refused."""
+
     def tasks(self, seed: int = 0) -> list[Task]:
         """The problem as regression tables, one per output."""
         splits = self.data(seed)
@@ -224,6 +229,24 @@ class Trajectories(Evolving):
         """Times, shape (n,), states with their noise and exact rates, shape (n, n_states)."""
         raise NotImplementedError
 
+    def check(self, seed: int = 0) -> None:
+        """Refuse a record that no right-hand side can be fitted to.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than `LEAST_TIMES` times, times that do not increase, or a number that is not finite.
+        """
+        t, states, _ = self.trajectory(seed)
+        if len(t) < LEAST_TIMES:
+            raise ValueError(f"{self.id}: {len(t)} times are too few; give at least {LEAST_TIMES}")
+        if not np.isfinite(t).all():
+            raise ValueError(f"{self.id}: a time is missing or infinite; leave out its row")
+        if not np.isfinite(states).all():
+            raise ValueError(f"{self.id}: a state is missing or infinite; leave out its row")
+        if not (np.diff(t) > 0).all():
+            raise ValueError(f"{self.id}: the times do not increase; sort the rows by time and keep one of each time")
+
 
 class InitialValueProblem(Trajectories):
     """A system that is shown along one whole trajectory from a known initial state, none of it held back.
@@ -266,6 +289,20 @@ class Field(Evolving):
     def samples(self, seed: int = 0) -> tuple[Mapping[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray]:
         """Axes of space by name, times, states with their noise and their rates on the grid."""
         raise NotImplementedError
+
+    def check(self, seed: int = 0) -> None:
+        """Refuse a grid that is not even: derivatives in space, and weak forms, rest on its steps.
+
+        Raises
+        ------
+        ValueError
+            If the points of an axis or the times are not evenly spaced.
+        """
+        axes, t, *_ = self.samples(seed)
+        named = {f"points of {name}": points for name, points in axes.items()} | {"times": t}
+        for what, points in named.items():
+            if len(points) > 1 and even_step(points) is None:
+                raise ValueError(f"{self.id}: the {what} are not evenly spaced; interpolate to an even grid first")
 
 
 class Transitions(Problem):
