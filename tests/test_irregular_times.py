@@ -4,8 +4,9 @@ import dataclasses
 
 from rediscover.expressions import parse
 from rediscover.methods import method, registry
+from rediscover.numerics.arrays import LEAST_TIMES
 from rediscover.numerics.differences import even_step, rates
-from rediscover.problems import LEAST_TIMES, InitialValueProblem, Split, problem
+from rediscover.problems import InitialValueProblem, Split, problem
 from rediscover.search.multiple_shooting import refine
 
 import numpy as np
