@@ -118,3 +118,25 @@ def check_grid(axes: Mapping[str, np.ndarray], t: np.ndarray, what: str) -> None
     for name, points in named.items():
         if len(points) > 1 and even_step(points) is None:
             raise ValueError(f"{what}: the {name} are not evenly spaced; interpolate to an even grid first")
+
+
+def time_splits(n: int, split: str = "published") -> dict[str, slice]:
+    """Blocks of a record of n times: the published ones, or 60 / 20 / 20 % without overlap.
+
+    Examples
+    --------
+    >>> time_splits(150)["validation"], time_splits(150, "corrected")["validation"]
+    (slice(72, 96, None), slice(90, 120, None))
+    """
+    if split not in ("published", "corrected"):
+        raise ValueError(f"split must be 'published' or 'corrected', got {split!r}")
+    kept, test = int(0.8 * n), int(0.2 * n)
+    cut = int(0.2 * kept) if split == "published" else test
+    # As published, the validation block is cut from the end of the training block, not from behind it.
+    end = kept - cut if split == "published" else kept
+    return {
+        "train": slice(0, kept - cut),
+        "validation": slice(end - cut, end),
+        "refit": slice(0, kept),
+        "test": slice(n - test, n),
+    }

@@ -17,6 +17,7 @@ import sys
 import types
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import yaml
 
-from ..numerics.arrays import check_grid, check_times, checked_table
+from ..numerics.arrays import check_grid, check_times, checked_table, time_splits
 from ..system.looks import Looks
 
 if TYPE_CHECKING:
@@ -84,12 +85,6 @@ class Task:
     ValueError
         If shapes do not go together, a number is complex or no number, or an input has a name that no expression
         can hold.
-
-    Examples
-    --------
-    >>> Task(("speed [m/s]",), "y", np.ones((2, 1)), np.ones(2))  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: y: no expression can hold the input 'speed [m/s]'; give each a name of its own, ...
     """
 
     inputs: tuple[str, ...]
@@ -252,11 +247,8 @@ class Trajectories(Evolving):
 
     def check(self, seed: int = 0) -> None:
         """Refuse a record that no right-hand side can be fitted to, as `check_times` does."""
-        try:
-            t, states, _ = self.trajectory(seed)
-        except NotImplementedError:  # known by its tables alone
-            return
-        check_times(t, states, self.id)
+        with suppress(NotImplementedError):  # known by its tables alone
+            check_times(*self.trajectory(seed)[:2], self.id)
 
 
 class InitialValueProblem(Trajectories):
@@ -303,11 +295,8 @@ class Field(Evolving):
 
     def check(self, seed: int = 0) -> None:
         """Refuse a grid that is not even, as `check_grid` does."""
-        try:
-            axes, t, *_ = self.samples(seed)
-        except NotImplementedError:
-            return
-        check_grid(axes, t, self.id)
+        with suppress(NotImplementedError):
+            check_grid(*self.samples(seed)[:2], self.id)
 
 
 class Transitions(Problem):
@@ -330,28 +319,6 @@ class Passage(Problem):
     """A formula described by text: ``{"latex": ...}``."""
 
     kind = "passage"
-
-
-def time_splits(n: int, split: str = "published") -> dict[str, slice]:
-    """Blocks of a record of n times: the published ones, or 60 / 20 / 20 % without overlap.
-
-    Examples
-    --------
-    >>> time_splits(150)["validation"], time_splits(150, "corrected")["validation"]
-    (slice(72, 96, None), slice(90, 120, None))
-    """
-    if split not in ("published", "corrected"):
-        raise ValueError(f"split must be 'published' or 'corrected', got {split!r}")
-    kept, test = int(0.8 * n), int(0.2 * n)
-    cut = int(0.2 * kept) if split == "published" else test
-    # As published, the validation block is cut from the end of the training block, not from behind it.
-    end = kept - cut if split == "published" else kept
-    return {
-        "train": slice(0, kept - cut),
-        "validation": slice(end - cut, end),
-        "refit": slice(0, kept),
-        "test": slice(n - test, n),
-    }
 
 
 def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
