@@ -1,9 +1,11 @@
 """Text to tree and tree to text, without executing anything."""
 
 import difflib
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from .trees import ARITY, COMPARISONS, CONNECTIVES, NAMED, ExpressionError, build, fold, is_boolean, replace_leaves
@@ -326,3 +328,21 @@ def _written(label: Any, children: list[tuple[str, int]]) -> tuple[str, int]:
 
 def _bracketed(text: str, binds: int, power: int) -> str:
     return text if binds > power else f"({text})"
+
+
+@functools.lru_cache(maxsize=1024)
+def unreadable(names: tuple[str, ...]) -> str | None:
+    """The first name that no expression in these variables can hold, or that is there twice; None if all are fine.
+
+    Examples
+    --------
+    >>> unreadable(("E", "pi", "lambda")), unreadable(("x", "a 1")), unreadable(("log",)), unreadable(("x", "x"))
+    (None, 'a 1', 'log', 'x')
+    """
+    for i, name in enumerate(names):
+        leaf = None
+        with suppress(ValueError, TypeError):
+            leaf = Parser(name, names, False).tree()
+        if leaf != (name,) or name in FUNCTIONS or name in ("True", "False") or name in names[:i]:
+            return name
+    return None

@@ -128,10 +128,13 @@ class Method:
         ------
         Unsupported
             If the problem's kind is not in ``accepts``.
+        ValueError
+            If its data cannot be fitted (`rediscover.problems.Problem.check`).
         """
         problem = problem_of(problem)
         if not isinstance(problem, self.accepts):
             raise Unsupported(f"{self.name} does not treat problems of the kind {problem.kind}")
+        problem.check(seed)
         return self.answer(problem, budget_of(budget), seed)
 
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:

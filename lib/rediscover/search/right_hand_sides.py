@@ -327,7 +327,7 @@ def steady(record: Record, pools: list[list[Model]]) -> list[list[Model]]:
             break
         bits, chosen = heapq.heappop(waiting)
         models = [pool[k] for pool, k in zip(pools, chosen, strict=True)]
-        system = {name: parse(model.text) for name, model in zip(record.names, models, strict=True)}
+        system = {name: parse(model.text, record.names) for name, model in zip(record.names, models, strict=True)}
         far = (np.abs(simulate(system, start, record.t) - first) for start in starts)
         if all((away <= GROWN * span).all() for away in far):
             return [[pool[k], *pool[:k], *pool[k + 1 :]] for pool, k in zip(pools, chosen, strict=True)]

@@ -197,7 +197,7 @@ class SkeletonVerifier:
         """Skeletons with constants that were found elsewhere."""
         texts = tuple(solution.values())
         if texts not in self.known:
-            self.known[texts] = self.r2({state: parse(text) for state, text in solution.items()})
+            self.known[texts] = self.r2({state: parse(text, list(solution)) for state, text in solution.items()})
         return Verified(skeletons, solution, self.known[texts], sum(map(operations, skeletons.values())))
 
     def r2(self, equations: Mapping[str, Expression]) -> float:
