@@ -393,6 +393,6 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("ledger", _ledger, "published numbers beside ours")
     sub.add_argument("--paper", help="such as srsd")
     sub.add_argument("--method", help="as the paper calls it")
-    sub.add_argument("--verdict", help="reproduced, differs, 'not comparable' or 'not run'")
+    sub.add_argument("--verdict", help="reproduced, differs, undecided, 'not comparable' or 'not run'")
     sub.add_argument("--kind", help="of evidence: rerun, reimplementation, recorded, recomputed, arithmetic or count")
     return parser

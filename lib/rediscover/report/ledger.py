@@ -1,8 +1,9 @@
 """Every published number beside ours, with a verdict.
 
-Verdicts on numbers: ``reproduced`` (the same by the rule of the cell, same definition), ``differs``, ``undecided`` (tested,
-but chance leaves it open), ``not comparable`` (the published definition or data cannot be recovered), ``not run`` (the
-method or model is unavailable here). Verdicts on claims: ``holds``, ``fails``, ``mixed``, ``not shown``, ``untestable here``.
+Verdicts on numbers: ``reproduced`` (the same by the rule of the cell, same definition), ``differs``, ``undecided``
+(tested, but chance leaves it open), ``not comparable`` (the published definition or data cannot be recovered), ``not
+run`` (the method or model is unavailable here).
+Verdicts on claims: ``holds``, ``fails``, ``mixed``, ``not shown``, ``untestable here``.
 """
 
 import importlib
@@ -47,8 +48,8 @@ def compare(
     rows : DataFrame
         The published table, tidy, with a column ``value`` and the index of `published`.
     measured : key values -> dict(value, and optionally low, high, reason, parameters, rule, definition, kind, verdict)
-        `parameters` is what the rule takes (rules.yaml); `low` and `high` follow from it where they rest on seeds. A cell
-        with a `verdict` is not judged.
+        `parameters` is what the rule takes (rules.yaml); `low` and `high` follow from it where they rest on seeds. A
+        cell with a `verdict` is not judged.
     keys : columns of `rows` that make the key of `measured`.
     row, column : format strings over the columns of `rows`, for the ledger's two coordinates.
     absent : value of the first key -> (verdict, reason), for what was not measured; ``"*"`` for the rest.
@@ -91,8 +92,8 @@ def judged(entries: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     entries : DataFrame
-        Columns of `schema.LEDGER`; one that is missing is empty, `parameters` are mappings or JSON. A row with a verdict
-        keeps it.
+        Columns of `schema.LEDGER`; one that is missing is empty, `parameters` are mappings or JSON. A row with a
+        verdict keeps it.
 
     Returns
     -------
@@ -100,7 +101,7 @@ def judged(entries: pd.DataFrame) -> pd.DataFrame:
     """
     frame = entries.reindex(columns=COLUMNS)
     texts = [name for name, (kind, _) in LEDGER.items() if kind is str and name != "parameters"]
-    frame[texts] = frame[texts].fillna("")
+    frame[texts] = frame[texts].astype(object).fillna("")
     rows, printed = frame.to_dict("records"), neighbours(frame)
     for entry, others in zip(rows, printed, strict=True):
         parameters = _parameters(entry["parameters"])
@@ -118,14 +119,14 @@ def judged(entries: pd.DataFrame) -> pd.DataFrame:
 
 
 def _parameters(given: Any) -> dict[str, Any]:
-    """What the rule of a row takes, from a mapping, JSON or nothing, as the row states it: with ten digits."""
+    """What the rule of a row takes, from a mapping, JSON or nothing, as the row states it: with twelve digits."""
     return (
         _stable(given) if isinstance(given, Mapping) else json.loads(given) if isinstance(given, str) and given else {}
     )
 
 
 def _stable(value: Any) -> Any:
-    """A value for JSON, its numbers with ten significant digits."""
+    """A value for JSON, its numbers with twelve significant digits."""
     if isinstance(value, Mapping):
         return {name: _stable(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -134,7 +135,7 @@ def _stable(value: Any) -> Any:
         return bool(value)
     if isinstance(value, numbers.Integral):
         return int(value)
-    return float(f"{value:.10g}") if isinstance(value, numbers.Real) else value
+    return float(f"{value:.12g}") if isinstance(value, numbers.Real) else value
 
 
 def neighbours(entries: pd.DataFrame) -> list[list[str]]:

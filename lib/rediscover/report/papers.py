@@ -104,8 +104,8 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: label, method, papers, status, ours, reason, kind (of evidence), chance (whether
-        one seed of it differs from another), chosen (whether its configuration was, before or after outcomes were seen).
+        Columns: label, method, papers, status, ours, reason, kind (of evidence), chance (whether one seed of it differs
+        from another), chosen (before or after outcomes were seen: its configuration).
     """
     known, rows = registry(), []
     for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):

@@ -70,7 +70,7 @@ def by_seed(score: str, values: ArrayLike, n: int, factor: float = 1) -> dict[st
     {'values': [50.0, 25.0], 'scale': 'logit', 'bounds': [0, 100], 'n': 4}
     """
     scale, *ends = scores()[score]
-    found = [factor * float(value) for value in np.asarray(values, float)]
+    found = [float(f"{factor * value:.10g}") for value in np.asarray(values, float)]
     bounds = [None if end is None else factor * end for end in ends]
     return {"values": [v if math.isfinite(v) else None for v in found], "scale": scale, "bounds": bounds, "n": int(n)}
 
@@ -80,9 +80,9 @@ def next_run(values: ArrayLike, scale: str = "plain", bounds: Sequence = (None, 
 
     Student's prediction interval :math:`\bar x \pm t_{0.975, k-1} s \sqrt{1 + 1/k}` of k runs, on the scale of the
     score and transformed back. On the scale ``log``, x is the logarithm, unless a value is 0: then the scale is plain.
-    On ``logit``, :math:`x = \log(p / (1 - p))` of the place p between the bounds a and b, :math:`p = (v - a) / (b - a)`,
-    which is kept half a problem from either, :math:`1/(2n) \le p \le 1 - 1/(2n)`; an end there stands for the bound. Of
-    one run there is no interval: all three are its value.
+    On ``logit``, :math:`x = \log(p / (1 - p))` of the place p between the bounds a, b, :math:`p = (v - a) / (b - a)`,
+    kept half a problem from either, :math:`1/(2n) \le p \le 1 - 1/(2n)`; an end there stands for the bound. Of one run
+    there is no interval: all three are its value.
 
     Parameters
     ----------
@@ -114,12 +114,13 @@ def next_run(values: ArrayLike, scale: str = "plain", bounds: Sequence = (None, 
     if k == 1:
         return {"value": mean, "low": mean, "high": mean}
     edge, width = 1 / (2 * n), most - least
+    back: Callable = np.asarray
     if scale == "log" and (values > 0).all():
         places, back = np.log(values), np.exp
     elif scale == "logit":
         places, back = logit(np.clip((values - least) / width, edge, 1 - edge)), expit
     else:
-        places, back = values, np.asarray
+        places = values
     reach = stats.t.ppf(0.975, k - 1) * places.std(ddof=1) * math.sqrt(1 + 1 / k)
     with np.errstate(over="ignore"):
         low, high = (float(back(places.mean() + side * reach)) for side in (-1, 1))
@@ -164,14 +165,19 @@ def _verdict(same: bool) -> str:
 
 
 def digits(printed: str, cell: Mapping) -> str:
-    """``reproduced`` if the printed digit meets the cell's interval; ``number`` is the print without its words.
+    """``reproduced`` if the printed digit meets the cell's interval.
+
+    Of the parameters, ``number`` is the print without its words, and ``value`` ours where the ledger's ten digits are
+    too few.
 
     Examples
     --------
     >>> digits("0.5", {"low": 0.44, "high": 0.46})
     'reproduced'
     """
-    return _verdict(meets(cell.get("parameters", {}).get("number", printed), cell["low"], cell["high"]))
+    parameters = cell.get("parameters", {})
+    low, high = (parameters.get("value", cell[end]) for end in ("low", "high"))
+    return _verdict(meets(parameters.get("number", printed), low, high))
 
 
 def seeds(printed: str, cell: Mapping) -> str:
@@ -209,7 +215,7 @@ def ends(printed: str, cell: Mapping) -> str:
 
 
 def bound(printed: str, cell: Mapping) -> str:
-    """``reproduced`` if ours, or the value that the cell brings for it, is at most the printed bound.
+    """``reproduced`` if ours, or the value that the cell brings for it, is below the printed bound.
 
     Examples
     --------
@@ -217,7 +223,7 @@ def bound(printed: str, cell: Mapping) -> str:
     'reproduced'
     """
     parameters = cell["parameters"]
-    return _verdict(parameters.get("value", cell["value"]) <= parameters["bound"])
+    return _verdict(parameters.get("value", cell["value"]) < parameters["bound"])
 
 
 def drawn(printed: str, cell: Mapping) -> str:
@@ -236,8 +242,8 @@ def cells(printed: str, cell: Mapping) -> str:
 
     A printed pair is reproduced if the power of ten lies in `next_run` of the seeds' powers, and the complexity in that
     of their complexities, by logarithms. A check mark or a failure, printed or found, is the same as itself only: then
-    the seeds agree with the print (reproduced), none does (differs), or some do (undecided). Two failures are no number:
-    not comparable.
+    the seeds agree with the print (reproduced), none does (differs), or some do (undecided). Two failures are no
+    number: not comparable.
 
     Examples
     --------
@@ -298,8 +304,8 @@ def interval(parameters: Mapping) -> dict[str, float]:
 def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = ()) -> Outcome:
     """The verdict of a rule on a cell.
 
-    What rests on chance is undecided with one seed, whichever way its digit falls, and where its interval is too wide to
-    fail: it also holds at least half of the values that are printed for other methods in the same place (of two or
+    What rests on chance is undecided with one seed, whichever way its digit falls, and where its interval is too wide
+    to fail: it also holds at least half of the values that are printed for other methods in the same place (of two or
     more), or reaches over more than half of the score's bounds. All else is decided by the test.
 
     Parameters

@@ -1,8 +1,8 @@
 """Trials: what becomes of cells of the ledger when their runs are made again with other parameters.
 
-Rules: trials.yaml in the folder of a study; results: trials.csv beside it, a row for each cell, with its value for each
-seed. A trial that only adds seeds to the setting of the tables, or moves to the paper's own, decides the cell; of another
-one the outcome stands in the reason.
+Rules: trials.yaml in the folder of a study; results: trials.csv beside it, a row for each cell, with its value for
+each seed. A trial that only adds seeds to the setting of the tables, or moves to the paper's own, decides the cell; of
+another one the outcome stands in the reason.
 """
 
 import importlib

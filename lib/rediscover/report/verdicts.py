@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from ..runs import records
 from ..runs.schema import KINDS, PRINTED_IN, WHOLE_LEDGER, check
@@ -237,9 +236,9 @@ def swaps(whole: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: paper, table; of tables in which a reproduced cell has others beside it. Columns: reproduced (cells), others
-        (values of other methods in the same places), swaps (those of them that pass), share (of others, from 0 to 1) and
-        excluding (reproduced cells that have others beside them and would not have been reproduced by any).
+        Index: paper, table; of tables in which a reproduced cell has others beside it. Columns: reproduced (cells),
+        others (values of other methods in the same places), swaps (those of them that pass), share (of others, 0 to 1)
+        and excluding (reproduced cells with others beside them, none of which would have passed).
     """
     back = whole[whole["verdict"] == "reproduced"]
     others, passing = (pd.to_numeric(back[name]).fillna(0) for name in ("others", "others_passing"))

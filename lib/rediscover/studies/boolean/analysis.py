@@ -64,7 +64,7 @@ def cells(table: str, scored: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: split, metric. Columns: parameters (`report.rules.by_seed`), value, low, high (of `report.rules.next_run`);
+        Index: split, metric. Columns: parameters (`report.rules.by_seed`), value, low, high (`report.rules.next_run`);
         seeds_low, seeds_high (range over seeds); without_low, without_high (over the network without a result too; in
         Table 3).
     """

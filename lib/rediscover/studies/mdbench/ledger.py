@@ -1,6 +1,7 @@
 """Every published number of MDBench with a verdict; how it is compared is in study.yaml."""
 
 import re
+from typing import Any
 
 import pandas as pd
 
@@ -22,7 +23,7 @@ def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
     chance, measured = catalogue("mdbench").set_index("label")["chance"].to_dict(), {}
     for cell, text in zip(cells.itertuples(), texts(cells, "_rediscover"), strict=True):
         failed = cell.status_printed == "failed"
-        entry = {"value": text, "rule": "cell_seeds" if chance[cell.method] else "cell"}
+        entry: dict[str, Any] = {"value": text, "rule": "cell_seeds" if chance[cell.method] else "cell"}
         entry |= {"parameters": {"values": [text]}, "reason": (FAILED if cell.equal else ANSWERED) if failed else ""}
         if cell.not_run:
             entry |= REFUSED

@@ -1,4 +1,4 @@
-"""Trials of MDBench: cells of its tables, run again with what may be the cause. Rules: trials.yaml; results: trials.csv."""
+"""Trials of MDBench: cells of its tables, run again with what may be the cause. By trials.yaml; results: trials.csv."""
 
 import json
 

@@ -96,8 +96,8 @@ def number(printed: str, value, rule: Mapping) -> dict:
         return {"value": value, "parameters": {"bound": float(first)}}
     if kind == "range":
         low, high = np.min(np.asarray(value)), np.max(np.asarray(value))
-        some = [_slack(slack, end) for end in (low, high)]
-        places = [[first, low - some[0], low + some[0]], [rest[0], high - some[1], high + some[1]]]
+        reach = [(end - _slack(slack, end), end + _slack(slack, end)) for end in (low, high)]
+        places = [[text, *ends] for text, ends in zip([first, rest[0]], reach, strict=True)]
         return {"value": f"{low:.2f} to {high:.2f}", "low": low, "high": high, "parameters": {"ends": places}}
     some = _slack(slack, value) if kind == "equal" else 0
     low, value, high = value.quantile([0.25, 0.5, 0.75]) if kind == "middle" else (value - some, value, value + some)

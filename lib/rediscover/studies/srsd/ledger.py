@@ -82,7 +82,7 @@ def contradicted():
 
 
 def _rates(scored, original_scored, wrong):
-    """Solution rates in percent on laws that ran on both ranges, by published label and data set; `contradicted` ones."""
+    """Solution rates in percent on laws that ran on both ranges, by label and data set; `wrong` from `contradicted`."""
     measured = {}
     for label, name in labels("srsd")["method"].items():
         rates = [
@@ -114,7 +114,8 @@ def of_ranges() -> pd.DataFrame:
                 measured[name, symbol, ranges] = _range(drawn[symbol], text, OTHERWISE.get(why, REJECTED))
             else:
                 value = facts("srsd")["constants"][law.entry["constants"][symbol]["is"]]
-                measured[name, symbol, ranges] = {"value": value, "low": value, "high": value, "rule": "digits"}
+                entry = {"value": value, "low": value, "high": value, "parameters": {"value": value}}
+                measured[name, symbol, ranges] = entry | {"rule": "digits"}
     return compare_table("srsd_tables_s1_s11", measured)
 
 
