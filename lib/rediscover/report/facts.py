@@ -162,7 +162,7 @@ def _evidence(ledger, swaps):
     """Verdicts by kind of evidence, and what is known of the rules behind the reproduced cells that were not typed."""
     back = ledger[(ledger["verdict"] == "reproduced") & (ledger["kind"] != "transcribed")]
     ran = back["kind"].isin(("rerun", "reimplementation"))
-    undiscerning = swaps.loc[swaps["share"] == 1, ["paper", "table"]].agg(" ".join, axis=1)
+    undiscerning = [f"{row.paper} {row.table}" for row in swaps[swaps["share"] == 1].itertuples()]
     tells = (back["others"] > 0) & (back["others_passing"] == 0)
     counts = ledger.groupby("verdict")["kind"].value_counts()
     return {

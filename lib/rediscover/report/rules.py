@@ -335,7 +335,9 @@ def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = ()) ->
     found, chance = test(printed, cell), about.get("chance", "")
     passing = sum(test(other, cell) == SAME for other in others)
     values = cell.get("parameters", {}).get("values", []) if chance == "seeds" else []
-    if chance == "seeds" and len(values) < 2 and found != NEITHER:
+    if found == NEITHER:
+        return Outcome(found, "", passing)
+    if chance == "seeds" and len(values) < 2:
         equals = "equals" if found == SAME else "does not equal"
         return Outcome(OPEN, f"one seed; {equals} the printed digit" if values else "no value", passing)
     said = spread(cell["parameters"]) if values else ""
