@@ -16,7 +16,7 @@ from rediscover.system.studies import studies
 import pandas as pd
 import pytest
 
-UNTESTED = re.compile(r"^$|budgets? and \w+ differ$|not tested$|one seed")
+UNTESTED = re.compile(r"^$|budgets? and \w+ differ$|not tested$|the printed digit$")
 # Studies whose trials are their notebook with other parameters.
 TRIED = [study for study in studies() if retrials.results(study).exists() and not retrials._has_own(study)]
 TABLES = ("mdbench_table3", "mdbench_table_a5", "mdbench_table_a6")

@@ -104,7 +104,7 @@ def next_run(values: ArrayLike, scale: str = "plain", bounds: Sequence = (None, 
     >>> {key: round(value, 2) for key, value in next_run([1.0, 2.0, 3.0]).items()}  # t = 4.30, s = 1, root of 4/3
     {'value': 2.0, 'low': -2.97, 'high': 6.97}
     >>> [float(f"{end:.3g}") for end in next_run([1.0, 10.0, 100.0], "log").values()]  # 10**(1 - 4.97), 10**(1 + 4.97)
-    [37.0, 0.000108, 929000.0]
+    [37.0, 0.000108, 930000.0]
     >>> next_run([0.0, 0.0], "logit", (0, 1), n=10)  # none of ten, and what rounds to it
     {'value': 0.0, 'low': 0.0, 'high': 0.05}
     """

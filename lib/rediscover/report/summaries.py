@@ -243,7 +243,7 @@ def of_runs(values: pd.Series, seeds: pd.Series, what: str, *, score: str, facto
     means, counts = finite.groupby(seeds).mean(), finite.groupby(seeds).count()
     nothing = math.inf if len(known) else math.nan
     return {
-        "value": factor * means.mean() if means.notna().any() else nothing,
+        "value": float(factor * means.mean()) if means.notna().any() else nothing,
         "reason": f"mean over {finite.count()} of {len(known)} {what}",
         "parameters": by_seed(score, means, counts.max() if len(counts) else 0, factor),
     }

@@ -10,6 +10,7 @@ from ...problems.pdes import settings
 from ...report.comparisons import exact, labels
 from ...report.ledger import combine, compare_table
 from ...report.papers import catalogue, published
+from ...report.rules import meets
 from .analysis import label, printed_cells, texts
 
 COARSE = {"verdict": "not comparable", "reason": "with a small library or on a coarser grid in this profile"}
@@ -82,7 +83,13 @@ def of_systems() -> pd.DataFrame:
         places = [[text, *bounds] for text, bounds in zip(numbers, reach, strict=True)]
         domain = "; ".join(f"{axis} in [{low:.5g}, {high:.5g}]" for axis, (low, high) in ends.items())
         cells[name, "spatial_resolution"] = {"value": sizes, "rule": "text"}
-        cells[name, "spatial_domain"] = {"value": domain, "rule": "axes", "parameters": {"ends": places}}
+        reason = "" if all(meets(*place) for place in places) else "by more than rounding"
+        cells[name, "spatial_domain"] = {
+            "value": domain,
+            "rule": "axes",
+            "parameters": {"ends": places},
+            "reason": reason,
+        }
     states = published("mdbench_table_a4").rename(columns={"dimension": "value"})
     dimensions = exact({(label(id),): len(problem(id).outputs) for id in problems("odes")})
     return combine(
