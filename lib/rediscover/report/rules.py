@@ -105,8 +105,8 @@ def next_run(values: ArrayLike, scale: str = "plain", bounds: Sequence = (None, 
     {'value': 2.0, 'low': -2.97, 'high': 6.97}
     >>> [float(f"{end:.3g}") for end in next_run([1.0, 10.0, 100.0], "log").values()]  # 10**(1 - 4.97), 10**(1 + 4.97)
     [37.0, 0.000108, 930000.0]
-    >>> next_run([0.0, 0.0], "logit", (0, 1), n=10)  # none of ten, and what rounds to it
-    {'value': 0.0, 'low': 0.0, 'high': 0.05}
+    >>> [round(end, 3) for end in next_run([0.0, 0.0], "logit", (0.0, 1.0), n=10).values()]  # none, to half of one
+    [0.0, 0.0, 0.05]
     """
     values = np.asarray(values, float)
     least, most = (edge if end is None else end for end, edge in zip(bounds, (-math.inf, math.inf), strict=True))
