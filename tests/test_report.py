@@ -204,7 +204,7 @@ def test_the_ledger_keeps_every_published_row():
         column="{metric}",
         absent={"OpenEvolve": ("not run", "needs a language model")},
         definition="as released",
-        tolerance="interval",
+        rule="digits",
     )
     assert len(book) == len(rows) == 16
     assert book["verdict"].value_counts().to_dict() == {"not run": 15, "reproduced": 1}

@@ -307,6 +307,14 @@ def test_two_failures_are_no_number():
     assert entry.reason == "failed in the paper and here: no number to compare"
 
 
+def test_one_seed_of_a_method_with_chance_decides_no_cell_and_a_failure_is_no_answer():
+    rows = [{"problem": "odes/4", "method": "esindy"}, {"problem": "odes/4", "method": "sindy"}]
+    cells = analysis.compare_cells(scored(rows), ["mdbench_table_a5"])
+    entries = ledger.of_cells(cells, ["mdbench_table_a5"]).query("row == 'I4-D1'").set_index("column")
+    assert entries.loc[["ESINDy", "SINDy"], "rule"].tolist() == ["cell_seeds", "cell"]
+    assert entries.loc[["ESINDy", "SINDy"], "verdict"].tolist() == ["undecided", "reproduced"]
+
+
 def test_a_system_that_the_method_refuses_was_not_run():
     row = {"problem": "pdes/rd", "method": "udsr_released", "status": "unsupported", "nmse_power": np.nan}
     cells = analysis.compare_cells(scored([row]), ["mdbench_table3"])

@@ -4,6 +4,7 @@ from rediscover.problems import passages
 from rediscover.report import claims as claim_table
 from rediscover.report import papers, published
 from rediscover.report.ledger import Judged
+from rediscover.report.rules import judge
 from rediscover.report.statistics import agreement
 from rediscover.studies.passages import analysis, claims, ledger
 from rediscover.studies.passages import scores as scores
@@ -142,7 +143,8 @@ def test_a_deviation_is_a_cell_beside_its_mean():
     ],
 )
 def test_a_number_of_the_text_beside_ours(printed, value, rule, verdict):
-    assert ledger.number(printed, value, rule)["verdict"] == verdict
+    test = {"below": "bound", "range": "both_ends", "group": "order"}.get(rule.get("compare"), "digits")
+    assert judge(test, printed, ledger.number(printed, value, rule)).verdict == verdict
 
 
 def test_a_range_is_shown_by_its_ends():

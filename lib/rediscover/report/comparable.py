@@ -1,11 +1,11 @@
 """Printed cells that no number of ours can reproduce, whatever it is: shares that no count gives, and rows of methods
 that are not here.
 
-`limited` is asked for every published table (by `ledger.compare_table`), so that one rule holds for all methods.
+`excluded` and `unlike` are asked for every published table (by `ledger`), so that one rule holds for all methods.
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -114,37 +114,25 @@ def repeats(paper: str) -> dict[str, str]:
     return _stated(paper, "repeats")
 
 
-def limited(ledger: pd.DataFrame, rows: pd.DataFrame, about: pd.Series) -> pd.DataFrame:
-    """A ledger in which no cell is reproduced that cannot be.
+def excluded(rows: pd.DataFrame, about: pd.Series, measured: Iterable[str]) -> dict[str, str]:
+    """Cells of a published table that nothing can be compared with: source -> the reason.
 
-    - A share that no count gives is *not comparable*, of whatever method.
-    - A label that repeats another is *not comparable* where a run would decide it.
-    - A method unlike the published one keeps *differs* and is otherwise *undecided*, where a run decides.
+    - A share that no count gives, of whatever method.
+    - A label that repeats another, where a run would decide the cell.
 
     Parameters
     ----------
-    ledger : as `ledger.compare` returns it
-    rows : the published table of which it is, in the same order
+    rows : the published table
     about : of the table, as in `papers.tables`
-
-    Returns
-    -------
-    DataFrame
-        The same rows and columns.
+    measured : sources of the cells with a number of ours
     """
-    paper, ledger = about["paper"].lower(), ledger.copy()
     subject = next((column for column in ("method", "model") if column in rows), None)
-    labels = rows[subject].to_numpy() if subject else np.full(len(rows), "")
-    run = of_runs(rows, about["kind"]).to_numpy() & ledger["verdict"].isin(("reproduced", "differs")).to_numpy()
-    for label, reason in unlike(paper).items():
-        cells = run & (labels == label)
-        ledger.loc[cells & (ledger["verdict"] == "reproduced"), "verdict"] = "undecided"
-        ledger.loc[cells, "reason"] = reason + "; " + ledger.loc[cells, "reason"]
-    for label, reason in repeats(paper).items():
-        _exclude(ledger, run & (labels == label), reason)
-    for source, reason in unattainable(rows, about["shares"]).items():
-        _exclude(ledger, (ledger["source"] == source).to_numpy(), reason)
-    return ledger
+    found: dict[str, str] = {}
+    if subject:
+        same = repeats(about["paper"].lower())
+        run = rows.loc[of_runs(rows, about["kind"]).to_numpy() & rows.index.isin(list(measured)), subject]
+        found = {str(source): same[label] for source, label in run.items() if label in same}
+    return found | unattainable(rows, about["shares"])
 
 
 def of_runs(rows: pd.DataFrame, kind: str | list | Mapping | None) -> pd.Series:
@@ -154,9 +142,3 @@ def of_runs(rows: pd.DataFrame, kind: str | list | Mapping | None) -> pd.Series:
         kinds = rows[column].map(stated).fillna(stated.get("rest", RUNS[0]))
         return kinds.isin(RUNS)
     return pd.Series(kind is None or kind in RUNS, rows.index)
-
-
-def _exclude(ledger: pd.DataFrame, cells: np.ndarray, reason: str) -> None:
-    """Make cells not comparable, in place; what was measured stays beside them, without an interval."""
-    ledger.loc[cells, ["verdict", "reason"]] = "not comparable", reason
-    ledger.loc[cells, ["low", "high"]] = np.nan

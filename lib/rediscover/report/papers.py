@@ -9,6 +9,7 @@ import yaml
 from ..methods import Method, registry
 from ..methods.endpoint import Endpoint
 from ..methods.llm_text import LanguageModel
+from ..runs.schema import PRINTED_IN
 from ..system.studies import FOLDER, studies
 
 
@@ -40,14 +41,14 @@ def published(name: str) -> pd.DataFrame:
 def tables() -> pd.DataFrame:
     """The published tables in the order of the papers, and where each is made again.
 
-    The last five columns are None where study.yaml says nothing of them.
+    Of the last six columns, those are None of which study.yaml says nothing; `printed_in` is then the paper.
 
     Returns
     -------
     DataFrame
         Indexed by file name without suffix.
         Columns: paper, table, notebook, problems (prefixes), cells (formats), describes, ledger (rules), kind,
-        shares (`comparable.unattainable`).
+        printed_in (`schema.PRINTED_IN`), shares (`comparable.unattainable`).
     """
     rows = {
         name: {
@@ -55,6 +56,7 @@ def tables() -> pd.DataFrame:
             "notebook": study["notebooks"][0],
             "problems": study["problems"],
             **dict.fromkeys(("cells", "describes", "ledger", "kind", "shares")),
+            "printed_in": PRINTED_IN[0],
         }
         | about
         for study in studies().values()
@@ -89,7 +91,7 @@ def claims(key: str | None = None) -> pd.DataFrame:
 
 
 def catalogue(paper: str | None = None) -> pd.DataFrame:
-    """Every method of the papers: method, papers, label, status, ours, reason, kind.
+    """Every method of the papers: method, papers, label, status, ours, reason, kind, chance, chosen.
 
     Status is that of `status`, or 'not yet' where no file offers the method; it follows from the registry and is
     written down nowhere.
@@ -102,7 +104,8 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: label, method, papers, status, ours, reason, kind (of evidence).
+        Columns: label, method, papers, status, ours, reason, kind (of evidence), chance (whether one seed of it differs
+        from another), chosen (before or after outcomes were seen: its configuration).
     """
     known, rows = registry(), []
     for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):
@@ -116,6 +119,8 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
             "ours": ours if present else "",
             "reason": reason,
             "kind": entry.get("kind", "rerun"),
+            "chance": entry.get("chance", True),
+            "chosen": entry.get("chosen", "before"),
         }
         labels = [entry["method"]] if paper is None else entry["papers"].get(paper, [])
         rows += [{"label": label, **row} for label in labels]

@@ -104,9 +104,9 @@ def settings(name: str, rows: pd.DataFrame | None = None) -> pd.DataFrame:
 
 def beside(printed: str, found: pd.Series) -> dict:
     """A printed setting beside what was released (released, source, note), as `ledger.compare` takes it."""
-    verdict = "reproduced" if same(printed, found["released"]) else "differs"
+    expected = found["released"] if same(printed, found["released"]) else printed
     reason = "; ".join(filter(None, [found["note"], found["source"]]))
-    return {"value": found["released"], "low": np.nan, "high": np.nan, "verdict": verdict, "reason": reason}
+    return {"value": found["released"], "parameters": {"expected": expected}, "reason": reason}
 
 
 def contradictions(*names: str) -> pd.DataFrame:

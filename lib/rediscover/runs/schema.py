@@ -61,14 +61,19 @@ LEDGER: Schema = {
     "table": (str, "where it is printed"),
     "row": (str, "first coordinate there"),
     "column": (str, "second coordinate there"),
+    "method": (str, "as printed; empty where the cell is of none"),
     "published": (str, "as printed, so that no digit is lost"),
     "measured": (numbers.Real | str, "ours; text for a cell that is no number, NaN for none"),
     "low": (float, "lower end of what counts as the same"),
     "high": (float, "upper end of it"),
     "definition": (str, "what our number is"),
-    "tolerance": (str, "what counts as the same, and why"),
+    "rule": (str, "key of report/rules.yaml: what counts as the same; empty where nothing is compared"),
+    "parameters": (str, "what the rule takes besides, as a JSON object, or empty"),
     "verdict": (str, "one of `report.ledger.VERDICTS`"),
     "reason": (str, "of the verdict, or empty"),
+    "others": (float, "values printed for other methods in the same place; NaN where nothing was compared"),
+    "others_passing": (float, "of them, those that our number would have reproduced as well"),
+    "kind": (str, "one of `KINDS` where the cell has another than its table; else empty"),
     "source": (str, "file and line of the published value"),
 }
 KINDS = {  # of evidence behind our number, or what it would be
@@ -79,16 +84,16 @@ KINDS = {  # of evidence behind our number, or what it would be
     "arithmetic": "a calculation on numbers that the paper itself prints",
     "released": "a setting or text compared with the authors' released files",
     "count": "a data set was counted, or it is a fact of the problem's definition",
+    "transcribed": "our own table was compared with the printed one from which it was typed: a check of the typing",
     "none": "a description, or nothing is printed",
 }
+PRINTED_IN = ("paper", "released figure", "released notebook")
 WHOLE_LEDGER: Schema = LEDGER | {
-    "measured": (str, "as the study wrote it"),
-    "low": (str, "as the study wrote it, as high"),
-    "high": (str, ""),
-    "notebook": (str, "that measures it"),
-    "method": (str, "as printed; empty where the cell is of none"),
+    **{name: (str, "as the study wrote it") for name in ("measured", "low", "high", "others", "others_passing")},
     "kind": (str, "one of `KINDS`"),
-    "rule_chosen": (str, "before or after its outcome was seen, or none where no rule compares"),
+    "notebook": (str, "that measures it"),
+    "printed_in": (str, "one of `PRINTED_IN`"),
+    "rule_chosen": (str, "before or after outcomes were known, of rule and configuration; none where no rule compares"),
 }
 CLAIMS: Schema = {
     "claim": (str, "what the paper says"),

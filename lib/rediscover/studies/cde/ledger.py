@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 
 from ...report.comparisons import exact, names_in
-from ...report.ledger import combine, compare_table, verdict
+from ...report.ledger import combine, compare_table
 from ...report.papers import catalogue, published
+from ...report.rules import meets
 from ...report.summaries import of_runs
 from ...system.studies import studies
 from .analysis import contributions, correlations, nearest
@@ -58,14 +59,13 @@ def table2(scored: pd.DataFrame) -> dict[tuple, dict]:
     cells = {}
     for (name, states, split), part in parts[~parts["failed"]].groupby(["method", "states", "split"]):
         key = names[name], "", "", str(states)
-        cells[*key, split, "sr2"] = of_runs(part["sr2"], part["seed"], "systems")
-        right = of_runs(part["acc_0.9"] / 100, part["seed"], "systems", share=True, factor=100)
-        cells[*key, split, "acc_0.9"] = right
+        for metric in ("sr2", "acc_0.9"):
+            cells[*key, split, metric] = of_runs(part[metric], part["seed"], "systems", score=metric)
         if split == "id":
             valid = scored.loc[(scored["method"] == name) & (scored["subset"].astype(int) == states)]
             valid = valid[np.isfinite(valid["r2_trajectories_id"])]
             for metric, column in sizes.items():
-                cells[*key, "", metric] = of_runs(valid[column], valid["seed"], "systems")
+                cells[*key, "", metric] = of_runs(valid[column], valid["seed"], "systems", score=metric)
     return cells
 
 
@@ -143,6 +143,6 @@ def _one_less(scored: pd.DataFrame) -> str:
     fits = [
         problem
         for problem in valid.index
-        if all(verdict(text, *2 * [valid[name].drop(problem).mean()]) == "reproduced" for name, text in printed.items())
+        if all(meets(text, *2 * [valid[name].drop(problem).mean()]) for name, text in printed.items())
     ]
     return " or ".join(fits)

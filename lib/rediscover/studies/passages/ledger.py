@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ...report.ledger import COLUMNS, compare, compare_table, verdict
+from ...report.ledger import COLUMNS, compare, compare_table
 from ...report.papers import published
 from ...report.released import settings
 from ...system.studies import FOLDER, studies
@@ -29,7 +29,7 @@ def ledger(measured: Mapping[str, Mapping], reason: str = "not measured") -> pd.
         rows = published(rule["file"])
         if "value" in rule:
             rows = rows[rows[rule["value"]] != ""].assign(value=lambda table, rule=rule: table[rule["value"]])
-        fixed = {key: rule[key] for key in ("table", "keys", "row", "column", "definition", "tolerance")}
+        fixed = {key: rule[key] for key in ("table", "keys", "row", "column", "definition", "rule")}
         absent["*"] = ("not run", reason)
         parts.append(compare(STUDY["paper"], rows=rows, measured=measured.get(name, {}), absent=absent, **fixed))
     shown = published("scitext2eq_table2").rename(columns={"used": "value"}).query("value != ''")
@@ -50,9 +50,7 @@ def of_rubric() -> pd.DataFrame:
     measured = {
         key: {
             "value": f"{row.kept} of {row.words} words",
-            "low": np.nan,
-            "high": np.nan,
-            "verdict": "reproduced" if row.kept == row.words else "differs",
+            "parameters": {"expected": f"{row.words} of {row.words} words"},
             "reason": f"of {row.released_words} released; imxiaoxiaohh/master_thesis_project at 9af575a: "
             "Evaluation/config.py",
         }
@@ -93,45 +91,43 @@ def text(values: Mapping[str, object], notes: Mapping[str, str]) -> dict[tuple, 
         if "absent" not in rule:
             name = rule["statistic"]
             about = {key: rule[key].format(note=notes.get(name)) for key in ("definition", "reason") if key in rule}
-            tolerance = {"tolerance": rule["tolerance"]} if "tolerance" in rule else {}
-            found[quantity,] = number(printed[quantity], values[name], rule) | about | tolerance
+            stated = {"rule": rule["rule"]} if "rule" in rule else {}
+            found[quantity,] = number(printed[quantity], values[name], rule) | about | stated
     return found
 
 
 def number(printed: str, value, rule: Mapping) -> dict:
-    """A number of the text beside ours: value, low, high and verdict.
+    """A number of the text beside ours, as its rule of comparison takes it.
 
     Parameters
     ----------
     printed : the paper's words
-    value : a number, or several for the rules ``range`` (smallest and largest) and ``middle`` (their middle half)
+    value : a number, or several for ``range`` (smallest and largest) and ``middle`` (their middle half)
     rule : compare (equal, below, range, middle or group), slack, and for groups the expected one
+
+    Returns
+    -------
+    dict with value, low and high, and parameters where the rule takes them
 
     Examples
     --------
-    >>> number("below 60%", 59.8, {"compare": "below"})["verdict"]
-    'reproduced'
+    >>> number("below 60%", 59.8, {"compare": "below"})
+    {'value': 59.8, 'parameters': {'bound': 60.0}}
     """
     kind, slack = rule.get("compare", "equal"), rule.get("slack", 0)
     if kind == "group":
-        same = value == rule["expected"]
-        return {"value": value, "low": np.nan, "high": np.nan, "verdict": "reproduced" if same else "differs"}
-    ends = re.findall(r"\d+(?:\.\d+)?", printed)[: 2 if kind == "range" else 1]
+        return {"value": value, "parameters": {"expected": rule["expected"]}}
+    first, *rest = re.findall(r"\d+(?:\.\d+)?", printed)
     if kind == "below":
-        same = value < float(ends[0])
-        return {"value": value, "low": value, "high": value, "verdict": "reproduced" if same else "differs"}
+        return {"value": value, "parameters": {"bound": float(first)}}
     if kind == "range":
         low, high = np.min(np.asarray(value)), np.max(np.asarray(value))
-        reached = [(end - _slack(slack, end), end + _slack(slack, end)) for end in (low, high)]
-        value = f"{low:.2f} to {high:.2f}"
-    else:
-        some = _slack(slack, value) if kind == "equal" else 0
-        low, value, high = (
-            value.quantile([0.25, 0.5, 0.75]) if kind == "middle" else (value - some, value, value + some)
-        )
-        reached = [(low, high)]
-    same = all(verdict(end, *bounds) == "reproduced" for end, bounds in zip(ends, reached, strict=True))
-    return {"value": value, "low": low, "high": high, "verdict": "reproduced" if same else "differs"}
+        reach = [(end - _slack(slack, end), end + _slack(slack, end)) for end in (low, high)]
+        places = [[text, *ends] for text, ends in zip([first, rest[0]], reach, strict=True)]
+        return {"value": f"{low:.2f} to {high:.2f}", "low": low, "high": high, "parameters": {"ends": places}}
+    some = _slack(slack, value) if kind == "equal" else 0
+    low, value, high = value.quantile([0.25, 0.5, 0.75]) if kind == "middle" else (value - some, value, value + some)
+    return {"value": value, "low": low, "high": high, "parameters": {"number": first}}
 
 
 def _slack(rule: float | str, value: float) -> float:

@@ -9,10 +9,11 @@ from scipy.stats import kstest
 from ...expressions import parse
 from ...problems import facts, generator, problem
 from ...report.comparisons import exact, labels
-from ...report.ledger import combine, compare_table, verdict
+from ...report.ledger import combine, compare_table
 from ...report.papers import published
 from ...report.released import settings
-from ...report.summaries import next_run, of_runs
+from ...report.rules import LEAST_P, by_seed, meets
+from ...report.summaries import of_runs
 from ...system import derived
 
 BOUNDS = ("value", "low", "high")
@@ -63,12 +64,11 @@ def _rows(name):
 
 
 def _means(scored, by, score, factor=1):
-    """Means of a score (in percent, of a share) with intervals, by published label of the method and `by`."""
+    """Means of a score (in percent, of a share) by published label of the method and `by`, each with its seeds."""
     measured = {}
     for label, name in labels("srsd")["method"].items():
         for key, group in scored[scored["method"] == name].groupby(by):
-            shares = {"share": factor == 100, "factor": factor}
-            measured[label, key] = of_runs(group[score], group["seed"], "laws", **shares)
+            measured[label, key] = of_runs(group[score], group["seed"], "laws", score=score, factor=factor)
     return measured
 
 
@@ -88,7 +88,7 @@ def _rates():
     printed = published("srsd_table_s16").query("dataset == 'SRSD'").set_index("method")["value"]
     for method, text in printed.items():
         cell = exact({(method, "SRSD"): rates[method]})[method, "SRSD"]
-        if verdict(text, rates[method], rates[method]) == "differs":
+        if not meets(text, rates[method], rates[method]):
             reason = f"Table 3 of the same paper gives {rates[method]:.2f}"
             cell |= {"verdict": "not comparable", "reason": reason}
         measured[method, "SRSD"] = cell
@@ -107,7 +107,8 @@ def of_ranges() -> pd.DataFrame:
                 measured[name, symbol, ranges] = _range(drawn[symbol], text, OTHERWISE.get(why, REJECTED))
             else:
                 value = facts("srsd")["constants"][law.entry["constants"][symbol]["is"]]
-                measured |= exact({(name, symbol, ranges): value})
+                entry = {"value": value, "low": value, "high": value, "parameters": {"value": value}}
+                measured[name, symbol, ranges] = entry | {"rule": "digits"}
     return compare_table("srsd_tables_s1_s11", measured)
 
 
@@ -118,10 +119,10 @@ def _range(values: np.ndarray, printed: str, otherwise: str) -> dict:
     values = np.abs(values) if family == "log" else values
     (low, high), places = (np.log(bounds), np.log(values)) if family == "log" else (bounds, values)
     shares = (places - low) / (high - low)
-    inside = (np.abs(shares - 0.5) < 0.5 + 1e-9).all()
-    same = inside and kstest(shares, "uniform", method="asymp").pvalue > 1e-6
-    found = {"verdict": "reproduced", "reason": ""} if same else {"verdict": "differs", "reason": otherwise}
-    return found | {"value": f"{values.min():.3g} to {values.max():.3g}", "low": np.nan, "high": np.nan}
+    inside, p = (np.abs(shares - 0.5) < 0.5 + 1e-9).all(), kstest(shares, "uniform", method="asymp").pvalue
+    reason = "" if inside and p > LEAST_P else otherwise
+    found = {"value": f"{values.min():.3g} to {values.max():.3g}", "reason": reason}
+    return found | {"parameters": {"inside": inside, "p": p}}
 
 
 def of_text(twins: pd.DataFrame, sizes: pd.Series, trained_on: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -132,11 +133,12 @@ def of_text(twins: pd.DataFrame, sizes: pd.Series, trained_on: pd.DataFrame | No
     same, scaled = (100 * (twins[name] > 0).mean() for name in ("twins", "scaled"))
     counts = {"problems": sizes.sum()} | {f"{name} problems": size for name, size in sizes.items()}
     cells = exact({(name,): size for name, size in counts.items()})
-    near: dict[str, Any] = {"value": scaled, "low": scaled - 5, "high": scaled + 5}
+    near: dict[str, Any] = {"value": scaled, "low": scaled - 5, "high": scaled + 5, "rule": "approximately"}
     near["reason"] = f"up to a constant factor; the very same function {same:.1f} %"
     cells |= {("original problems that are duplicates",): near}
     if trained_on is not None:
         for column, quantity in TRAINING.items():
             runs = trained_on[column]
-            cells[quantity,] = next_run(runs) | {"reason": f"{len(runs)} draws {runs.min():.4g} to {runs.max():.4g}"}
+            entry = {"value": runs.mean(), "rule": "seeds", "reason": "each seed is one draw of the training sets"}
+            cells[quantity,] = entry | {"parameters": by_seed(column, runs, 1)}
     return compare_table("srsd_text_numbers", cells)

@@ -30,7 +30,7 @@ def facts() -> dict[str, Any]:
         "runs.unavailable": (runs["status"] == "unavailable").sum(),
         "claims": (len(table("surfaces_claims")), "word"),
         "table1.reproduced": cells.get(("Table 1", "reproduced"), 0),
-        "table1.differs": cells["Table 1", "differs"],
+        "table1.differs": cells.get(("Table 1", "differs"), 0),
         "table5.reproduced": cells["Table 5", "reproduced"],
         "printed.classical": (printed[classical]["method"].nunique(), "word"),
         "printed.frameworks": (printed[~classical]["method"].nunique(), "word"),
