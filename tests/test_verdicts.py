@@ -51,13 +51,13 @@ def test_every_line_of_every_file_is_a_cell_and_the_source_names_it(name):
 def test_number_of_cells():
     lines = sum(len(path.read_text().splitlines()) - 1 for path in FOLDER.glob("*/published/*.csv")) - 73
     deviations = (published("scitext2eq_table3")["sd"] != "").sum()
-    assert len(CELLS) == lines + deviations + len(published("mdbench_tests")) == 3522
+    assert len(CELLS) == lines + deviations + len(published("mdbench_tests")) == 3590
     assert not CELLS.duplicated(["source", "published"]).any()
 
 
 def test_without_any_study_every_cell_says_why(tmp_path):
     whole = verdicts.ledger(tmp_path, [])
-    assert len(whole) == 3522 and set(whole["verdict"]) == {"not run", "not comparable"}
+    assert len(whole) == 3590 and set(whole["verdict"]) == {"not run", "not comparable"}
     assert (whole["reason"] != "").all()
     cell = whole.set_index("source").loc["srsd_table3.csv:2"]
     assert cell["reason"] == "the notebook 20_srsd_edit_distance is not part of this version"
@@ -70,7 +70,7 @@ def test_without_any_study_every_cell_says_why(tmp_path):
 def test_a_study_decides_its_cells(tmp_path):
     entry(tmp_path, "a", "srsd_table3", 6.67)
     cells = verdicts.ledger(tmp_path, ["20_srsd_edit_distance"]).set_index("source")
-    assert len(cells) == 3522
+    assert len(cells) == 3590
     first, second = cells.loc["srsd_table3.csv:2"], cells.loc["srsd_table3.csv:3"]
     assert (first["verdict"], first["measured"], first["method"]) == ("reproduced", "6.67", "gplearn")
     assert second["verdict"] == "not run" and second["reason"] == "20_srsd_edit_distance does not treat this cell"

@@ -20,6 +20,7 @@ from statsmodels.stats.proportion import proportion_confint
 from ..runs.schema import CLAIMS, LEDGER, check
 from ..system.studies import FOLDER, studies
 from . import papers, rules
+from .claim_cells import Cell
 from .comparable import excluded, unlike
 
 VERDICTS = ("reproduced", "differs", "undecided", "not comparable", "not run")
@@ -255,28 +256,8 @@ def _share(cells: list, way: bool) -> tuple[int, float, float]:
     return count, float(low), float(high)
 
 
-def above(low: float, high: float, value: float = 0.0) -> bool | None:
-    """Whether an interval lies above a value.
-
-    Parameters
-    ----------
-    low, high : ends of the interval
-    value : float
-
-    Returns
-    -------
-    bool, or None if the value is in it or an end is NaN
-
-    Examples
-    --------
-    >>> above(0.1, 0.3), above(-0.3, -0.1), above(-0.1, 0.1)
-    (True, False, None)
-    """
-    return True if low > value else False if high < value else None
-
-
 def more(a: float, b: float) -> bool | None:
-    """Whether a number is larger than another.
+    """Whether a printed number is larger than another; no cell of runs is made so, as it has no test.
 
     Parameters
     ----------
@@ -299,21 +280,33 @@ class Judged(tuple):
 
     Attributes
     ----------
-    cells : what the verdict is made of: True, False or None for each, as for `claim_verdict`
+    cells : list of `Cell`, what the verdict is made of
     finding : the statistic in words
+    tests : the family of tests behind the cells, if there is one
     """
 
-    cells: list[bool | None]
+    cells: list[Cell]
+    tests: pd.DataFrame | None
 
-    def __new__(cls, cells: Iterable[Any], finding: str) -> "Judged":
-        found = [None if cell is None or cell is pd.NA else bool(cell) for cell in cells]
-        judged = super().__new__(cls, (claim_verdict(found), finding))
-        judged.cells = found
+    def __new__(cls, cells: Iterable[Cell], finding: str, tests: pd.DataFrame | None = None) -> "Judged":
+        found = list(cells)
+        if bare := [cell for cell in found if not isinstance(cell, Cell)]:
+            raise TypeError(f"a cell of a claim is {bare[0]!r}: make it by a test, an interval or a count")
+        judged = super().__new__(cls, (claim_verdict(cell.goes for cell in found), finding))
+        judged.cells, judged.tests = found, tests
         return judged
+
+    def beside(self, claim: str) -> str:
+        """The tests behind a claim as a table, then its verdict and finding, as a notebook prints them."""
+        if self.tests is None or self.tests.empty:
+            return f"{claim} {self}"
+        shown = self.tests.drop(columns="method")
+        kept = [name for name in shown if name != "condition" or shown[name].any()]
+        return f"{shown[kept].to_string(index=False, float_format='{:.2g}'.format)}\n{claim} {self}"
 
     def __str__(self) -> str:
         verdict, finding = self
-        count = f" ({self.cells.count(True)} of {len(self.cells)} cells)" if self.cells else ""
+        count = f" ({sum(cell.goes is True for cell in self.cells)} of {len(self.cells)} cells)" if self.cells else ""
         return f"{verdict}{count}: {finding}"
 
 
@@ -334,15 +327,21 @@ def claims(key: str, results: Mapping[str, Judged]) -> pd.DataFrame:
     ------
     KeyError
         If a claim has no result, or a result no claim: each must get a line.
+    ValueError
+        If a cell is of a method that the paper does not print, or whose namesake here does not stand for it.
     """
     table = papers.claims(key)
     problem = set(table.index) ^ set(results)
     if problem:
         raise KeyError(f"claims of {key} and results do not match: {', '.join(sorted(problem))}")
     out, judged = table[["claim"]].copy(), [results[claim] for claim in table.index]
+    voters = papers.voters(studies()[key]["paper"])
+    for claim, one in zip(table.index, judged, strict=True):
+        if strange := {cell.method for cell in one.cells if cell.by != "not run"} - voters - {""}:
+            raise ValueError(f"{claim}: {sorted(strange)[0]} is no method of the paper; leave its cells out")
     out["verdict"] = [one[0] for one in judged]
     out["as_printed"] = as_printed(key)
-    shares = [_share(one.cells, True) for one in judged]
+    shares = [_share([cell.goes for cell in one.cells], True) for one in judged]
     out["cells"] = [len(one.cells) for one in judged]
     out[["as_claimed", "low", "high"]] = pd.DataFrame(shares, out.index)
     takes = studies()[key].get("takes", {})  # what would decide those that nothing here can

@@ -56,6 +56,20 @@ PAIRED_TEST: Schema = {
     "p": (float, "of Wilcoxon's signed-rank test"),
     "p_holm": (float, "corrected for all tests of the table"),
 }
+CLAIM_TEST: Schema = {
+    "method": (str, "whose cell of a claim it makes, as the paper prints it; empty where it is of none"),
+    "condition": (str, "on what: a set, a split, a score; empty where there is one only"),
+    "a": (str, "what is compared"),
+    "b": (str, "with what"),
+    "n_a": (int, "problems with a value of a"),
+    "n_b": (int, "and of b; the same ones where the test is paired"),
+    "a_middle": (float, "median of a; the share where it is one of problems"),
+    "b_middle": (float, "and of b"),
+    "test": (str, "signed ranks, signs (both in pairs), rank sums, Fisher, or trend"),
+    "effect": (float, "positive if a is larger, in [-1, 1]: rank-biserial or a difference of shares, or tau-b"),
+    "p": (float, "two-sided"),
+    "p_holm": (float, "corrected for all tests of the claim"),
+}
 LEDGER: Schema = {
     "paper": (str, "whose number it is"),
     "table": (str, "where it is printed"),

@@ -65,7 +65,21 @@ def best_answer(run: dict) -> dict:
         "f1_regulated": over_regulated["f1"],
         "informedness_regulated": over_regulated["informedness"],
         "informedness_identity": rederive(run, read_rules({node: node for node in regulated}))["informedness"],
+        **unseen(run, rules),
     }
+
+
+def unseen(run: dict, rules: dict) -> dict[str, float]:
+    """Informedness over the nodes with a rule, of rules and of the identity, on transitions drawn here.
+
+    They are of the same process, both halves of the first draw, without those that the rules were chosen on.
+    """
+    problem, shown = boolean.load(run["truth"]), {tuple(state) for state in run["train"][0].astype(int)}
+    drawn = np.vstack([split.X for split in problem.data(0).values()])
+    before = np.array([state for state in drawn.astype(bool) if tuple(state.astype(int)) not in shown])
+    fresh, identity = run | {"train": (before, problem.step(before))}, {node: node for node in problem.truth}
+    answers = {"informedness_unseen": rules, "informedness_identity_unseen": read_rules(identity)}
+    return {name: rederive(fresh, given, problem.truth)["informedness"] for name, given in answers.items()}
 
 
 def released() -> pd.DataFrame:

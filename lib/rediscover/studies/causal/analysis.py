@@ -4,9 +4,9 @@ import itertools
 
 import pandas as pd
 
-from ...problems import problems
-from ...report.comparisons import labels
-from ...report.ledger import compare_table
+from ...problems import problem, problems
+from ...report.comparisons import exact, labels
+from ...report.ledger import combine, compare_table
 from ...report.papers import published
 from ...report.rules import meets
 from .paper_runs import CONSTRAINT_BASED
@@ -77,6 +77,18 @@ def stopped(stored: pd.DataFrame, most: int = 2) -> list[str]:
     slow = sorted(slowest_first(stored)["problem"][:SLOWEST])
     rows = time_limit(stored, itertools.chain(*(itertools.combinations(slow, n) for n in range(most + 1))))
     return rows.index[rows["as_printed"] == len(MEASURES)].tolist()
+
+
+def figures(released: pd.DataFrame) -> pd.DataFrame:
+    """Figure 3 (b) from the released runs (`derive.released`), and Figure 4 (c) from the graphs."""
+    runs = released[(released["model"] == "Qwen3-1.7B") & (released["noise"] == 0)].groupby("reasoning")
+    means = runs[[f"{name}_triples" for name in ("precision", "recall", "f1")]].mean()
+    bars = exact({(c.removesuffix("_triples"), kind): means.loc[kind, c] for kind in means.index for c in means})
+    for (_, kind), cell in bars.items():
+        cell["reason"] = f"{runs.size()[kind]} released runs"
+    sizes = pd.Series([len(problem(id).inputs) for id in problems("causal")]).value_counts()
+    counts = exact({(str(variables),): int(graphs) for variables, graphs in sizes.items()})
+    return combine([compare_table("symbolbench_figure3b_graphs", bars), compare_table("symbolbench_figure4c", counts)])
 
 
 def ledger(stored: pd.DataFrame) -> pd.DataFrame:
