@@ -51,7 +51,9 @@ class Null(NamedTuple):
     evaluations: int
 
 
-def null_combination(points: np.ndarray, names: Sequence[str], evaluations: int, box=None) -> list[Null]:
+def null_combination(
+    points: np.ndarray, names: Sequence[str], evaluations: int, box=None, added: bool = True
+) -> list[Null]:
     """Functions that vanish on a cloud: the exact one if a library holds one, then approximate ones.
 
     Parameters
@@ -63,6 +65,8 @@ def null_combination(points: np.ndarray, names: Sequence[str], evaluations: int,
         Most features that are compared.
     box : sequence of (low, high), optional
         Where points off the cloud are drawn; by default the range of the cloud, widened by a quarter.
+    added : bool
+        Whether the list that was chosen after truths had been read is among the libraries, see `libraries`.
 
     Raises
     ------
@@ -80,7 +84,7 @@ def null_combination(points: np.ndarray, names: Sequence[str], evaluations: int,
     on, off = (dict(zip(names, part.T, strict=True)) for part in (few, outside))
     used = 0
     approximate: list[Null] = []
-    for features in libraries(names):
+    for features in libraries(names, added):
         features = features[: max(0, min(evaluations - used, len(few) - 10))]
         used += len(features)
         null = _first_null(features, on, off)
@@ -101,8 +105,12 @@ def description(null: Null, n: int) -> float:
     return n * float(np.log2(max(null.distance, ON))) + NODE_BITS * null.expression.size
 
 
-def libraries(names: Sequence[str]) -> list[list[Tree]]:
-    """Lists of features in order of complexity, the shortest list first, without the constant, which is in all."""
+def libraries(names: Sequence[str], added: bool = True) -> list[list[Tree]]:
+    """Lists of features in order of complexity, the shortest list first, without the constant, which is in all.
+
+    One list was chosen after the implicit surfaces of SurfaceBench had been read: functions of a coordinate or of a
+    product beside monomials to degree eight. It is there if `added` is.
+    """
     n = len(names)
     variables = [(name,) for name in names]
     polynomial = {d: [monomial(p, names) for p in exponents(n, d)[1:]] for d in (2, 3, 4, 6, 8)}
@@ -126,7 +134,6 @@ def libraries(names: Sequence[str]) -> list[list[Tree]]:
     two += [("sqrt", u) for u in [*radii, sphere]] + [("log", ("+", (1,), u)) for u in [*squares, *radii, sphere]]
     cross: list[Tree] = [("*", f, v) for f in ones for v in variables]
     waves = [("*", a, b) for a, b in itertools.combinations([(f, v) for v in variables for f in ("sin", "cos")], 2)]
-    # Chosen after the implicit surfaces of SurfaceBench were read: a function beside monomials of high degree.
     among: list[Tree] = [(f, v) for v in variables for f in ("sin", "cos", "exp", "tan")]
     among += [(f, u) for u in products for f in ("sin", "cos", "exp")]
     bumps = [("*", f, g) for f, g in itertools.combinations([*ones], 2)]
@@ -142,7 +149,7 @@ def libraries(names: Sequence[str]) -> list[list[Tree]]:
         [*polynomial[2], *ones, *bumps],
         [*polynomial[2], *ones, *two, *(("*", f, m) for f in [*ones, *two] for m in polynomial[2])],
         polynomial[6],
-        [*polynomial[2], *among, *polynomial[8][len(polynomial[2]) :]],
+        *([[*polynomial[2], *among, *polynomial[8][len(polynomial[2]) :]]] if added else []),
         [*polynomial[3], *ones, *two, *cross, *waves, *scaled],
     ]
     return sorted(lists, key=len)

@@ -5,14 +5,17 @@ from typing import Any
 
 from ...problems import problem, problems
 from ...problems.pdes import coarser
-from ...report.comparisons import build_methods
+from ...report.comparisons import build_methods, without_parts
 from ...runs.selection import Fittest
 from .analysis import LINEAR
 from .params import Dynamics, ODEs, PDEs
 
 
 def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``odes``, ``clean`` for methods without noise; or those of fields, see `of_fields`."""
+    """Arguments of `runs.grid`: ``odes``, ``clean`` for methods without noise; or those of fields, see `of_fields`.
+
+    Also ``without PART`` for each part of `bidirectional` that is left out, on clean data.
+    """
     if isinstance(p, PDEs):
         return of_fields(p)
     assert isinstance(p, ODEs)
@@ -21,6 +24,9 @@ def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
     for name, (methods, decibels) in levels.items():
         if systems := [problem(id, snr_db=db) for db in decibels for id in p.systems or problems("odes") if methods]:
             planned[name] = {"problems": systems, "methods": fittest(methods, p), **p.work}
+    clean = [problem(id) for id in p.systems or problems("odes")]
+    for name, grid in without_parts(p.ablated, clean, build_methods(p.methods, settings=p.settings)).items():
+        planned[name] = {**grid, "methods": [Fittest(method) for method in grid["methods"]], **p.work}
     return planned
 
 

@@ -3,13 +3,16 @@
 from typing import Any
 
 from ...problems import problem, problems
-from ...report.comparisons import build_methods
+from ...report.comparisons import build_methods, without_parts
 from ...report.tables import CONTROLS
 from .params import Surfaces
 
 
 def grids(p: Surfaces) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``clean`` and ``one output``, without noise; ``noise``, some at several levels."""
+    """Arguments of `runs.grid`: ``clean`` and ``one output``, without noise; ``noise``, some at several levels.
+
+    Also ``without PART`` for each part of `bidirectional` that is left out.
+    """
     methods = build_methods(p.methods, max_rows=p.max_rows, settings=p.settings)
     clean = [problem(id, sampler=p.sampler) for id in p.surfaces or problems("surfaces")]
     single = [surface for surface in clean if surface.subset != "parametric"]
@@ -22,4 +25,5 @@ def grids(p: Surfaces) -> dict[str, dict[str, Any]]:
         "clean": {"problems": clean, "methods": methods, **p.work},
         **({"one output": {"problems": single, "methods": others, **p.work}} if others else {}),
         "noise": {"problems": noisy, "methods": fitting, "noise": p.relative_noise, **p.work, "seeds": p.noise_seeds},
+        **{name: {**grid, **p.work} for name, grid in without_parts(p.ablated, clean, methods).items()},
     }
