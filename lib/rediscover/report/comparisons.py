@@ -1,6 +1,5 @@
 """What several studies compare alike: paired tests, recovered shares, best printed values, methods by their labels."""
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,10 +8,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from statsmodels.stats.proportion import proportion_confint
 
-from ..methods import Method, method
-from ..methods.bidirectional import Bidirectional
+from ..methods import method
 from ..methods.tables import Tabular
-from ..problems import Problem
 from ..runs.schema import PAIRED_TEST, check
 from .papers import catalogue
 from .plots import order
@@ -251,28 +248,3 @@ def build_methods(names: Iterable[str], *, max_rows: int | None = None, settings
         limited = plain.searches and isinstance(plain, Tabular) and max_rows is not None
         built.append(method(name, **chosen, max_rows=max_rows) if limited else plain)
     return built
-
-
-def without_parts(ablated: Mapping[str, Iterable[str]], problems: Iterable[Problem], methods: Iterable[Method]) -> dict:
-    """Arguments of `runs.grid` for the method of our own without one of its parts.
-
-    Parameters
-    ----------
-    ablated : part, see `Bidirectional` -> subsets of the problems on which it is left out
-    problems : list of Problem
-    methods : list of Method
-        Of the study. Without `bidirectional` among them nothing is planned.
-
-    Returns
-    -------
-    dict
-        ``without PART`` -> problems and methods
-    """
-    whole = [method for method in methods if isinstance(method, Bidirectional)]
-    grids = {}
-    for part, subsets in ablated.items():
-        chosen = [problem for problem in problems if problem.subset in subsets]
-        less = [dataclasses.replace(method, without=(part,)) for method in whole]
-        if chosen and less:
-            grids[f"without {part}"] = {"problems": chosen, "methods": less}
-    return grids

@@ -1,0 +1,89 @@
+"""The method of our own as first recorded, and without parts that were chosen after scores or truths had been read."""
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ..methods import Method
+from ..methods.bidirectional import Bidirectional
+from ..methods.bidirectional_first import BidirectionalFirst
+from ..problems import Problem
+from ..runs import grid
+from .comparisons import recovery
+
+NOW, FIRST, WITHOUT = "as it is", "as first recorded", "without "
+
+
+def variants(
+    ablated: Mapping[str, Iterable[str]], problems: Sequence[Problem], methods: Iterable[Method]
+) -> dict[str, dict[str, Any]]:
+    """Problems and methods of `runs.grid` for the variants of `bidirectional`, by their names.
+
+    Parameters
+    ----------
+    ablated : part, see `Bidirectional` -> subsets of the problems on which it is left out, where they have no noise
+    problems : list of Problem
+        At all levels of noise.
+    methods : list of Method
+        Of the study. Without `bidirectional` among them there are no variants.
+
+    Returns
+    -------
+    dict
+        ``as first recorded`` and ``without PART`` -> problems and methods
+    """
+    whole = [method for method in methods if isinstance(method, Bidirectional)]
+    grids = {FIRST: (problems, [BidirectionalFirst(method.max_rows) for method in whole])}
+    for part, subsets in ablated.items():
+        chosen = [problem for problem in problems if problem.subset in subsets and not problem.noise]
+        grids[WITHOUT + part] = (chosen, [dataclasses.replace(method, without=(part,)) for method in whole])
+    return {
+        name: {"problems": chosen, "methods": methods} for name, (chosen, methods) in grids.items() if chosen and methods
+    }
+
+
+def scores(planned: Mapping[str, Mapping], now: pd.DataFrame, score: Callable) -> pd.DataFrame:
+    """Scores of `bidirectional` and of its variants.
+
+    Parameters
+    ----------
+    planned : name -> arguments of `runs.grid`
+        Those named by `variants` are run, or read from the records.
+    now : DataFrame
+        Scores of the study.
+    score : function of the runs of a grid that have an answer, and of its problems -> scores
+
+    Returns
+    -------
+    DataFrame
+        With the columns of the scores and ``variant``: `NOW`, `FIRST` or ``without PART``.
+    """
+    parts = [now[now["method"] == Bidirectional.name].assign(variant=NOW)]
+    for name, arguments in planned.items():
+        if name.startswith((FIRST, WITHOUT)):
+            runs = grid(**arguments)
+            answered = runs[runs["status"] != "unavailable"]
+            if len(answered):
+                parts.append(score(answered, arguments["problems"]).assign(variant=name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def shares(scored: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
+    """Recovered problems of each variant, with Wilson's 95 % interval of the share, see `comparisons.recovery`.
+
+    Parameters
+    ----------
+    scored : DataFrame
+        From `scores`.
+    column : of 0 and 1
+    by : further columns that part the problems
+
+    Returns
+    -------
+    DataFrame
+        Columns: `by`, variant, recovered, n, share, low, high.
+    """
+    keys = [*by, "variant"]
+    return recovery(scored[column], [scored[key] for key in keys]).reset_index(names=keys)
