@@ -23,7 +23,7 @@ def variants(
 
     Parameters
     ----------
-    ablated : part, see `Bidirectional` -> subsets of the problems on which it is left out, where they have no noise
+    ablated : part, see `Bidirectional` -> subsets or ids of the problems on which it is left out, where they have no noise
     problems : list of Problem
         At all levels of noise.
     methods : list of Method
@@ -36,11 +36,13 @@ def variants(
     """
     whole = [method for method in methods if isinstance(method, Bidirectional)]
     grids = {FIRST: (problems, [BidirectionalFirst(method.max_rows) for method in whole])}
-    for part, subsets in ablated.items():
-        chosen = [problem for problem in problems if problem.subset in subsets and not problem.noise]
+    for part, where in ablated.items():
+        chosen = [problem for problem in problems if {problem.id, problem.subset} & {*where} and not problem.noise]
         grids[WITHOUT + part] = (chosen, [dataclasses.replace(method, without=(part,)) for method in whole])
     return {
-        name: {"problems": chosen, "methods": methods} for name, (chosen, methods) in grids.items() if chosen and methods
+        name: {"problems": chosen, "methods": methods}
+        for name, (chosen, methods) in grids.items()
+        if chosen and methods
     }
 
 
