@@ -11,7 +11,6 @@ from ..methods.bidirectional import Bidirectional
 from ..methods.bidirectional_first import BidirectionalFirst
 from ..problems import Problem
 from ..runs import grid
-from .comparisons import recovery
 
 NOW, FIRST, WITHOUT = "as it is", "as first recorded", "without "
 
@@ -23,7 +22,7 @@ def variants(
 
     Parameters
     ----------
-    ablated : part, see `Bidirectional` -> subsets or ids of the problems on which it is left out, where they have no noise
+    ablated : part, see `Bidirectional` -> subsets or ids of the problems without noise on which it is left out
     problems : list of Problem
         At all levels of noise.
     methods : list of Method
@@ -35,15 +34,13 @@ def variants(
         ``as first recorded`` and ``without PART`` -> problems and methods
     """
     whole = [method for method in methods if isinstance(method, Bidirectional)]
-    grids = {FIRST: (problems, [BidirectionalFirst(method.max_rows) for method in whole])}
+    grids: dict[str, tuple[Sequence[Problem], Sequence[Method]]] = {}
+    grids[FIRST] = (problems, [BidirectionalFirst(method.max_rows) for method in whole])
     for part, where in ablated.items():
         chosen = [problem for problem in problems if {problem.id, problem.subset} & {*where} and not problem.noise]
         grids[WITHOUT + part] = (chosen, [dataclasses.replace(method, without=(part,)) for method in whole])
-    return {
-        name: {"problems": chosen, "methods": methods}
-        for name, (chosen, methods) in grids.items()
-        if chosen and methods
-    }
+    full = {name: pair for name, pair in grids.items() if all(pair)}
+    return {name: {"problems": chosen, "methods": changed} for name, (chosen, changed) in full.items()}
 
 
 def scores(planned: Mapping[str, Mapping], now: pd.DataFrame, score: Callable) -> pd.DataFrame:
@@ -72,20 +69,12 @@ def scores(planned: Mapping[str, Mapping], now: pd.DataFrame, score: Callable) -
     return pd.concat(parts, ignore_index=True)
 
 
-def shares(scored: pd.DataFrame, column: str, by: Sequence[str]) -> pd.DataFrame:
-    """Recovered problems of each variant, with Wilson's 95 % interval of the share, see `comparisons.recovery`.
+def key(variant: str) -> str:
+    """How the names of facts end that tell of a variant.
 
-    Parameters
-    ----------
-    scored : DataFrame
-        From `scores`.
-    column : of 0 and 1
-    by : further columns that part the problems
-
-    Returns
-    -------
-    DataFrame
-        Columns: `by`, variant, recovered, n, share, low, high.
+    Examples
+    --------
+    >>> key(FIRST), key("without pieces")
+    ('first', 'without_pieces')
     """
-    keys = [*by, "variant"]
-    return recovery(scored[column], [scored[key] for key in keys]).reset_index(names=keys)
+    return "first" if variant == FIRST else variant.replace(" ", "_")

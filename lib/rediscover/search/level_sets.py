@@ -24,6 +24,7 @@ CLOUD = 1_200  # points that are used of a cloud
 ZEROS = 0.02  # share of points off the cloud at which F may vanish
 ELIMINATED = 1e-9  # what a sparser combination may leave
 EXACT = 1e-10  # what F may leave on the cloud, relative to its size off it
+NEAR = 1e-10  # distance of the cloud from F = 0, relative to its extent: off it, high powers are large, and hide much
 FUNCTIONS = ("sin", "cos", "exp", "abs", "tanh", "atan", "sinh", "cosh")
 FACTORS = (2.0, 3.0, 0.5, np.pi)
 
@@ -235,9 +236,12 @@ def _as_null(support, c, features, kept, size, on, off) -> Null:
         tree = tidy(combination([v for v, _ in rest], [t for _, t in rest], constant))
         here, there = evaluate([tree], on)[0], evaluate([tree], off)[0]
         left = float(np.sqrt(np.mean(here**2) / np.mean(there**2)))
-        if left < EXACT:
+        distance = _distance(Expression(tree), on)
+        near = NEAR * max(float(np.std(column)) for column in on.values())
+        exact = left < EXACT and distance < near
+        if exact:
             break
-    return Null(Expression(tree), left, _distance(Expression(tree), on), left < EXACT, 0)
+    return Null(Expression(tree), left, distance, exact, 0)
 
 
 def _distance(F: Expression, on) -> float:

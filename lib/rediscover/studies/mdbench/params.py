@@ -48,8 +48,8 @@ class ODEs(Dynamics):
 
     Attributes
     ----------
-    ablated : parts of `bidirectional`, see its ``without``; it runs without each of them on clean systems, by the
-        number of their states.
+    ablated : parts of `bidirectional`, see its ``without``, and the numbers of states or ids on which it runs without
+        each, on clean data.
     """
 
     notebook: ClassVar[str] = "40_mdbench_odes"

@@ -17,7 +17,7 @@ class Laws(Parameters):
     max_rows : training rows that a genetic search works on.
     settings : method name -> settings that differ from the method's own.
     ablation_methods : methods of the comparisons over noise and over original and new ranges.
-    ablated : parts of `bidirectional`, see its ``without``; it runs without each of them on laws of these subsets and ids.
+    ablated : parts of `bidirectional`, see its ``without``, and the subsets or ids on which it runs without each.
     relative_noise : levels of noise on the Easy laws, as shares of the target's root mean square.
     pretraining_seeds : draws of the training data of the Symbolic Transformer.
     pretraining_attempts : skeletons that each draw tries; 5,000 in the paper.

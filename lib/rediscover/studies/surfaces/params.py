@@ -16,7 +16,7 @@ class Surfaces(Parameters):
     sampler : ``uniform`` (as released) or ``curvature`` (as the paper says).
     max_rows : training rows that a genetic search works on.
     clean_methods : those that are run without noise alone, on surfaces with one output.
-    ablated : parts of `bidirectional`, see its ``without``; it runs without each of them on surfaces of these subsets and ids.
+    ablated : parts of `bidirectional`, see its ``without``, and the subsets or ids on which it runs without each.
     settings : method name -> settings that differ from the method's own.
     noise_surfaces, relative_noise, noise_seeds : the noise ablation; of no surfaces means of the explicit ones.
     """
