@@ -36,9 +36,8 @@ def test_what_cannot_be_left_out_is_named():
 def test_without_following_no_solution_replaces_the_curve():
     problem, found = rd.problem("odes/11"), {}
     for without in ((), ("following",)):
-        found[without] = rd.score(problem, methods.method("bidirectional", without=without).solve(problem))[
-            "identified"
-        ]
+        answers = methods.method("bidirectional", without=without).solve(problem)
+        found[without] = rd.score(problem, answers)["identified"]
     assert found == {(): 1, ("following",): 0}
 
 
