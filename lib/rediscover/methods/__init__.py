@@ -151,7 +151,13 @@ class Method:
 
     @property
     def settings(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        """The fields and their values, without those `added` later that have their default."""
+        values = dataclasses.asdict(self)
+        return {
+            f.name: values[f.name]
+            for f in dataclasses.fields(self)
+            if not (f.metadata.get("added") and getattr(self, f.name) == f.default)
+        }
 
     @property
     def version(self) -> str:
@@ -160,6 +166,16 @@ class Method:
         code = dict.fromkeys(map(outside.version, bases))
         packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
         return "-".join([*code, *packages])
+
+
+def added(default: T) -> T:
+    """A field of a method with answers on record: at its default it is no setting, so that what they answer stays.
+
+    Parameters
+    ----------
+    default : the value with which the method does what it did before
+    """
+    return field(default=default, metadata={"added": True})
 
 
 def budget_of(budget: Any) -> Budget:

@@ -9,6 +9,7 @@ from ...metrics.edit_distance import ned_details
 from ...metrics.trees import size
 from ...problems import problem
 from ...report import trials
+from ...report.ablations import NOW, key
 from ...report.facts import Interval, one, table
 from ...report.papers import published
 from ...system import derived
@@ -51,8 +52,12 @@ def _solved(subset):
 
 
 def _solved_by(subset):
-    """Method -> per cent of the laws of a set that are solved, with its interval."""
-    rates = table("srsd_table3_intervals").query("subset == @subset and metric == 'solution_rate'")
+    """Method -> per cent of the laws of a set that are solved, with its interval; variants of our own method too."""
+    own = table("srsd_own")
+    own = own[own["variant"] != NOW]
+    own = own.assign(method="bidirectional." + own["variant"].map(key))
+    rates = pd.concat([table("srsd_table3_intervals"), own])
+    rates = rates.query("subset == @subset and metric == 'solution_rate'")
     return {row.method: (Interval(100 * row.value, 100 * row.low, 100 * row.high), ".0f") for row in rates.itertuples()}
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...report.ablations import NOW, key
 from ...report.facts import Interval, one, setting, table
 from ...report.papers import published
 
@@ -44,9 +45,10 @@ def facts() -> dict[str, Any]:
         "noise.surfaces": (table("surfaces_noise_scores")["problem"].nunique(), "word"),
         "noise.seeds": (len(setting("10_surface_benchmark", "noise_seeds")), "word"),
         "evaluations.bidirectional": (special["bidirectional"] / 1e6, ".0f"),
-        **{f"recovered.{kind}": _recovered(part) for kind, part in kinds.groupby("subset")},
+        **{f"recovered.{kind}": _recovered(part) | _variants(kind) for kind, part in kinds.groupby("subset")},
         **{f"printed.{kind}": (100 * share, ".0f") for kind, share in _best_printed().items()},
         "recovered.noisy": _recovered_noisy(noise[1]),
+        **{f"recovered.noisy_{100 * level:.0f}": _recovered_noisy(level) for level in noise[1:]},
         "recovered.best": recovery.query("method != 'oracle'")["recovered"].max(),
         "nmse": {name: _explicit_nmse(name) for name in ("polynomial", "operon")},
         "polynomial.effect": pair["rank_biserial"],
@@ -65,10 +67,20 @@ def _recovered(rows):
     return {row.method: (Interval(100 * row.share, 100 * row.low, 100 * row.high), ".0f") for row in rows.itertuples()}
 
 
+def _variants(kind):
+    """The method of our own as first recorded and without a part: per cent recovered from exact data with interval."""
+    own = table("surfaces_own").query("subset == @kind and noise == 0")
+    own = own[own["variant"] != NOW]
+    return _recovered(own.assign(method="bidirectional." + own["variant"].map(key)))
+
+
 def _recovered_noisy(level):
-    """Method -> how many surfaces are recovered from targets with that noise, in words."""
+    """Method -> how many surfaces are recovered from targets with that noise, in words; also as first recorded."""
     scores = table("surfaces_noise_scores").query("noise == @level")
-    return {name: (found, "word") for name, found in scores.groupby("method")["symbolic_accuracy"].sum().items()}
+    found = scores.groupby("method")["symbolic_accuracy"].sum()
+    own = table("surfaces_own").query("noise == @level").set_index("variant")["recovered"].drop(NOW)
+    both = found.to_dict() | {f"bidirectional.{key(variant)}": count for variant, count in own.items()}
+    return {name: (count, "word") for name, count in both.items()}
 
 
 def _best_printed():
