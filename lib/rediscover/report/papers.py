@@ -105,8 +105,8 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
     -------
     DataFrame
         Columns: label, method, papers, status, ours, reason, kind (of evidence), chance (whether one seed of it differs
-        from another), chosen (before or after outcomes were seen: its configuration), unlike (why it does not stand for the
-        published method in claims; empty where it does).
+        from another), chosen (before or after outcomes were seen: its configuration), unlike (why it does not stand
+        for the published method in claims; empty where it does).
     """
     known, rows = registry(), []
     for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):

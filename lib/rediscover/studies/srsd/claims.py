@@ -28,8 +28,9 @@ from ...report.claim_cells import (
 from ...report.comparisons import labels
 from ...report.ledger import Judged, more
 from ...report.papers import catalogue, claims, published
+from ...report.rules import next_run
 from ...report.statistics import holm, spearman
-from ...report.summaries import bootstrap, next_run
+from ...report.summaries import bootstrap
 
 RATINGS, RATED_LAWS = 552, 24  # 23 subjects rated 24 laws
 WEAK = 0.2  # a correlation below it in size is next to none
