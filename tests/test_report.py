@@ -129,7 +129,7 @@ def test_few_colours_of_a_picture_are_close_to_its_own(out, tmp_path):
 def test_published_values_stand_below_the_estimates_and_those_without_a_row_on_a_line_of_their_own():
     tidy = pd.DataFrame({"method": ["mean", "operon"] * 2, "metric": ["e", "e", "f", "f"], "value": [1.0, 0.1] * 2})
     tidy = tidy.assign(low=tidy["value"] / 2, high=tidy["value"] * 2)
-    about = {"reference": {("operon", "e"): 0.2}, "others": ("models, published", {"e": [0.3, 0.4]})}
+    about = {"reference": ("published mean", {("operon", "e"): 0.2}), "others": ("models, published", {"e": [0.3, 0.4]})}
     look = {"row": "method", "panel": "metric", "label": {"e": "error", "f": "fit"}}
     figure = figures.intervals(tidy, **look, **about)
     first, second = figure.axes

@@ -39,19 +39,20 @@ def facts() -> dict[str, Any]:
 
 
 def _against(name, method, split):
-    """SR2 of a method beside the best printed model, by number of states."""
+    """SR2 of a method beside the best printed language model and the best printed row, by number of states."""
     rows = table(name).query("split == @split").set_index("states")
     column = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}[split]
     shown = table("cde_table2_kept").query("method == @method").set_index("states")[column]
     return {
         **{n: (value, ".1f") for n, value in rows["SR2"].items()},
-        "printed": {n: (value, ".1f") for n, value in rows["printed"].items()},
+        **{name: {n: (value, ".1f") for n, value in rows[name].items()} for name in ("printed", "printed_all")},
         "interval": {n: text.partition(" ")[2] for n, text in shown.items()},
         "states": listed(rows.index),
         "above": listed(rows.index[rows["SR2"] > rows["printed"]]),
         "below": listed(rows.index[rows["SR2"] < rows["printed"]]),
         "ahead": listed(rows.index[rows["comparison"] == "ahead"]),
         "behind": listed(rows.index[rows["comparison"] == "behind"]),
+        "ahead_all": listed(rows.index[rows["comparison_all"] == "ahead"]),
     }
 
 
