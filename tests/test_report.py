@@ -129,7 +129,10 @@ def test_few_colours_of_a_picture_are_close_to_its_own(out, tmp_path):
 def test_published_values_stand_below_the_estimates_and_those_without_a_row_on_a_line_of_their_own():
     tidy = pd.DataFrame({"method": ["mean", "operon"] * 2, "metric": ["e", "e", "f", "f"], "value": [1.0, 0.1] * 2})
     tidy = tidy.assign(low=tidy["value"] / 2, high=tidy["value"] * 2)
-    about = {"reference": {("operon", "e"): 0.2}, "others": ("models, published", {"e": [0.3, 0.4]})}
+    about = {
+        "reference": ("published mean", {("operon", "e"): 0.2}),
+        "others": ("models, published", {"e": [0.3, 0.4]}),
+    }
     look = {"row": "method", "panel": "metric", "label": {"e": "error", "f": "fit"}}
     figure = figures.intervals(tidy, **look, **about)
     first, second = figure.axes
@@ -140,7 +143,7 @@ def test_published_values_stand_below_the_estimates_and_those_without_a_row_on_a
     assert list(ticks.get_ydata()) == [-1, -1] and list(ticks.get_xdata()) == [0.3, 0.4]
     assert not first.texts and second.texts[0].get_text() == "not published"
     keys = [text.get_text() for text in figure.legends[0].texts]
-    assert keys == ["here, with 95 % interval", "published, same method", "models, published"]
+    assert keys == ["here, with 95 % interval", "published mean", "models, published"]
 
 
 def test_provenance_names_files_and_versions_but_no_time_and_no_place(out, tmp_path):

@@ -17,7 +17,8 @@ from ..runs.schema import KINDS, PRINTED_IN
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
 from .ledger import CLAIM_VERDICTS, NOT_PRINTED, VERDICTS
-from .tables import TABLE_DIGITS, number
+from .plots import display_name, order
+from .tables import CONTROLS, TABLE_DIGITS, number
 
 AS_PRINTED = (*CLAIM_VERDICTS[:3], NOT_PRINTED)
 LIMITS = ("evaluations", "seconds", "memory_mb", "max_rows")
@@ -85,6 +86,33 @@ def shared(*found: str) -> str:
     ('six', 'six or five')
     """
     return " or ".join(dict.fromkeys(found))
+
+
+def next_best(rows: pd.DataFrame, method: str = "bidirectional") -> dict[str, Any]:
+    """The best of all other methods that ran, controls aside, as the facts ``next_best`` and ``next_best.method``.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row a method: method, value, low, high.
+    method : that they stand beside
+
+    Returns
+    -------
+    dict
+        value (`Interval`) and method, those that share the value joined.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"method": ["oracle", "operon", "udsr"], "value": [1.0, 0.2, 0.2], "low": 0.1, "high": 0.3})
+    >>> next_best(rows)["method"]
+    'Operon and uDSR'
+    """
+    others = rows[~rows["method"].isin((method, f"{method}_first", *CONTROLS))]
+    best = others[others["value"] == others["value"].max()]
+    first = best.iloc[0]
+    names = " and ".join(map(display_name, order(best["method"])))
+    return {"value": Interval(first["value"], first["low"], first["high"]), "method": names}
 
 
 def how_many(true: Iterable[bool]) -> str:

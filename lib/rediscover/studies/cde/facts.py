@@ -7,7 +7,7 @@ from ...expressions import parse
 from ...expressions.integration import simulate
 from ...metrics.trajectories import r2_trajectories, sr2
 from ...problems import problem
-from ...report.facts import listed, setting, table
+from ...report.facts import listed, next_best, setting, table
 
 
 def facts() -> dict[str, Any]:
@@ -39,19 +39,25 @@ def facts() -> dict[str, Any]:
 
 
 def _against(name, method, split):
-    """SR2 of a method beside the best printed model, by number of states."""
+    """SR2 of a method beside the best printed language model and the best printed row, by number of states."""
     rows = table(name).query("split == @split").set_index("states")
     column = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}[split]
+    cells = table("cde_table2_kept_values").query("split == @split and metric == 'sr2'")
+    cells = cells[~cells["method"].str.endswith("printed")]
+    other = {n: next_best(part) for n, part in cells.groupby("states")}
     shown = table("cde_table2_kept").query("method == @method").set_index("states")[column]
     return {
         **{n: (value, ".1f") for n, value in rows["SR2"].items()},
-        "printed": {n: (value, ".1f") for n, value in rows["printed"].items()},
+        **{name: {n: (value, ".1f") for n, value in rows[name].items()} for name in ("printed", "printed_all")},
         "interval": {n: text.partition(" ")[2] for n, text in shown.items()},
+        "next_best": {n: (found["value"].value, ".1f") for n, found in other.items()},
+        "next_best.method": {n: found["method"] for n, found in other.items()},
         "states": listed(rows.index),
         "above": listed(rows.index[rows["SR2"] > rows["printed"]]),
         "below": listed(rows.index[rows["SR2"] < rows["printed"]]),
         "ahead": listed(rows.index[rows["comparison"] == "ahead"]),
         "behind": listed(rows.index[rows["comparison"] == "behind"]),
+        "ahead_all": listed(rows.index[rows["comparison_all"] == "ahead"]),
     }
 
 

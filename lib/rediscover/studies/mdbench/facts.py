@@ -7,7 +7,7 @@ import pandas as pd
 
 from ...problems import problem
 from ...report.ablations import NOW, key
-from ...report.facts import Interval, one, setting, shared, shown, table
+from ...report.facts import Interval, next_best, one, setting, shared, shown, table
 from ...report.papers import published
 from ...system.studies import studies
 from .analysis import printed_marks
@@ -62,6 +62,10 @@ def _found():
         share = 100 * row[["clean", "low", "high"]].astype(float) / [systems, 1, 1]
         # With methods that are not run with noise, counts are read as floats.
         rows[name] = {"clean": int(row["clean"]), "40": int(row["40 dB"]), "share": (Interval(*share), ".0f")}
+    for level, column in {"clean": "clean", "40": "40 dB"}.items():
+        other = next_best(found.reset_index().rename(columns={column: "value"}))
+        rows[f"next_best.{level}"] = int(other["value"].value)
+        rows[f"next_best.{level}.method"] = other["method"]
     return rows | {"bidirectional": rows["bidirectional"] | _own()}
 
 
