@@ -66,9 +66,10 @@ def _recovered(rows):
     """Method -> per cent recovered with its interval; next_best: of the others the best."""
     cells = rows[["method", "share", "low", "high"]].rename(columns={"share": "value"})
     cells[["value", "low", "high"]] *= 100
-    other = next_best(cells)
     found = {row.method: (Interval(row.value, row.low, row.high), ".0f") for row in cells.itertuples()}
-    return found | {"next_best": (other["value"], ".0f"), "next_best.method": other["method"]}
+    others = cells[~cells["method"].str.startswith("bidirectional.")]
+    other = next_best(others) if len(others) else {}
+    return found | ({"next_best": (other["value"], ".0f"), "next_best.method": other["method"]} if other else {})
 
 
 def _variants(kind):
