@@ -63,8 +63,8 @@ def test_without_any_study_every_cell_says_why(tmp_path):
     assert cell["reason"] == "the notebook 20_srsd_edit_distance is not part of this version"
     lost = whole[(whole["table"] == "Table 2") & (whole["paper"] == "SymbolBench") & (whole["published"] == "")]
     assert len(lost) == 15 and (lost["verdict"] == "not comparable").all()
-    settings = whole[whole["source"].str.startswith("srsd_table_s12")]
-    assert settings["reason"].str.contains("hyperparameters that the authors tried").all()
+    described = whole[whole["source"].str.startswith("mdbench_table1.csv")]
+    assert described["reason"].str.contains("what this and related benchmarks contain").all()
 
 
 def test_a_study_decides_its_cells(tmp_path):
@@ -130,7 +130,10 @@ def test_every_cell_has_a_kind_of_evidence_by_the_rules():
         "surfacebench_table5.csv:2": "transcribed",  # our table of surfaces was typed from the paper's
         "srsd_tables_s1_s11.csv:2": "transcribed",
         "mdbench_table_a4.csv:2": "count",  # states of systems from ODEBench's files
-        "srsd_table_s12.csv:2": "none",  # a description
+        "srsd_table_s12.csv:2": "released",  # a setting
+        "srsd_table_s16.csv:2": "recomputed",  # from SRBench's results
+        "srsd_table_s16.csv:7": "arithmetic",  # on Table 3
+        "mdbench_table1.csv:2": "none",  # a description
     }.items():
         assert kinds[source] == kind, source
     means = CELLS[CELLS["source"].str.startswith("scitext2eq_table3.csv") & (CELLS["row"] == "Overall")]
@@ -166,6 +169,9 @@ def test_tables_that_the_paper_does_not_print_say_where_they_are_printed():
     assert tables == {
         "Figure 3 (a)": ["released figure"],
         "Figure 3 (b)": ["released figure"],
+        "Figure 3 (b), graphs": ["released figure"],
+        **{f"Figure 4 ({panel})": ["released figure"] for panel in "abc"},
+        "Figure 6": ["released figure"],
         "Figure 6, released notebook": ["released notebook"],
     }
 
