@@ -11,6 +11,7 @@ import mpmath
 import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
+from ..expressions.trees import fold
 from ..system.given_up import attempt
 from . import metric
 from .compared_trees import exact, real
@@ -191,12 +192,15 @@ def extrapolates(kind: str, prediction: str, truth: str, names: tuple[str, ...],
 
 def _precise(tree: tuple, values: Mapping) -> Any:
     """Value of a tree in mpmath's working precision; NaN where it is undefined or complex."""
-    label, *children = tree
-    if not children:
+    return fold(tree, lambda label, arguments: _operated(label, arguments, values))
+
+
+def _operated(label: Any, arguments: list, values: Mapping) -> Any:
+    """Value of a node from those of its children."""
+    if not arguments:
         if isinstance(label, str):
             return {"π": +mpmath.pi, "ℯ": +mpmath.e}.get(label) or values[label]
         return label if isinstance(label, bool) else mpmath.mpf(label)
-    arguments = [_precise(child, values) for child in children]
     if label == "where":
         condition, value, *other = arguments
         return value if condition else (other or [mpmath.nan])[0]
