@@ -9,7 +9,7 @@ import numpy as np
 
 from .numerics import UFUNCS
 from .syntax import call
-from .trees import COMPARISONS, NAMED, build, fold
+from .trees import CHAINS, COMPARISONS, DEPTH, NAMED, build, fold, spine
 
 LARGEST_EXACT = 2**53  # integer powers beyond it become floats: 9**9**9 would fill the memory
 LARGEST_EXPONENT = 1000
@@ -89,10 +89,23 @@ def to_sympy(tree: tuple, *, as_written: bool = False) -> Any:
     return fold(tree, combine)[0]
 
 
+def gathered(tree: tuple) -> tuple:
+    """The tree with each chain of more than `DEPTH` operands as one node: SymPy would sort a sum at each term."""
+    operands = spine(tree)
+    if len(operands) == 1:
+        return (tree[0], *map(gathered, tree[1:]))
+    terms = [(label, gathered(operand)) for label, operand in operands]
+    if len(terms) <= DEPTH or CHAINS[tree[0]] == "xor":
+        return functools.reduce(lambda left, term: (term[0], left, term[1]), terms[1:], terms[0][1])
+    whole = {"sum": "+", "product": "*"}.get(CHAINS[tree[0]], tree[0])
+    turned = {"-": lambda term: build("neg", term), "/": lambda term: ("**", term, (-1,))}
+    return (whole, *(turned[label](term) if label in turned else term for label, term in terms))
+
+
 def _evaluate(label: str, values: tuple[float, ...]) -> float:
-    if len(values) > 2:
+    if len(values) > 2 and label in ("min", "max"):
         return {"min": min, "max": max}[label](values)
-    return UFUNCS[label](*values)
+    return functools.reduce(UFUNCS[label], values[1:], values[0]) if len(values) > 2 else UFUNCS[label](*values)
 
 
 def from_sympy(expression: Any) -> tuple:
@@ -177,5 +190,5 @@ def simplified(tree: tuple, logic: bool) -> tuple:
     """What SymPy simplifies a tree to; may run for ever."""
     import sympy
 
-    expression = to_sympy(tree)
+    expression = to_sympy(gathered(tree))
     return from_sympy(sympy.simplify_logic(expression) if logic else sympy.simplify(expression))

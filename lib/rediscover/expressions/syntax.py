@@ -4,23 +4,26 @@ import difflib
 import functools
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from .trees import ARITY, COMPARISONS, CONNECTIVES, NAMED, ExpressionError, build, fold, is_boolean, replace_leaves
 
-CHARACTERS = 20_000  # longest text
+CHARACTERS = 500_000  # longest text
 NESTING = 100  # brackets, signs and powers inside one another: the parser recurses on these only
 CONSTANTS = {"pi": "π", "E": "ℯ", "π": "π"}
-PREFIXED = {"e": "ℯ"}  # np.e, but a bare e is a variable
+PREFIXED: dict[str, Any] = {"e": "ℯ", "True_": True, "False_": False}  # np.e, but a bare e is a variable
 UNDEFINED = {"nan", "NaN", "inf", "oo", "zoo", "Infinity"}
 
 ALIASES = {"arc" + name: "a" + name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")}
 ALIASES |= {"Abs": "abs", "absolute": "abs", "fabs": "abs", "ln": "log", "sgn": "sign", "ceiling": "ceil"}
 ALIASES |= {"Min": "min", "minimum": "min", "Max": "max", "maximum": "max", "Mod": "mod", "remainder": "mod"}
 ALIASES |= {"negative": "neg", "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "div"}
-ALIASES |= {"reciprocal": "inv", "expit": "sigmoid", "float64": "float"}
+ALIASES |= {"reciprocal": "inv", "expit": "sigmoid"} | dict.fromkeys(("float64", "float32", "float16"), "float")
+# As numpy prints its integers; of anything but an integer they would cut a part off.
+INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 # Functions that are read as other expressions of their arguments a, b; each argument stands once. These are the
 # plain ones: a method whose division, root or logarithm is protected must write its own definition out.
 EXPANSIONS = {"add": "a + b", "sub": "a - b", "mul": "a*b", "div": "a/b", "pow": "a**b", "neg": "-a", "inv": "1/a"}
@@ -31,7 +34,33 @@ EXPANSIONS |= {"sigmoid": "1/(1 + exp(-a))", "relu": "max(a, 0)", "logb": "log(a
 EXPANSIONS |= {"logabs": "log(abs(a))", "sqrtabs": "sqrt(abs(a))", "powabs": "abs(a)**b"}
 EXPANSIONS["aq"] = "a/sqrt(1 + b**2)"  # the analytic quotient of Operon
 RELATIONS = dict(zip(("Lt", "Le", "Gt", "Ge", "Eq", "Ne"), COMPARISONS, strict=True))  # as SymPy prints some
-FUNCTIONS = {*RELATIONS, *EXPANSIONS, *ALIASES, "Piecewise", *filter(str.isidentifier, ARITY)} - {*CONNECTIVES}
+FUNCTIONS = {*RELATIONS, *EXPANSIONS, *ALIASES, *INTEGERS, "Piecewise", *filter(str.isidentifier, ARITY)} - {
+    *CONNECTIVES
+}
+
+
+# Signs that people and models write where the language has ASCII.
+WRITTEN_AS = {"×": "*", "·": "*", "⋅": "*", "∙": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "√": "sqrt", "≠": "!="}
+WRITTEN_AS |= dict.fromkeys("−–‐‑", "-") | {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">=", "λ": "lambda", "Λ": "Lambda"}
+
+
+def ascii_spelling(sign: str) -> str | None:
+    """How a sign is written in the language; empty where it is left out, None where it has no spelling.
+
+    >>> [ascii_spelling(sign) for sign in "−²Ω\u00a0ｘ₀é"]
+    ['-', '**2', 'Omega', ' ', 'x', '0', None]
+    """
+    if sign.isascii() or sign == "π":
+        return sign
+    if sign in WRITTEN_AS:
+        return WRITTEN_AS[sign]
+    plain, kind, name = unicodedata.normalize("NFKC", sign), unicodedata.category(sign), unicodedata.name(sign, "")
+    if plain.isascii() and kind != "Zs":
+        return f"**{plain}" if "SUPERSCRIPT" in name else plain
+    letter = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)", unicodedata.name(plain[0], ""))
+    if letter and len(plain) == 1:
+        return letter[2].lower() if letter[1] == "SMALL" else letter[2].capitalize()
+    return {"Zs": " ", "Cf": ""}.get(kind)
 
 
 def as_number(tree: tuple) -> tuple:
@@ -65,6 +94,10 @@ def call(name: str, arguments: list[tuple]) -> tuple:
         If there is no such function or it takes another number of arguments.
     """
     label = ALIASES.get(name, name)
+    if label in INTEGERS:
+        if len(arguments) != 1 or len(arguments[0]) != 1 or type(arguments[0][0]) is not int:
+            raise ValueError(f"{name} of what is no integer")
+        return arguments[0]
     if label not in FUNCTIONS:
         raise ValueError(unknown_function(name))
     label = RELATIONS.get(label, label)
@@ -138,9 +171,12 @@ class Parser:
         while True:
             match = TOKEN.match(text, position)
             if match is None:
-                position += len(text[position:]) - len(text[position:].lstrip())
-                hint = "; give only the right-hand side of an equation" if text[position] == "=" else ""
-                raise ExpressionError(text, position, f"unexpected character {text[position]!r}{hint}")
+                position += len(text[position:]) - len(text[position:].lstrip(" \t\n\r\f\v"))
+                sign = text[position]
+                plain = None if sign.isascii() else ascii_spelling(sign)
+                hint = "" if plain is None else f"; write {plain!r}" if plain else "; leave it out"
+                hint = "; give only the right-hand side of an equation" if sign == "=" else hint
+                raise ExpressionError(text, position, f"unexpected character {sign!r}{hint}")
             kind, position = str(match.lastgroup), match.end()
             yield Token(kind, match[kind], match.start(kind))
 
