@@ -7,6 +7,8 @@ from typing import Any
 import mpmath
 import numpy as np
 
+from ..expressions.trees import fold
+
 DIGITS = 50
 ROUNDING = 1e-30  # relative error of an operation of a shaken value
 COPIES = 3  # shaken values
@@ -75,8 +77,12 @@ def uncertainty(tree: tuple, rows: Sequence[Row], exact: Sequence[Any], toleranc
 
 
 def _value(tree: tuple, row: Row, shake: Callable | None = None, tolerance: float = 0.0) -> Any:
-    label, *children = tree
-    if not children:
+    return fold(tree, lambda label, arguments: _of_node(label, arguments, row, shake, tolerance))
+
+
+def _of_node(label: Any, arguments: list, row: Row, shake: Callable | None, tolerance: float) -> Any:
+    """Value of a node from those of its children."""
+    if not arguments:
         if isinstance(label, bool):
             return label
         if label in CONSTANTS:
@@ -84,7 +90,6 @@ def _value(tree: tuple, row: Row, shake: Callable | None = None, tolerance: floa
         number = row[label] if isinstance(label, str) else mpmath.mpf(label)
         whole = not isinstance(label, str) and mpmath.isint(number)
         return number if shake is None or whole else shake(number, tolerance)
-    arguments = [_value(child, row, shake, tolerance) for child in children]
     if label == "where":
         condition, value, *other = arguments
         return value if condition else (other or [mpmath.nan])[0]
