@@ -48,7 +48,7 @@ def facts() -> dict[str, Any]:
         **{f"recovered.{kind}": _recovered(part) | _variants(kind) for kind, part in kinds.groupby("subset")},
         **{f"printed.{kind}": (100 * share, ".0f") for kind, share in _best_printed().items()},
         "recovered.noisy": _recovered_noisy(noise[1]),
-        **{f"recovered.noisy_{100 * level:.0f}": _recovered_noisy(level) for level in noise[1:]},
+        **{f"recovered.noisy_{100 * level:.0f}": _recovered_noisy(level) for level in noise[2:]},
         "recovered.best": recovery.query("method != 'oracle'")["recovered"].max(),
         "nmse": {name: _explicit_nmse(name) for name in ("polynomial", "operon")},
         "polynomial.effect": pair["rank_biserial"],
