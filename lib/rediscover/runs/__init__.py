@@ -20,15 +20,15 @@ from ..problems import Problem, problem
 from ..system import outside
 from ..system.store import Store, StoreError
 from . import records
-from .executors import Dask, Local, Task
+from .executors import Dask, Local, task
 from .run import Run, digest, identity, key
+from .worker import STATUSES
 
 if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
 __all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "kept", "key"]
 
-STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
 # Of work on an answer, such as scoring it: a backstop that nothing reaches, since what may hang there is given up on.
 AFTERWARDS = Budget(seconds=86400.0, memory_mb=4096)
 
@@ -155,7 +155,8 @@ def compute(
     works : list of work
         Work is a named tuple that can be pickled. Called without arguments it returns its outcome, a mapping
         of plain data with status and reason; ``key`` is a text that changes with all that the outcome depends
-        on; ``identity`` says what it is to readers of the store.
+        on; ``identity`` says what it is to readers of the store. Each has a process of its own, unless it says
+        `shares`: that it runs code of this package alone, which leaves nothing behind.
     budget : Budget
         Seconds and memory of each.
     store, retry, workers, scheduler, progress : as for `grid`
@@ -173,7 +174,7 @@ def compute(
     with closing(executor), closing(Store(store)) as kept:
         done = {k: r | {"reused": True} for k, r in kept.get(keys).items() if r["status"] not in retry}
         planned = [(k, work) for k, work in dict(zip(keys, works, strict=True)).items() if k not in done]
-        tasks = [Task(k, outside.packed(work), budget.seconds, budget.memory_mb) for k, work in planned]
+        tasks = [task(work, budget) for _, work in planned]
         with progress_bar(progress, total=len(done) + len(planned), reused=len(done)) as count:
             for i, outcome in executor.run(tasks):
                 k, work = planned[i]

@@ -1,7 +1,6 @@
 """Making records, and running a sample of them again."""
 
 import json
-import pickle
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -12,7 +11,7 @@ import numpy as np
 
 from ..methods import Budget
 from . import compute, executor_for, progress_bar, records
-from .executors import Task
+from .executors import task
 from .run import Run
 
 if TYPE_CHECKING:  # loaded on first use
@@ -58,7 +57,7 @@ def extend(
         How many were recorded.
     """
     end = time.monotonic() + 3600 * hours if hours else float("inf")
-    tasks = [Task(run.key, pickle.dumps(run), run.budget.seconds, run.budget.memory_mb) for run in runs]
+    tasks = [task(run, run.budget) for run in runs]
     done: list[dict] = []
     count, written = 0, time.monotonic()
     executor = executor_for(runs, workers, scheduler)
