@@ -1,5 +1,6 @@
 """The grid with real processes: methods misbehave, coordinators are killed, stores are damaged."""
 
+import collections
 import json
 import os
 import pickle
@@ -422,6 +423,44 @@ def test_a_truncated_store_is_an_error_and_is_kept(tmp_path, part):
     assert grid([line()], [Slope()], store=path)["reused"].tolist() == [False]
 
 
+def flipped(path, into, bit):
+    """A copy of a file with one bit changed."""
+    whole = bytearray(path.read_bytes())
+    whole[bit // 8] ^= 1 << bit % 8
+    into.write_bytes(whole)
+    return into
+
+
+def test_no_flipped_bit_changes_what_a_store_gives(tmp_path):
+    """Either the store is recognised as damaged, or what it gives is what was put, and the rest is done again."""
+    path, rng = filled(tmp_path / "s.sqlite"), np.random.default_rng(0)
+    with closing(runs.Store(path)) as store:
+        expected = store.get(f"key {i}" for i in range(40))
+    assert len(expected) == 40
+    ends = collections.Counter()
+    for k, bit in enumerate(rng.integers(0, 8 * path.stat().st_size, 300)):
+        for shared in (False, True):
+            copy = flipped(path, tmp_path / f"{k}-{shared}.sqlite", int(bit))
+            try:
+                with closing(runs.Store(copy, shared=shared)) as store:
+                    found = store.get(expected)
+            except runs.StoreError as error:
+                ends["error"] += 1
+                assert "kept as" in str(error) or "version" in str(error) or "cannot be" in str(error), error
+            else:
+                ends["fewer" if len(found) < 40 else "all"] += 1
+                assert found == {key: expected[key] for key in found}
+    assert len(ends) == 3, ends
+
+
+def test_a_store_of_an_older_version_begins_anew(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("CREATE TABLE runs (key TEXT PRIMARY KEY, result TEXT); PRAGMA user_version = 1;")
+    assert grid([line()], [Slope()], store=path)["reused"].tolist() == [False]
+    assert grid([line()], [Slope()], store=path)["reused"].tolist() == [True]
+
+
 def test_a_file_that_is_no_store_is_kept(tmp_path):
     (tmp_path / "notes.txt").write_text("not a database, but dear to somebody " * 100)
     with pytest.raises(runs.StoreError, match="damaged"):
@@ -433,7 +472,7 @@ def test_a_store_from_a_newer_version_is_left_alone(tmp_path):
     path = filled(tmp_path / "s.sqlite")
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
-    with pytest.raises(runs.StoreError, match="version 99, this program knows 1: update rediscover"):
+    with pytest.raises(runs.StoreError, match="version 99, this program knows 2: update rediscover"):
         grid([line()], [Slope()], store=path)
     with pytest.raises(runs.StoreError, match="version 99"):
         runs.Store.check(path)

@@ -112,7 +112,7 @@ def test_a_dead_server_is_said_and_replaced(pool):
     pool._server.wait()
     with pytest.raises(RuntimeError, match="or was killed"):
         pool.worker()
-    assert pool.stop(worker) == -signal.SIGKILL  # asked of the next server, which does not know it
+    assert pool.stop(worker) == -signal.SIGKILL
     assert answer(pool.worker(), "operator:add", 2, 3) == (True, 5)
 
 

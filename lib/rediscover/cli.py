@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import json
 import os
+import secrets
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -180,7 +181,7 @@ def _records(options: argparse.Namespace) -> None:
     if wrong := sorted(set(options.notebooks) - set(notebooks())):
         raise ValueError(f"no notebook is called {wrong[0]!r} (known: {', '.join(notebooks())})")
     if options.merge:
-        count = records.add(records.every(options.merge))
+        count = records.add(records.shard(options.merge), prefer=options.prefer)
         print(f"{count} records of {options.merge} are new here")
         return
     part, parts = (int(number) for number in options.shard.split("/"))
@@ -202,22 +203,28 @@ def _spot_check(options: argparse.Namespace) -> int:
     from .metrics import compared_trees
     from .runs.recording import mismatches, spot_checks
     from .studies import notebooks, planned
+    from .system.writing import replacing
 
     runs = [run for notebook in notebooks() for run in planned(notebook)]
-    checked = spot_checks(runs, seed=options.seed, seconds=options.seconds, workers=options.workers)
+    seed = secrets.randbelow(2**32) if options.seed is None else options.seed
+    checked = spot_checks(runs, seed=seed, size=options.size, seconds=options.seconds, workers=options.workers)
     if options.out:
-        checked.to_csv(options.out, index=False)
+        with replacing(options.out) as part:
+            checked.to_csv(part, index=False)
     if checked.empty:
         print("no recorded runs to check")
         return 0
-    others = (~checked["same"]).sum()
-    print(f"seed {options.seed}: {len(checked)} recorded runs were run again, {others} gave another answer")
+    late = (checked["compared"] == "nothing").sum()
+    others = (~checked["same"]).sum() - late
+    print(f"seed {seed}: {len(checked)} recorded runs were run again, {others} gave another answer")
+    if late:
+        print(f"seed {seed}: {late} of them were not done within {options.seconds:g} s, and are not compared")
     wrong = mismatches(checked)
     for run in wrong.head(1).itertuples():
         print(f"{run.method} on {run.problem}, seed {run.seed}, must answer as recorded and does not", file=sys.stderr)
-    trees = compared_trees.again(options.seed)
+    trees = compared_trees.again(seed)
     others = [text for text, same in trees if not same]
-    print(f"seed {options.seed}: {len(trees)} recorded trees were made again, {len(others)} came out otherwise")
+    print(f"seed {seed}: {len(trees)} recorded trees were made again, {len(others)} came out otherwise")
     for text in others[:1]:
         print(f"the tree of {text} is not the recorded one", file=sys.stderr)
     return int(bool(len(wrong) or others))
@@ -374,9 +381,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--shard", default="1/1", metavar="I/N", help="every n-th of the missing runs, from the i-th")
     sub.add_argument("--into", type=Path, help="write the records here, not into the repository")
     sub.add_argument("--merge", type=Path, help="take in the records of this folder")
+    sub.add_argument("--prefer", choices=["here", "there"], default="", help="whose answer counts where two differ")
     sub = command("spot-check", _spot_check, "run a sample of the recorded runs again and compare the answers")
-    sub.add_argument("--seed", type=int, default=0, help="of the draw")
-    sub.add_argument("--seconds", type=float, default=600.0, help="of one core, that the sample took when recorded")
+    sub.add_argument("--seed", type=int, help="of the draw; by default another one each time")
+    sub.add_argument("--size", type=int, default=60, help="recorded runs to draw")
+    sub.add_argument("--seconds", type=float, default=60.0, help="for each run; one that takes longer is not compared")
     sub.add_argument("--workers", type=int)
     sub.add_argument("--out", type=Path, help="write the sample here, as CSV")
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")

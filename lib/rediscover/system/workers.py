@@ -91,7 +91,10 @@ class Pool:
     def stop(self, worker: Worker) -> int:
         """End a worker, and all that it has started; its exit code, or minus the signal that ended it."""
         worker.connection.close()
-        return self._ask(f"kill {worker.pid}")[0]
+        try:
+            return self._ask(f"kill {worker.pid}")[0] if self._server else -signal.SIGKILL
+        except RuntimeError:  # the server was killed, and its workers with it
+            return -signal.SIGKILL
 
     def close(self) -> None:
         """End all workers; the next that is asked for starts another server."""
