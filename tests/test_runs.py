@@ -333,7 +333,7 @@ def test_the_key_does_not_depend_on_prose_in_the_code(tmp_path):
     assert key("One.", "# why", 1) != key("One.", "# why", 2)
 
 
-def test_a_second_time_everything_is_reused(tmp_path):
+def test_a_second_time_everything_is_reused(tmp_path, monkeypatch):
     arguments = [line()], [Slope(), Bad("segfault"), Bad("hang"), Bad("unparsable")]
     first = grid(*arguments, store=tmp_path / "s.sqlite", budget=TIGHT)
     second = grid(*arguments, store=tmp_path / "s.sqlite", budget=TIGHT)
@@ -341,6 +341,9 @@ def test_a_second_time_everything_is_reused(tmp_path):
     assert not first["reused"].any() and second["reused"].all()
     third = grid(*arguments, store=tmp_path / "s.sqlite", budget=TIGHT, retry=("timeout",))
     assert list(third["reused"]) == [True, True, False, True]
+    monkeypatch.setenv("REDISCOVER_RETRY", "timeout error")
+    fourth = grid(*arguments, store=tmp_path / "s.sqlite", budget=TIGHT)
+    assert list(fourth["reused"]) == [True, False, False, True]
     assert stored(tmp_path / "s.sqlite") == 4
 
 

@@ -42,7 +42,7 @@ def grid(
     budget: Budget | Mapping | None = None,
     evaluations: Mapping[str, int] | None = None,
     store: str | PathLike | None = None,
-    retry: Iterable[str] = (),
+    retry: Iterable[str] | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
     progress: bool = True,
@@ -63,8 +63,9 @@ def grid(
         SQLite file of finished runs. What it holds is not computed again; an interrupted grid goes on where
         it stopped. Without it results live only in the returned frame. Runs that are committed (`records`) are not
         computed either.
-    retry : list of statuses
-        Stored runs that ended so are computed again, for instance ``("timeout",)``.
+    retry : list of statuses, optional
+        Stored runs that ended so are computed again, for instance ``("timeout",)``; by default those that the
+        environment variable REDISCOVER_RETRY names (``make all RETRY="error timeout"``).
     workers : int, optional
         Runs at a time; by default as many as this process may use processors.
     scheduler : str, optional
@@ -143,7 +144,7 @@ def compute(
     budget: Budget = AFTERWARDS,
     *,
     store: str | PathLike | None = None,
-    retry: Iterable[str] = (),
+    retry: Iterable[str] | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
     progress: bool = True,
@@ -167,6 +168,7 @@ def compute(
     """
     if workers is not None and (not _integer(workers) or workers < 1):
         raise ValueError(f"grid: workers must be a whole number >= 1, got {workers!r}")
+    retry = os.environ.get("REDISCOVER_RETRY", "").split() if retry is None else retry
     if wrong := sorted(set(retry) - set(STATUSES)):
         raise ValueError(f"grid: cannot retry {wrong[0]!r} (statuses: {', '.join(STATUSES)})")
     keys = [work.key for work in works]

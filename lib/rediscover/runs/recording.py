@@ -162,12 +162,25 @@ def comparison(run: Run, line: dict, outcome: dict, seconds: float) -> tuple[str
     return "answers", equal(line, outcome)
 
 
+def summary(checked: "pd.DataFrame") -> str:
+    """How many rows of `spot_checks` are how, in words."""
+    if checked.empty:
+        return "no recorded runs to check"
+    counts = checked.groupby("compared")["same"].agg(["size", "sum"])
+    size = counts["size"].reindex(["answers", "loss", "nothing"], fill_value=0)
+    other = (counts["size"] - counts["sum"]).reindex(size.index, fill_value=0)
+    said = f"{len(checked)} recorded runs were run again, {other['answers'] + other['loss']} gave another answer"
+    if size["loss"]:
+        said += f"; {size['loss']} were recorded on another processor, which their method follows: losses are compared"
+    return said + (f"; {size['nothing']} were not done in time, and are not compared" if size["nothing"] else "")
+
+
 def mismatches(checked: "pd.DataFrame") -> "pd.DataFrame":
     """Rows of `spot_checks` that must be the same and are not.
 
     One compared by its loss never is such a row: on another processor its method may answer otherwise by right.
     """
-    return checked[~checked["same"] & (checked["compared"] == "answers")]
+    return checked if checked.empty else checked[~checked["same"] & (checked["compared"] == "answers")]
 
 
 def equal(line: dict, outcome: dict) -> bool:
