@@ -1,4 +1,4 @@
-"""Doing it: the grid of runs, isolated workers, and the store that remembers what is done.
+"""Doing it: the grid of runs, a process of its own for each, and the store that remembers what is done.
 
 `grid` plans the product of problems, methods, noise levels and seeds, takes from the store what is there, has
 the rest computed (`executors`: here, or by a Dask cluster) and returns one row per run. It knows no study.

@@ -92,6 +92,7 @@ def sample(runs: Sequence[Run], seed: int, size: int = SAMPLE) -> list[int]:
     runs : list of Run
     seed : int
     size : int
+        How many; more if there are more methods, as each is drawn once.
 
     Returns
     -------
@@ -103,7 +104,7 @@ def sample(runs: Sequence[Run], seed: int, size: int = SAMPLE) -> list[int]:
     for i in sorted(lots, key=lots.__getitem__):
         by_method.setdefault(f"{runs[i].problem.study} {runs[i].method.name}", []).append(i)
     turns = itertools.zip_longest(*by_method.values())
-    return [i for turn in turns for i in turn if i is not None][:size]
+    return [i for turn in turns for i in turn if i is not None][: max(size, len(by_method))]
 
 
 def spot_checks(
@@ -122,7 +123,7 @@ def spot_checks(
     seed : int
         Of the draw.
     size : int
-        How many are drawn.
+        How many are drawn, see `sample`.
     seconds : float
         For each run.
     options : workers and progress, as for `runs.compute`

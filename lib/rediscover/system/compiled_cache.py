@@ -5,10 +5,12 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import numba
 import platformdirs
-from numba import config
 
+config: Any = numba.config
 CACHE = "NUMBA_CACHE_DIR"  # children of this process find the folder there
 
 

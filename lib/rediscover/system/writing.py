@@ -10,6 +10,10 @@ from pathlib import Path
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary file beside `path` that takes its place when complete, so that nobody reads half a file."""
+    path = path.resolve()  # a link stays one
+    if path.exists() and not path.is_file():  # /dev/stdout
+        yield path
+        return
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     os.close(handle)
     part = Path(name)
