@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from rediscover import params, report
 from rediscover.report import ledger, summaries
 from rediscover.report import plots as figures
-from rediscover.report import tables as output
+from rediscover.system import writing
 
 import numpy as np
 import pandas as pd
@@ -158,7 +158,7 @@ def test_provenance_names_files_and_versions_but_no_time_and_no_place(out, tmp_p
 def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("old")
-    with pytest.raises(RuntimeError), output._replacing(path) as part:
+    with pytest.raises(RuntimeError), writing.replacing(path) as part:
         with open(part, "w") as file:
             file.write("half")
         raise RuntimeError

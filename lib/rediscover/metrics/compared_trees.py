@@ -105,8 +105,7 @@ def extend() -> int:
             for call, outcome in algebra().all(_key(conversion, "")):
                 line = {"conversion": conversion, "version": _version(), "text": call["text"], **outcome}
                 lines.setdefault(_identity(line), line)
-        record_files.write(where / FILE, lines.values(), _identity)
-        record_files.state_sums(where)
+        record_files.write(where, {where / FILE: lines.values()}, _identity)
     _read.cache_clear()
     return len(lines) - len(before)
 

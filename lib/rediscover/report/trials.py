@@ -20,6 +20,7 @@ import yaml
 from ..problems import problem, problems
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
+from ..system.writing import write_text
 from .ledger import neighbours, unlike_published
 from .rules import interval, judge
 
@@ -162,7 +163,8 @@ def _put(path: Path, found: pd.DataFrame, names: list[str]) -> None:
         parts.insert(0, _text(path).query("trial != @found['trial'].iloc[0]"))
     whole = pd.concat(parts)
     order = whole["trial"].map(names.index)
-    whole.assign(order=order).sort_values("order", kind="stable").drop(columns="order").to_csv(path, index=False)
+    whole = whole.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
+    write_text(path, whole.to_csv(index=False))
 
 
 def _text(source: Path | io.StringIO) -> pd.DataFrame:

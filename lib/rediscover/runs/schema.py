@@ -7,10 +7,13 @@ is a float everywhere: ``snr_db`` is infinite for clean data.
 import json
 import numbers
 from os import PathLike
+from pathlib import Path
 from types import UnionType
 from typing import Any, TextIO
 
 import pandas as pd
+
+from ..system.writing import replacing
 
 Kind = type | UnionType
 Schema = dict[str, tuple[Kind, str]]
@@ -161,7 +164,12 @@ def to_csv(frame: pd.DataFrame, path: str | PathLike | TextIO, **options: Any) -
         for name in JSON
         if name in frame
     }
-    frame.assign(**texts).to_csv(path, index=False, **options)
+    frame = frame.assign(**texts)
+    if isinstance(path, str | PathLike):
+        with replacing(Path(path)) as part:
+            frame.to_csv(part, index=False, **options)
+    else:
+        frame.to_csv(path, index=False, **options)
 
 
 def read_csv(path: str | PathLike) -> pd.DataFrame:

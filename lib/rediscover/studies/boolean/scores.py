@@ -4,6 +4,7 @@ import numpy as np
 
 from ...expressions import ExpressionError, parse
 from ...metrics import boolean as metrics
+from ...metrics.complexity import operations
 
 STATE_METRICS = [metrics.precision_pooled, metrics.recall_pooled, metrics.f1_pooled, metrics.accuracy_pooled]
 STATE_METRICS += [metrics.informedness_pooled, metrics.f1_macro]
@@ -34,7 +35,7 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     read = {node: rule for node, rule in rules.items() if rule is not None}
     scores["rules_equivalent"] = metrics.rules_equivalent(read, problem.expressions)
     scores["proximity_classes"] = metrics.proximity_classes(read, problem.expressions)
-    scores["operations"] = sum(rule.sympy().count_ops() for rule in read.values())
+    scores["operations"] = operations(read.values())
     return scores
 
 
