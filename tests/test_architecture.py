@@ -185,6 +185,7 @@ WRITERS = {
     "methods/pretrained.py": "writes in a temporary folder",
     "search/inference.py": "writes in a temporary folder",
     "search/training/descent.py": "writes the log of a training that is kept only when whole",
+    "llm/records.py": "appends a line of what a server said, under its lock",
     "runs/__init__.py": "opens a terminal",
     "system/store.py": "opens a lock",
 }
