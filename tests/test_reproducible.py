@@ -123,6 +123,27 @@ def test_recorded_answers_come_back_where_numpy_was_imported_first():
     assert "other:" not in said and said.startswith("6 of 6 in"), said
 
 
+FIELD = """
+import rediscover, hashlib, sys
+axes, *arrays = rediscover.problem("pdes/ad").samples(0)
+print(hashlib.sha256(b"".join(array.tobytes() for array in arrays)).hexdigest())
+"""
+
+
+def test_a_field_that_is_kept_for_all_is_the_same_whoever_simulates_it(tmp_path):
+    kept = {name: value for name, value in os.environ.items() if name not in reproducible_blas.settings()}
+    said = set()
+    for name, first, more in (
+        ("late", "import numpy", {}),
+        ("first", "", {}),
+        ("threads", "", {"OMP_NUM_THREADS": "2"}),
+    ):
+        command = [sys.executable, "-W", "ignore", "-c", first + FIELD]
+        environment = kept | more | {"XDG_CACHE_HOME": str(tmp_path / name)}
+        said.add(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert len(said) == 1
+
+
 @pytest.mark.minutes
 @pytest.mark.skipif(
     not reproducible_blas.KERNELS.keys() <= reproducible_blas.settings().keys(), reason="no such kernels"

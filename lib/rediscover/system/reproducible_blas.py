@@ -4,7 +4,7 @@ OpenBLAS and NumPy take the kernels that suit the processor best. These add in a
 digit of an exponential another way, and a genetic search, a chaotic system or a fit with many minima makes
 another result of that digit. So everybody gets the kernels that all these processors have, and one thread.
 Libraries look at the variables when they are loaded: import `rediscover` before numpy. Where numpy came
-first, `differs` tells, and methods answer in a worker, which always has these kernels.
+first, or a variable says otherwise, `differs` tells, and methods answer in a worker, which always has these kernels.
 """
 
 import os
@@ -61,7 +61,7 @@ def fix() -> None:
     """
     global _late
     wanted = settings()
-    _late = "numpy" in sys.modules and any(os.environ.get(name) != value for name, value in wanted.items())
+    _late = "numpy" in sys.modules and bool(_others())
     if _late:
         message = "numpy was imported before rediscover, so arithmetic in this process may differ from what is recorded"
         warnings.warn(f"{message}; methods answer in workers: import rediscover first", RuntimeWarning, stacklevel=3)
@@ -70,5 +70,15 @@ def fix() -> None:
 
 
 def differs() -> bool:
-    """Whether numpy was loaded in this process before these settings were made."""
-    return _late
+    """Whether this process does not compute as a worker does: numpy came first, or a variable says otherwise."""
+    return not os.environ.get(OWN_KERNELS) and (_late or bool(_others()))
+
+
+def _others() -> list[str]:
+    """Settings that the environment does not have, or has otherwise."""
+    return [f"{name}={os.environ.get(name)}" for name, value in settings().items() if os.environ.get(name) != value]
+
+
+def named() -> str:
+    """The kernels that the environment names for workers too; empty without `OWN_KERNELS`."""
+    return " ".join(_others()) if os.environ.get(OWN_KERNELS) else ""
