@@ -90,6 +90,7 @@ def _systems(measure: str) -> dict[str, Any]:
         **{n: (value, ".1f") for n, value in rows["value"].items()},
         "printed": {n: (printed[n], ".1f") for n in rows.index},
         **{name: (places.count(name), "word") for name in ("above", "inside", "below")},
+        "ahead": (sum(printed[n] > row["value"] for n, row in rows.iterrows()), "word"),  # of the control, by value
     }
 
 

@@ -85,6 +85,7 @@ def _recovered_noisy(level):
     found = scores.groupby("method")["symbolic_accuracy"].sum()
     own = table("surfaces_own").query("noise == @level").set_index("variant")["recovered"].drop(NOW)
     both = found.to_dict() | {f"bidirectional.{key(variant)}": count for variant, count in own.items()}
+    both["next_best"] = next_best(found.rename("value").reset_index().assign(low=0.0, high=0.0))["value"].value
     return {name: (count, "word") for name, count in both.items()}
 
 
