@@ -31,8 +31,6 @@ def facts() -> dict[str, Any]:
         "example": _example(),
         "constant": _constant(),
         "blind": _blind(),
-        "fsrd.measured": (100 * one(table("srsd_original_ranges"), method="gplearn")["original"], ".1f"),
-        "fsrd.published": (float(one(published("srsd_table_s16"), method="gplearn", dataset="FSRD")["value"]), ".1f"),
         "srbench": derived.read("srsd", "srbench").groupby("group")["problems"].max().to_dict(),
         "yardstick.gains": (gain > 0).sum(),
         "yardstick.comparisons": len(gain),
