@@ -16,7 +16,7 @@ from .normal_form import LARGEST_INDEX, fraction, quotient
 from .quotients import Quotient, TooLargeError, factored
 from .trees import size
 
-VARIED = 24  # terms of a quotient that is written in more ways than two
+VARIED = 16  # terms of a quotient that is written in more ways than two
 SPLIT = 12  # terms of a quotient that is also written as a sum of quotients
 COLLECTED = 12  # terms of a polynomial that is also collected by one of its symbols
 FACTOR = sympy.EulerGamma  # stands for any number in front of a product: SymPy would multiply 2*(x + y) out
@@ -289,5 +289,3 @@ def _factors(expression: Any, power: Any) -> tuple[int, bool, dict]:
     if sign < 0 and not power.is_integer:  # a root of something with a minus: the sign cannot come out
         return 1, False, {("-", tree): power}
     return (sign if power.is_odd else 1), False, {tree: power}
-
-
