@@ -16,7 +16,7 @@ from .normal_form import LARGEST_INDEX, fraction, quotient
 from .quotients import Quotient, TooLargeError, factored
 from .trees import size
 
-VARIED = 16  # terms of a quotient that is written in more ways than two
+VARIED = 12  # terms of a quotient that is written in more ways than two
 SPLIT = 12  # terms of a quotient that is also written as a sum of quotients
 COLLECTED = 12  # terms of a polynomial that is also collected by one of its symbols
 FACTOR = sympy.EulerGamma  # stands for any number in front of a product: SymPy would multiply 2*(x + y) out
@@ -54,9 +54,10 @@ def smallest(expression: Any) -> Any:
     if not isinstance(expression, sympy.Expr):
         return _smallest_condition(expression)
     try:
-        forms = [_dressed(symbolic, meaning, joined) for symbolic, meaning in _forms(expression) for joined in (0, 1)]
+        form = quotient(expression)
     except TooLargeError:
         return expression.func(*map(smallest, expression.args))
+    forms = [_dressed(symbolic, meaning, joined) for symbolic, meaning in _forms(form) for joined in (0, 1)]
     return min(dict.fromkeys(forms), key=lambda form: (size(tree := canonical(form)), repr(tree)))
 
 
@@ -70,26 +71,32 @@ def _smallest_condition(condition: Any) -> Any:
     return condition.func(smallest(difference), 0)
 
 
-def _forms(expression: Any) -> Iterator[tuple[Any, dict]]:
-    """Forms in symbols that depend on nothing but the normal form of an expression, and what the symbols stand for."""
-    form = quotient(expression)
-    value, related = form.value, form.related
+def _forms(form: Quotient) -> Iterator[tuple[Any, dict]]:
+    """Forms in symbols that depend on nothing but the normal form, and what the symbols stand for."""
     yield form.numerator.as_expr() / form.denominator.as_expr(), form.meaning
-    if len(form.numerator) + len(form.denominator) > VARIED:
-        yield _product(form.numerator) / _product(form.denominator), form.meaning
+    yield _ratio(form.numerator, form.denominator), form.meaning
+    if len(form.numerator) + len(form.denominator) > VARIED or not form.numerator:
         return
-    others = [form]
-    if related:
-        others.append(quotient(value, of_sines=False))
+    yield from ((symbolic, form.meaning) for symbolic in _sums(form))
     kernels = {symbol: _of_half_angle(kernel) for symbol, kernel in form.meaning.items()}
     halved = form.numerator.as_expr().xreplace(kernels) / form.denominator.as_expr().xreplace(kernels)
-    if halved != value:
-        others += [quotient(halved, doubling=False, of_sines=of_sines) for of_sines in (True, False)]
-    for other in others:
-        yield from ((symbolic, other.meaning) for symbolic in _quotients(other))
-    if related and form.numerator:
-        form = quotient(1 / value)
-        yield from ((1 / symbolic, form.meaning) for symbolic in _quotients(form))
+    waves = halved != form.value
+    for wanted, power, expression, options in (
+        (form.related, 1, form.value, {"of_sines": False}),
+        (waves, 1, halved, {"doubling": False}),
+        (waves, 1, halved, {"doubling": False, "of_sines": False}),
+        (form.related, -1, 1 / form.value, {}),
+    ):
+        if wanted and (other := _within_bounds(expression, options)):
+            for symbolic in (_ratio(other.numerator, other.denominator), *_sums(other)):
+                yield symbolic**power, other.meaning
+
+
+def _within_bounds(expression: Any, options: dict[str, bool]) -> Quotient | None:
+    try:
+        return quotient(expression, **options)
+    except TooLargeError:
+        return None
 
 
 def _of_half_angle(kernel: Any) -> Any:
@@ -99,32 +106,41 @@ def _of_half_angle(kernel: Any) -> Any:
     return 2 * sympy.sin(u) * sympy.cos(u) if isinstance(kernel, sympy.sin) else 1 - 2 * sympy.sin(u) ** 2
 
 
-def _quotients(form: Quotient) -> Iterator[Any]:
-    """One quotient of grouped polynomials, and sums of quotients."""
-    yield _product(form.numerator) / _product(form.denominator)
+def _sums(form: Quotient) -> Iterator[Any]:
+    """A quotient as a sum of quotients, and as one over a sum."""
     for part, other, power in ((form.numerator, form.denominator, 1), (form.denominator, form.numerator, -1)):
         if not other.is_ground and 1 < len(part) <= SPLIT:
             terms = [part.ring.term_new(*term).cancel(other) for term in part.terms()]
-            yield sympy.Add(*(_product(above) / _product(below) for above, below in terms)) ** power
+            yield sympy.Add(*(_ratio(above, below) for above, below in terms)) ** power
 
 
-def _product(polynomial: PolyElement, depth: int = 1) -> Any:
-    """A polynomial in symbols as a product of its irreducible factors, with `FACTOR` for a number in front."""
-    if not polynomial:
+def _ratio(above: PolyElement, below: PolyElement) -> Any:
+    """A quotient of polynomials in symbols: a number, and irreducible factors with 1 for their first coefficient."""
+    if not above:
         return sympy.S.Zero
-    constant, parts = factored(polynomial)
-    constant = sympy.sign(constant) * (1 if abs(constant) == 1 else FACTOR)
-    return sympy.Mul(constant, *(_grouped(part, depth) ** power for part, power in parts))
+    parts = [(part, power) for part, power in factored(above)[1]]
+    parts += [(part, -power) for part, power in factored(below)[1]]
+    return _number(above.LC / below.LC) * sympy.Mul(*(_grouped(part.monic()) ** power for part, power in parts))
 
 
-def _grouped(polynomial: PolyElement, depth: int) -> Any:
+def _number(number: Any) -> Any:
+    return sympy.sign(number) * (1 if abs(number) == 1 else FACTOR)
+
+
+def _product(polynomial: PolyElement) -> Any:
+    """As `_ratio`, of a polynomial, the factors of which are not grouped."""
+    parts = factored(polynomial)[1]
+    return _number(polynomial.LC) * sympy.Mul(*(part.monic().as_expr() ** power for part, power in parts))
+
+
+def _grouped(polynomial: PolyElement) -> Any:
     """An irreducible polynomial as a sum of products: by groups of terms without common symbols, or by one symbol."""
     plain = polynomial.as_expr()
-    if not 2 < len(polynomial) <= COLLECTED or depth == 0:
+    if not 2 < len(polynomial) <= COLLECTED:
         return plain
     ring, groups = polynomial.ring, _groups(polynomial)
     if len(groups) > 1:
-        return sympy.Add(*(_product(group, depth) for group in groups))
+        return sympy.Add(*(_product(group) for group in groups))
     forms = [plain]
     for k, symbol in enumerate(ring.symbols):
         parts: dict[int, PolyElement] = {}
@@ -132,7 +148,7 @@ def _grouped(polynomial: PolyElement, depth: int) -> Any:
             rest = ring.term_new((*monomial[:k], 0, *monomial[k + 1 :]), constant)
             parts[monomial[k]] = parts.get(monomial[k], ring.zero) + rest
         if 1 < len(parts) < len(polynomial):
-            forms.append(sympy.Add(*(symbol**power * _product(part, depth - 1) for power, part in parts.items())))
+            forms.append(sympy.Add(*(symbol**power * _product(part) for power, part in parts.items())))
     return min(forms, key=lambda form: sum(1 for _ in sympy.preorder_traversal(form)))
 
 

@@ -138,7 +138,7 @@ def ned_details(
     ExpressionError
         If the truth cannot be read.
     """
-    truth = as_expression(truth)
+    truth = as_expression(truth, names)
     if not harmonised and prediction in UNDEFINED:
         prediction = "0"
     try:

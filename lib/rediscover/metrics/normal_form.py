@@ -80,6 +80,7 @@ def number(expression: Any, digits: int = KEPT) -> Any:
     return sympy.Rational(str(value))
 
 
+@functools.lru_cache(maxsize=4096)
 def quotient(expression: Any, *, of_sines: bool = True, doubling: bool = True) -> Quotient:
     """The normal form in symbols.
 

@@ -8,9 +8,9 @@ from sympy.polys.fields import FracElement, FracField
 from sympy.polys.rings import PolyElement
 
 LARGEST_POWER = 40  # of a sum that is multiplied out
-TERMS = 64  # of a polynomial
+TERMS = 40  # of a polynomial
 FACTORED, FACTORED_DEGREE = 40, 10  # terms and degree of a polynomial that is factored
-PRODUCTS = 20 * TERMS  # of terms, in one step
+PRODUCTS = 10 * TERMS  # of terms, in one step
 DIGITS, KEPT = 60, 20  # of numbers that are no fractions: to calculate with, and in the result
 
 
