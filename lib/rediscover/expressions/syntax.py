@@ -106,7 +106,7 @@ INFIX |= {"*": ("*", 70, 70), "/": ("/", 70, 70), "%": ("mod", 70, 70), "**": ("
 PREFIX = {"-": ("neg", 80), "+": ("", 80), "not": ("not", 17), "~": ("not", 80)}
 LOGIC_INFIX = {name: INFIX[name] for name in ("or", "and", "|", "&")}
 LOGIC_INFIX |= {"&&": LOGIC_INFIX["&"], "||": LOGIC_INFIX["|"], "^": ("xor", 25, 25), "->": ("implies", 5, 4)}
-LOGIC_INFIX |= {"xor": ("xor", 12, 12)}
+LOGIC_INFIX |= {"xor": LOGIC_INFIX["^"]}
 LOGIC_INFIX |= {name.upper(): LOGIC_INFIX[name] for name in ("or", "and", "xor")}
 LOGIC_PREFIX = {"not": ("not", 17), "NOT": ("not", 17), "!": ("not", 80), "~": ("not", 80)}
 TRUTH = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}  # in a rule
@@ -296,7 +296,7 @@ for _name, _text in EXPANSIONS.items():
     _arity = 2 if "b" in re.findall(r"\w+", _text) else 1
     EXPANDED[_name] = (Parser(_text, None, False).tree(), (_arity, _arity))
 
-SYMBOLS = {label: symbol for symbol, (label, *_) in (INFIX | LOGIC_INFIX).items()} | {"or": "|", "and": "&"}
+SYMBOLS = {label: symbol for symbol, (label, *_) in (INFIX | LOGIC_INFIX).items()} | {"or": "|", "and": "&", "xor": "^"}
 SYMBOLS["**"] = "**"
 BINDING = {label: (LOGIC_INFIX | INFIX)[symbol][1:] for label, symbol in SYMBOLS.items() if label not in ("xor", "mod")}
 BINDING["xor"] = LOGIC_INFIX["^"][1:]

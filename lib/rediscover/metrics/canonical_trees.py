@@ -12,7 +12,7 @@ from sympy.polys.rings import PolyElement
 from ..expressions import parse
 from ..expressions.algebra import to_sympy
 from ..expressions.trees import build, fold
-from .normal_form import LARGEST_INDEX, fraction, quotient
+from .normal_form import LARGEST_INDEX, by_parts, fraction, quotient
 from .quotients import Quotient, TooLargeError, factored
 from .trees import size
 
@@ -52,23 +52,13 @@ def smallest(expression: Any) -> Any:
     if expression.is_Atom:
         return expression
     if not isinstance(expression, sympy.Expr):
-        return _smallest_condition(expression)
+        return by_parts(expression, smallest)
     try:
         form = quotient(expression)
     except TooLargeError:
         return expression.func(*map(smallest, expression.args))
     forms = [_dressed(symbolic, meaning, joined) for symbolic, meaning in _forms(form) for joined in (0, 1)]
     return min(dict.fromkeys(forms), key=lambda form: (size(tree := canonical(form)), repr(tree)))
-
-
-def _smallest_condition(condition: Any) -> Any:
-    """A condition, or a piece of a function, with its parts in their smallest forms; ``a > b`` is ``b - a < 0``."""
-    if not isinstance(condition, sympy.core.relational.Relational):
-        return condition.func(*map(smallest, condition.args))
-    difference = condition.lhs - condition.rhs
-    if isinstance(condition, sympy.StrictGreaterThan | sympy.GreaterThan):
-        return condition.reversed.func(smallest(-difference), 0)
-    return condition.func(smallest(difference), 0)
 
 
 def _forms(form: Quotient) -> Iterator[tuple[Any, dict]]:
@@ -118,9 +108,8 @@ def _ratio(above: PolyElement, below: PolyElement) -> Any:
     """A quotient of polynomials in symbols: a number, and irreducible factors with 1 for their first coefficient."""
     if not above:
         return sympy.S.Zero
-    parts = [(part, power) for part, power in factored(above)[1]]
-    parts += [(part, -power) for part, power in factored(below)[1]]
-    return _number(above.LC / below.LC) * sympy.Mul(*(_grouped(part.monic()) ** power for part, power in parts))
+    parts = factored(above) + [(part, -power) for part, power in factored(below)]
+    return _number(above.LC / below.LC) * sympy.Mul(*(_grouped(part) ** power for part, power in parts))
 
 
 def _number(number: Any) -> Any:
@@ -129,10 +118,11 @@ def _number(number: Any) -> Any:
 
 def _product(polynomial: PolyElement) -> Any:
     """As `_ratio`, of a polynomial, the factors of which are not grouped."""
-    parts = factored(polynomial)[1]
-    return _number(polynomial.LC) * sympy.Mul(*(part.monic().as_expr() ** power for part, power in parts))
+    parts = factored(polynomial)
+    return _number(polynomial.LC) * sympy.Mul(*(part.as_expr() ** power for part, power in parts))
 
 
+@functools.lru_cache(maxsize=4096)
 def _grouped(polynomial: PolyElement) -> Any:
     """An irreducible polynomial as a sum of products: by groups of terms without common symbols, or by one symbol."""
     plain = polynomial.as_expr()

@@ -43,16 +43,17 @@ def _branches(nodes: Iterable[Any]) -> list[tuple]:
     items = []
     for node in nodes:
         items += _items(node)
-    tree = []
+    tree: list[tuple] = []
     while items:
         item = items.pop(0)
         if item in (("^",), ("_",)) and items:
             script = items.pop(0)
             item = (item[0], *script[1:]) if script[0] == "group" else (item[0], script)
-        if tree and len(tree[-1]) > 1 and tree[-1][0] == "_" and (item == ("'",) or item[0] == "^"):
-            tree.insert(-1, item)  # x_1^2 is x^2_1
-        else:
-            tree.append(item)
+        place = len(tree)
+        if item[0] == "_" and len(item) > 1:  # x^2_1 is x_1^2, and so is x'_1
+            while place and (tree[place - 1] == ("'",) or (tree[place - 1][0] == "^" and len(tree[place - 1]) > 1)):
+                place -= 1
+        tree.insert(place, item)
     return [branch for item in tree for branch in (item[1:] if item[0] == "group" else [item])]
 
 

@@ -12,7 +12,7 @@ They keep the powers of these kernels below n and remove square roots, cosines a
 """
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import sympy
@@ -46,13 +46,17 @@ def normal(expression: Any) -> Any:
         return expression
     if isinstance(expression, sympy.Expr):
         return number(expression) if expression.is_number else quotient(expression).value
-    reversed_ = {sympy.StrictGreaterThan: sympy.StrictLessThan, sympy.GreaterThan: sympy.LessThan}
-    if isinstance(expression, sympy.core.relational.Relational):  # a > b is b - a < 0
-        difference = expression.lhs - expression.rhs
-        if type(expression) in reversed_:
-            return reversed_[type(expression)](normal(-difference), 0)
-        return expression.func(normal(difference), 0)
-    return expression.func(*map(normal, expression.args)) if expression.args else expression
+    return by_parts(expression, normal)
+
+
+def by_parts(condition: Any, form: Callable[[Any], Any]) -> Any:
+    """A condition, or a piece of a function, from forms of its parts; ``a > b`` is ``b - a < 0``."""
+    if not isinstance(condition, sympy.core.relational.Relational):
+        return condition.func(*map(form, condition.args)) if condition.args else condition
+    difference = condition.lhs - condition.rhs
+    if isinstance(condition, sympy.StrictGreaterThan | sympy.GreaterThan):
+        return condition.reversed.func(form(-difference), 0)
+    return condition.func(form(difference), 0)
 
 
 def fraction(value: float) -> Any:
@@ -104,11 +108,15 @@ def quotient(expression: Any, *, of_sines: bool = True, doubling: bool = True) -
 def factors(expression: Any) -> list[tuple[Any, int]]:
     """Irreducible factors and their powers: -1 and the size of the constant factor first, where they are not 1."""
     form = quotient(expression)
-    constant, found = sympy.S.One, []
-    for polynomial, direction in ((form.numerator, 1), (form.denominator, -1)):
-        content, parts = factored(polynomial)
-        constant *= sympy.Rational(content) ** direction
-        found += [(form.read(part), direction * power) for part, power in parts]
+    if not form.numerator:
+        return [(sympy.S.Zero, 1)]
+    first, found = form.numerator.LC / form.denominator.LC, []
+    parts = factored(form.numerator) + [(part, -power) for part, power in factored(form.denominator)]
+    for part, power in parts:
+        content, primitive = part.primitive()  # whole numbers, so that no root of a number comes in
+        first *= content**power
+        found.append((form.read(primitive), power))
+    constant = sympy.Rational(first.numerator, first.denominator)
     numbers = [(part, 1) for part in (sympy.sign(constant), abs(constant)) if part != 1]
     return numbers + sorted(found, key=str)
 
@@ -255,7 +263,8 @@ class Kernels:
 
         A relation is a symbol, a power of it, and what that power is.
         """
-        meaning, relations, values = dict(self.others), [], {}
+        meaning, relations = dict(self.others), []
+        values: dict = {}
         for symbol, function in self.others.items():
             if type(function) is sympy.Abs:
                 relations.append((symbol, 2, self.symbolic(function.args[0]) ** 2))

@@ -85,14 +85,24 @@ def _element(expression: Any, field: FracField) -> FracElement:
     return functools.reduce(_sum, elements)
 
 
-def factored(polynomial: PolyElement) -> tuple[Any, list[tuple[PolyElement, int]]]:
-    """Constant factor and irreducible factors with their powers; a large polynomial counts as irreducible."""
-    if len(polynomial) <= FACTORED and max(map(sum, polynomial.monoms()), default=0) <= FACTORED_DEGREE:
-        return polynomial.factor_list()
-    constant, rest = polynomial.primitive()
-    if rest.LC < 0:
-        constant, rest = -constant, -rest
-    return constant, [(rest, 1)]
+def factored(polynomial: PolyElement) -> list[tuple[PolyElement, int]]:
+    """Irreducible factors with 1 for their first coefficient, and their powers; a large one counts as irreducible."""
+    ring, monomial = polynomial.ring, _common(polynomial)
+    symbols = [(generator, power) for generator, power in zip(ring.gens, monomial, strict=True) if power]
+    rest = polynomial.quo(ring.term_new(monomial, ring.domain.one))
+    return symbols + ([] if rest.is_ground else _factored_sum(rest.monic()))
+
+
+def _common(polynomial: PolyElement) -> tuple[int, ...]:
+    """Powers of the symbols that all terms have."""
+    return tuple(map(min, zip(*polynomial.monoms(), strict=True)))
+
+
+@functools.lru_cache(maxsize=4096)
+def _factored_sum(polynomial: PolyElement) -> list[tuple[PolyElement, int]]:
+    if len(polynomial) > FACTORED or max(map(sum, polynomial.monoms())) > FACTORED_DEGREE:
+        return [(polynomial, 1)]
+    return [(part.monic(), power) for part, power in polynomial.factor_list()[1]]
 
 
 def _product(a: FracElement, b: FracElement) -> FracElement:

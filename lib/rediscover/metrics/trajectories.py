@@ -32,9 +32,9 @@ def r2_trajectories(prediction: ArrayLike, truth: ArrayLike) -> float:
     _, exponent = np.frexp(np.max(np.abs(truth), axis=0))
     exact = np.all(prediction == truth, axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
-        prediction, truth = np.ldexp(prediction, -exponent), np.ldexp(truth, -exponent)
-        residual = np.sum((truth - prediction) ** 2, axis=0)
-        spread = np.sum((truth - truth.mean(axis=0)) ** 2, axis=0)
+        scaled = np.ldexp(truth, -exponent)
+        residual = np.sum((scaled - np.ldexp(prediction, -exponent)) ** 2, axis=0)
+        spread = np.sum((scaled - scaled.mean(axis=0)) ** 2, axis=0)
         shares = 1.0 - residual / np.where(spread > 0, spread, 1.0)
     return float(np.mean(np.where(spread > 0, shares, exact)))
 
