@@ -26,14 +26,24 @@ def smallest_tree(text: str) -> tuple:
     """The smallest canonical tree of some forms of an expression's normal form."""
     tree = parse(text).tree
     symbols = {symbol: sympy.Symbol(symbol.name, real=True) for symbol in to_sympy(tree).free_symbols}
-    return canonical(smallest(to_sympy(fold(tree, _exact)).xreplace(symbols)))
+    expression = to_sympy(fold(tree, _exact)).xreplace(symbols)
+    return canonical(smallest(expression.replace(sympy.Piecewise, _where)))
+
+
+# SymPy takes powers of a Piecewise apart, and so divides by a branch that is 0.
+WHERE = sympy.Function("where", real=True)
+
+
+def _where(*pieces: tuple) -> Any:
+    return WHERE(*(part for piece in pieces for part in piece))
 
 
 def _exact(label: Any, children: list[tuple]) -> tuple:
     """A node with fractions for decimal numbers; not in exponents, as SymPy takes roots of fractions apart."""
-    if label == "**" and children[1][0] == "/" and children[1][2][0] > LARGEST_INDEX:
-        (above,), (below,) = children[1][1:]
-        children[1] = (above / below,)
+    if label == "**" and children[1][0] == "/":
+        (above, *_), (below, *_) = children[1][1:]
+        if isinstance(above, int) and isinstance(below, int) and below > LARGEST_INDEX:
+            children[1] = (above / below,)
     if label == "π" or isinstance(label, float):
         number = fraction(math.pi if label == "π" else label)
         return ("/", (number.p,), (number.q,))
@@ -167,7 +177,9 @@ def _dressed(symbolic: Any, meaning: dict, joined: int) -> Any:
     powers = {meaning.get(base, base): power for base, power in symbolic.as_powers_dict().items()}
     exponent, under, parts = sympy.S.Zero, sympy.S.One, []
     for kernel in list(powers):
-        argument = kernel.args[0] if kernel.args else None
+        if kernel not in powers or not kernel.args:
+            continue
+        argument = kernel.args[0]
         if isinstance(kernel, sympy.Abs) and powers.get(argument, 1) % 2 == 0:
             powers[kernel] += powers.pop(argument)  # abs(u)/u**2 is 1/abs(u)
         if isinstance(kernel, sympy.Abs) and powers.get(argument) == -1:
@@ -183,7 +195,16 @@ def _dressed(symbolic: Any, meaning: dict, joined: int) -> Any:
             under *= kernel.args[0] ** (2 * power)
         else:
             parts.append((_dressed(kernel, meaning, joined) if kernel.is_Add else _kernel(kernel)) ** power)
-    return sympy.Mul(*parts, sympy.exp(smallest(exponent)), sympy.sqrt(smallest(under)))
+    return sympy.Mul(*parts, _exponential(exponent), sympy.sqrt(smallest(under)))
+
+
+def _exponential(exponent: Any) -> Any:
+    """``exp(v*log(u))`` is ``u**v``."""
+    factors = sympy.Mul.make_args(exponent)
+    logarithms = [factor for factor in factors if isinstance(factor, sympy.log)]
+    if len(logarithms) != 1:
+        return sympy.exp(smallest(exponent))
+    return smallest(logarithms[0].args[0]) ** smallest(sympy.Mul(*(f for f in factors if f not in logarithms)))
 
 
 def _sum(symbolic: Any, meaning: dict, joined: int) -> Any:

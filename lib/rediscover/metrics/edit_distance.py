@@ -90,12 +90,12 @@ def ned_harmonised(prediction: Expression | str, truth: Expression | str, names:
 
     Decimal numbers are fractions there, with 15 digits; ``0.333333333333333`` is 1/3.
 
-    *What does count.* Other identities: sines of sums, threefold and other odd multiples of an angle, phases, inverse and
-    hyperbolic functions, rounding, ``max(u, v) = (u + v + abs(u - v))/2``, roots other than square roots in denominators
-    of several terms, roots of several sums with both signs. And writing counts where the normal form would be too large:
-    a polynomial of more than 40 terms is not multiplied out, one of more than 40 terms or of a degree above 10 is not
-    factored, exponents and angles are not related beyond the twelvefold, exponents with denominators beyond 12 not at
-    all. What is too large stays as it is written, with its parts in normal form.
+    *What does count.* Other identities: sines of sums, odd multiples of an angle, phases, inverse and hyperbolic
+    functions, rounding, ``max(u, v) = (u + v + abs(u - v))/2``, roots of several sums with both signs, roots other than
+    square roots in denominators of several terms. And writing counts where the normal form would be too large: sums of
+    more than 40 terms are not multiplied out, those of a degree above 10 not factored; multiples beyond the twelvefold
+    of an exponent or an angle are not related, nor exponents whose denominators exceed 12. What is too large stays as
+    it is written, with its parts in normal form.
 
     *How the tree is built.*
 

@@ -121,6 +121,18 @@ def factors(expression: Any) -> list[tuple[Any, int]]:
     return numbers + sorted(found, key=str)
 
 
+def positive_factors(expression: Any) -> list[tuple[Any, int]]:
+    """As `factors`, with the sign in a factor that can take it, one with terms of both signs if there is one."""
+    parts = dict(factors(expression))
+    able = [part for part, power in parts.items() if power % 2 and not part.is_number]
+    if parts.pop(-1, 0):
+        if not able:
+            raise ValueError(f"{expression} is negative")
+        changed = min(able, key=lambda part: (all_of_one_sign(part), str(part)))
+        parts = {-part if part == changed else part: power for part, power in parts.items()}
+    return list(parts.items())
+
+
 def summands(expression: Any) -> list[Any]:
     """Terms of the numerator over the denominator, each in normal form; one where sines or roots relate them."""
     form = quotient(expression)
@@ -165,7 +177,7 @@ class Kernels:
         if kind is sympy.exp:
             return self.exponential(argument)
         if kind is sympy.log:
-            return sympy.Add(*(power * self.logarithm(part) for part, power in factors(argument)))
+            return sympy.Add(*(power * self.logarithm(part) for part, power in positive_factors(argument)))
         if kind is sympy.sign:
             return self.symbolic(sympy.Abs(argument)) / self.symbolic(argument)
         if kind is sympy.Abs:
@@ -193,12 +205,7 @@ class Kernels:
             return self.symbolic(base) ** exponent
         if base.is_number or not exponent.is_number:
             return self.exponential(exponent * sympy.log(base))
-        parts = dict(factors(base))
-        if parts.pop(-1, 0):  # the sign goes into a factor that can take it, one with both signs if there is one
-            able = [part for part, power in parts.items() if power % 2 and not part.is_number]
-            part = min(able, key=lambda part: (all_of_one_sign(part), str(part)))
-            parts = {-key if key == part else key: power for key, power in parts.items()}
-        return sympy.Mul(*(self.root(part, power, exponent) for part, power in parts.items()))
+        return sympy.Mul(*(self.root(part, power, exponent) for part, power in positive_factors(base)))
 
     def root(self, part: Any, power: int, exponent: Any) -> Any:
         """``(part**power)**exponent`` of an irreducible factor: a whole power times one between 0 and 1."""
