@@ -24,30 +24,56 @@ FACTOR = sympy.EulerGamma  # stands for any number in front of a product: SymPy 
 
 def smallest_tree(text: str) -> tuple:
     """The smallest canonical tree of some forms of an expression's normal form."""
-    tree = parse(text).tree
-    symbols = {symbol: sympy.Symbol(symbol.name, real=True) for symbol in to_sympy(tree).free_symbols}
-    expression = to_sympy(fold(tree, _exact)).xreplace(symbols)
-    return canonical(smallest(expression.replace(sympy.Piecewise, _where)))
+    numbers: dict[str, Any] = {}
+
+    def named(label: Any, children: list[tuple]) -> tuple:
+        # A decimal number gets a symbol until all variables are real: of exp(p*x/q) with a complex x, SymPy asks for
+        # the zeros, and takes it for a polynomial of degree p. An exponent stays, as roots of fractions take long.
+        if label == "**" and children[1][0] in numbers and numbers[children[1][0]].q > LARGEST_INDEX:
+            children[1] = (float(numbers[children[1][0]]),)
+        if label == "π" or isinstance(label, float):
+            value = math.pi if label == "π" else label
+            numbers[f"number {value!r}"] = fraction(value)
+            return (f"number {value!r}",)
+        return build(label, *children) if children else (label,)
+
+    expression = _of_real_functions(to_sympy(fold(parse(text).tree, named)))
+    values = {symbol: sympy.Symbol(symbol.name, real=True) for symbol in expression.free_symbols}
+    values |= {symbol: numbers[symbol.name] for symbol in values if symbol.name in numbers}
+    return canonical(smallest(expression.xreplace(values)))
 
 
-# SymPy takes powers of a Piecewise apart, and so divides by a branch that is 0.
-WHERE = sympy.Function("where", real=True)
+class sinh(sympy.sinh):  # type: ignore[misc]  # SymPy has no types
+    """Known to be real: to find out, SymPy may take ``exp(p*x/q)`` for a polynomial of degree p."""
+
+    def _eval_is_real(self) -> bool:
+        return True
 
 
-def _where(*pieces: tuple) -> Any:
-    return WHERE(*(part for piece in pieces for part in piece))
+class cosh(sympy.cosh):  # type: ignore[misc]  # SymPy has no types
+    """As `sinh`."""
+
+    def _eval_is_positive(self) -> bool:
+        return True
 
 
-def _exact(label: Any, children: list[tuple]) -> tuple:
-    """A node with fractions for decimal numbers; not in exponents, as SymPy takes roots of fractions apart."""
-    if label == "**" and children[1][0] == "/":
-        (above, *_), (below, *_) = children[1][1:]
-        if isinstance(above, int) and isinstance(below, int) and below > LARGEST_INDEX:
-            children[1] = (above / below,)
-    if label == "π" or isinstance(label, float):
-        number = fraction(math.pi if label == "π" else label)
-        return ("/", (number.p,), (number.q,))
-    return build(label, *children) if children else (label,)
+class tanh(sympy.tanh):  # type: ignore[misc]  # SymPy has no types
+    """As `sinh`."""
+
+    def _eval_is_real(self) -> bool:
+        return True
+
+
+class where(sympy.Function):  # type: ignore[misc]  # SymPy has no types
+    """Values and conditions in turn: SymPy takes powers of a Piecewise apart, and divides by a branch that is 0."""
+
+    is_real = True
+
+
+def _of_real_functions(expression: Any) -> Any:
+    for kind in (sinh, cosh, tanh):
+        expression = expression.replace(kind.__base__, kind)
+    return expression.replace(sympy.Piecewise, lambda *pieces: where(*(part for piece in pieces for part in piece)))
 
 
 # ---- forms

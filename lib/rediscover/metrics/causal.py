@@ -235,7 +235,7 @@ def _unit(values: np.ndarray) -> np.ndarray:
     values = np.where(np.all(np.isfinite(values), axis=0), values, np.nan)
     # the largest floats have no square
     values = values / np.maximum(np.max(np.abs(values), axis=0), np.finfo(float).tiny)
-    values = np.where(np.ptp(values, axis=0) > 0, values - values.mean(axis=0), 0.0)
+    values = np.where(np.ptp(values, axis=0) == 0, 0.0, values - values.mean(axis=0))
     length = np.linalg.norm(values, axis=0)
     return values / np.where(length > 0, length, 1.0)
 
