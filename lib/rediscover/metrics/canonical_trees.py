@@ -69,6 +69,17 @@ class where(sympy.Function):  # type: ignore[misc]  # SymPy has no types
 
     is_real = True
 
+    @classmethod
+    def eval(cls, *parts: Any) -> Any:
+        """Without pieces whose condition never holds, and the value alone where the first one always does."""
+        pieces = list(zip(parts[::2], parts[1::2], strict=True))
+        possible = [piece for piece in pieces if piece[1] != sympy.false]
+        if not possible:
+            return sympy.nan
+        if possible[0][1] == sympy.true:
+            return possible[0][0]
+        return None if possible == pieces else cls(*(part for piece in possible for part in piece))
+
 
 def _of_real_functions(expression: Any) -> Any:
     for kind in (sinh, cosh, tanh):

@@ -144,6 +144,8 @@ def of_double_angles(form: Quotient, relations: list[tuple[Any, int, Any]], wave
     """
     symbols = form.numerator.ring.symbols
     for sine, cosine in waves:
+        if sine not in symbols or cosine not in symbols:  # its root is the kernel
+            continue
         if any({sine, cosine} & power.free_symbols for symbol, _, power in relations if symbol not in (sine, cosine)):
             continue
         s, c = symbols.index(sine), symbols.index(cosine)
