@@ -88,22 +88,23 @@ count, seconds, allowed = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3
 assert reproducible_blas.differs()
 runs = [run for notebook in notebooks() for run in planned(notebook) if not run.method.available()]
 known = [(run, line) for run, line in zip(runs, records.lines(runs)) if line and line["seconds"] < seconds]
-drawn = recording.sample([run for run, _ in known], seed=0, size=count)
-end, files, done, portable = time.monotonic() + allowed, set(), 0, records.processor()
-for run, line in (known[i] for i in drawn):
+here = records.processor()
+known = [(run, line) for run, line in known if run.method.portable or line["processor"] == here]
+drawn = [known[i] for i in recording.sample([run for run, _ in known], seed=0, size=count)][:count]
+end, files, done = time.monotonic() + allowed, set(), 0
+for run, line in drawn:
     if time.monotonic() > end:
         break
-    if run.method.portable or line["processor"] == portable:
-        try:
-            outcome = checked(run.problem, run.method.solve(run.problem, budget=run.budget, seed=run.seed))
-        except rediscover.methods.Unsupported as error:
-            outcome = ending("unsupported", str(error))
-        except Exception as error:
-            outcome = ending("error", f"{type(error).__name__}: {error}")
-        done += 1
-        files.add(str(records.path(line)))
-        if not recording.equal(line, outcome):
-            print("other:", run.method.name, run.problem.id, run.seed, outcome["status"], flush=True)
+    try:
+        outcome = checked(run.problem, run.method.solve(run.problem, budget=run.budget, seed=run.seed))
+    except rediscover.methods.Unsupported as error:
+        outcome = ending("unsupported", str(error))
+    except Exception as error:
+        outcome = ending("error", f"{type(error).__name__}: {error}")
+    done += 1
+    files.add(str(records.path(line)))
+    if not recording.equal(line, outcome):
+        print("other:", run.method.name, run.problem.id, run.seed, outcome["status"], flush=True)
 print(done, "of", len(drawn), "in", len(files), "files")
 """
 
