@@ -10,6 +10,9 @@ from pathlib import Path
 from rediscover.expressions import parse
 from rediscover.expressions.syntax import write
 from rediscover.expressions.trees import fold
+from rediscover.metrics.canonical_trees import smallest_tree
+from rediscover.metrics.edit_distance import ned_details, ned_harmonised
+from rediscover.metrics.trees import size, tree_edit_distance
 
 import numpy as np
 import pytest
@@ -142,6 +145,83 @@ def test_pairs_are_equal_in_numbers(pair):
     a, b = (evaluated(pair[side], pair["domain"]) for side in "ab")
     assert np.isfinite(a).all() and set(pair["domain"]) == set(pair["names"])
     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * np.abs(a).max())
+
+
+# ------------------------------------------------------------------------------------------------- distances
+
+UNEQUAL = """
+(x0 + 1)*(x0 + 2) ; (x0 + 1)**2 / (x0 + 3)*(x0 - 3) ; (x0 - 3)**2
+x0 ; x1 / x0 ; -x0 / x0 ; 2*x0 / x0 ; x0**2 / x0 ; 1/x0 / x0 ; sqrt(x0) / x0 ; abs(x0) / x0 ; sin(x0) / sin(x0) ; cos(x0)
+x0 + x1 ; x0 - x1 / x0 - x1 ; x1 - x0 / x0*x1 ; x0/x1 / x0/x1 ; x1/x0 / x0 + 1 ; x0 / x0*x1 + 1 ; x0*x1
+x0 + x1 ; x0*x1 / x0*(x1 + x2) ; x0*x1 + x2 / x0*(x1 + x2) ; (x0 + x1)*x2 / x0 + x1*x2 ; x1 + x0*x2
+x0**2 + x1**2 ; x0**2 - x1**2 / (x0 + x1)**2 ; (x0 - x1)**2 / (x0 + x1)**2 ; x0**2 + x1**2 / 1/(x0 + x1) ; 1/x0 + 1/x1
+x0/(x0 + x1) ; x1/(x0 + x1) / x0/(1 + x0) ; 1/(1 + x0) / x0*x1/(x0 + x1) ; x0*x1/(x0 - x1) / 1/(1 + x0**2) ; 1/(1 - x0)
+x0**2 + x0 ; x0**2 - x0 / x0**2 + x0 ; x0**2 + x1 / x0**2 + x0 + 1 ; x0**2 + x0 / x0*x1*x2 ; x0*x1/x2
+x0 + x1 + x2 ; x0 + x1 - x2 / exp(x0) ; exp(-x0) + 1 / exp(x0) ; exp(x1) / exp(x0) ; log(x0) / exp(x0)*x1 ; exp(x0*x1)
+exp(x0 + x1) ; exp(x0) + exp(x1) / exp(x0*x1) ; exp(x0 + x1) / exp(x0**2) ; exp(x0) / exp(x0) - 1 ; exp(x0)
+log(x0 + x1) ; log(x0) + log(x1) / log(x0*x1) ; log(x0)*log(x1) / log(x0) ; log(x1) / log(x0)**2 ; log(x0**2)
+log(1 + x0) ; log(x0) / x0**x1 ; x1**x0 / x0**x1 ; x0**2 / sin(x0 + x1) ; sin(x0) + sin(x1) / sin(x0*x1) ; sin(x0)*sin(x1)
+sin(x0)**2 ; sin(x0) / sin(x0)**2 ; cos(x0)**2 / sin(2*x0) ; 2*sin(x0) / sin(x0)*cos(x0) ; sin(x0) + cos(x0)
+tan(x0) ; sin(x0)*cos(x0) / tan(x0) ; 1/tan(x0) / tan(x0) ; tanh(x0) / cos(x0 - x1) ; cos(x0 + x1) / sin(x0 - x1) ; sin(x1 - x0)
+sqrt(x0 + x1) ; sqrt(x0) + sqrt(x1) / sqrt(x0**2 + x1**2) ; x0 + x1 / 1/(1 + sqrt(x0)) ; 1 + sqrt(x0)
+sqrt(1 - x0**2) ; 1 - x0**2 / sqrt(1 - x0) ; sqrt(1 + x0) / max(x0, x1) ; min(x0, x1) / max(x0, x1) ; x0
+where(x0 > x1, x0, x2) ; where(x0 < x1, x0, x2) / abs(x0)*x1 ; abs(x1)*x0 / abs(x0 - x1) ; x0 - x1 / floor(x0) ; ceil(x0)
+"""
+DIFFERENT = [tuple(pair.split(" ; ")) for line in UNEQUAL.strip().splitlines() for pair in line.split(" / ")]
+
+
+def distance(a, b):
+    one, other = smallest_tree(a), smallest_tree(b)
+    edits = tree_edit_distance(one, other)
+    return 2 * edits / (size(one) + size(other) + edits)
+
+
+def renamed(text, names):
+    return str(parse(text).substitute(names))
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair['a']} = {pair['b']}")
+def test_equal_expressions_have_distance_0(pair):
+    assert distance(pair["a"], pair["b"]) == 0
+
+
+@pytest.mark.parametrize("pair", PAIRS[::12], ids=lambda pair: f"{pair['a']} = {pair['b']}")
+def test_the_measure_itself_is_0_too(pair, no_trees_from_disk):
+    details = ned_details(pair["a"], pair["b"], pair["names"], harmonised=True)
+    assert (details.status, details.value) == ("ok", 0.0)
+
+
+def test_unequal_expressions_are_apart_by_the_same_in_both_directions():
+    assert len(DIFFERENT) >= 60
+    for a, b in DIFFERENT:
+        assert 0 < distance(a, b) == distance(b, a) <= 1, (a, b)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_drawn_anew_they_are_equal_too(seed):
+    for pair in draw(seed, 24):
+        assert distance(pair["a"], pair["b"]) == 0, pair
+
+
+def test_other_names_and_another_order_of_the_inputs():
+    other = {"x0": "x2", "x1": "x0", "x2": "x3", "x3": "x1"}
+    for pair in random.Random(0).sample(PAIRS, 60):
+        a, b = (renamed(pair[side], {name: other[name] for name in parse(pair[side]).names}) for side in "ab")
+        assert distance(a, b) == 0, pair
+    for a, b in DIFFERENT:
+        assert distance(*(renamed(text, {name: other[name] for name in parse(text).names}) for text in (a, b))) > 0
+    for a, b in DIFFERENT[::20]:
+        values = ned_harmonised(a, b, ("x0", "x1", "x2"))
+        letters = {"x0": "m", "x1": "E", "x2": "pi"}
+        named = [renamed(text, {name: letters[name] for name in parse(text).names}) for text in (a, b)]
+        assert ned_harmonised(*named, ("m", "E", "pi")) == values
+
+
+def test_constants_do_not_count_however_large():
+    rng = random.Random(1)
+    for pair in rng.sample(PAIRS, 60):
+        scale = 10 ** rng.uniform(-40, 40)
+        assert distance(f"{scale!r}*({pair['a']})", f"7.5*({pair['b']})") == 0, pair
 
 
 if __name__ == "__main__":
