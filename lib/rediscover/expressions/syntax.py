@@ -95,6 +95,8 @@ TOKEN = re.compile(
     re.ASCII | re.VERBOSE,
 )
 
+LOGIC_TOKEN = re.compile(TOKEN.pattern.replace("&&", r"&&|\|\|"), TOKEN.flags)  # elsewhere || closes and opens bars
+
 # Operator -> (label, left binding power, right binding power). The order is Python's, but & and | bind less
 # than comparisons (numbers have no bits here). Python's own grammar would not do: it has no ^ for powers,
 # no !, -> and |x|.
@@ -103,8 +105,11 @@ INFIX |= {symbol: (symbol, 50, 50) for symbol in COMPARISONS} | {"+": ("+", 60, 
 INFIX |= {"*": ("*", 70, 70), "/": ("/", 70, 70), "%": ("mod", 70, 70), "**": ("**", 90, 89), "^": ("**", 90, 89)}
 PREFIX = {"-": ("neg", 80), "+": ("", 80), "not": ("not", 17), "~": ("not", 80)}
 LOGIC_INFIX = {name: INFIX[name] for name in ("or", "and", "|", "&")}
-LOGIC_INFIX |= {"&&": LOGIC_INFIX["&"], "^": ("xor", 25, 25), "->": ("implies", 5, 4)}
-LOGIC_PREFIX = {"not": ("not", 17), "!": ("not", 80), "~": ("not", 80)}
+LOGIC_INFIX |= {"&&": LOGIC_INFIX["&"], "||": LOGIC_INFIX["|"], "^": ("xor", 25, 25), "->": ("implies", 5, 4)}
+LOGIC_INFIX |= {"xor": LOGIC_INFIX["^"]}
+LOGIC_INFIX |= {name.upper(): LOGIC_INFIX[name] for name in ("or", "and", "xor")}
+LOGIC_PREFIX = {"not": ("not", 17), "NOT": ("not", 17), "!": ("not", 80), "~": ("not", 80)}
+TRUTH = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}  # in a rule
 
 
 class Parser:
@@ -134,7 +139,7 @@ class Parser:
     def scan(self) -> Iterator[Token]:
         position, text = 0, self.text
         while True:
-            match = TOKEN.match(text, position)
+            match = (LOGIC_TOKEN if self.logic else TOKEN).match(text, position)
             if match is None:
                 position += len(text[position:]) - len(text[position:].lstrip())
                 hint = "; give only the right-hand side of an equation" if text[position] == "=" else ""
@@ -233,8 +238,8 @@ class Parser:
             return ((CONSTANTS | PREFIXED)[name],)
         if self.names is not None and name in self.names:
             return (name,)
-        if name in ("True", "False"):
-            return (name == "True",)
+        if name in ("True", "False") or (self.logic and name in TRUTH):
+            return (TRUTH[name],)
         if name in CONSTANTS and not self.logic:
             return (CONSTANTS[name],)
         if name in self.infix or name in self.prefix:
@@ -291,7 +296,7 @@ for _name, _text in EXPANSIONS.items():
     _arity = 2 if "b" in re.findall(r"\w+", _text) else 1
     EXPANDED[_name] = (Parser(_text, None, False).tree(), (_arity, _arity))
 
-SYMBOLS = {label: symbol for symbol, (label, *_) in (INFIX | LOGIC_INFIX).items()} | {"or": "|", "and": "&"}
+SYMBOLS = {label: symbol for symbol, (label, *_) in (INFIX | LOGIC_INFIX).items()} | {"or": "|", "and": "&", "xor": "^"}
 SYMBOLS["**"] = "**"
 BINDING = {label: (LOGIC_INFIX | INFIX)[symbol][1:] for label, symbol in SYMBOLS.items() if label not in ("xor", "mod")}
 BINDING["xor"] = LOGIC_INFIX["^"][1:]

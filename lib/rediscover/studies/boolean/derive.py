@@ -25,7 +25,7 @@ def rederive(run: dict, rules: dict, nodes=None) -> dict[str, float]:
     """
     problem, (before, after) = boolean.load(run["truth"]), run["train"]
     rules = {node: rules.get(node) for node in (rules if nodes is None else nodes)}
-    predicted = metrics.next_states(rules, before, problem.inputs)
+    predicted = metrics.missing_as_true(metrics.next_states(rules, before, problem.inputs))
     truth = after[:, [problem.inputs.index(node) for node in rules]]
     return {name: getattr(metrics, f"{name}_pooled")(predicted, truth) for name in (*MEASURES, "informedness")}
 
