@@ -110,7 +110,7 @@ def smallest(expression: Any) -> Any:
 
 def _forms(form: Quotient) -> Iterator[tuple[Any, dict]]:
     """Forms in symbols that depend on nothing but the normal form, and what the symbols stand for."""
-    yield form.numerator.as_expr() / form.denominator.as_expr(), form.meaning
+    yield _plain(form.numerator) / _plain(form.denominator), form.meaning
     yield _ratio(form.numerator, form.denominator), form.meaning
     if len(form.numerator) + len(form.denominator) > VARIED or not form.numerator:
         return
@@ -160,19 +160,32 @@ def _ratio(above: PolyElement, below: PolyElement) -> Any:
 
 
 def _number(number: Any) -> Any:
-    return sympy.sign(number) * (1 if abs(number) == 1 else FACTOR)
+    return sympy.sign(number) * (1 if _is_one(number) else FACTOR)
+
+
+def _is_one(number: Any) -> bool:
+    return 10**14 * abs(abs(number) - 1) < 1  # numbers are read with 15 digits
+
+
+def _plain(polynomial: PolyElement) -> Any:
+    """A polynomial as it stands."""
+    ring, total = polynomial.ring, sympy.S.Zero
+    for monomial, constant in polynomial.terms():
+        term = ring.term_new(monomial, sympy.sign(constant) if _is_one(constant) else constant)
+        total += term.as_expr()
+    return total
 
 
 def _product(polynomial: PolyElement) -> Any:
     """As `_ratio`, of a polynomial, the factors of which are not grouped."""
     parts = factored(polynomial)
-    return _number(polynomial.LC) * sympy.Mul(*(part.as_expr() ** power for part, power in parts))
+    return _number(polynomial.LC) * sympy.Mul(*(_plain(part) ** power for part, power in parts))
 
 
 @functools.lru_cache(maxsize=4096)
 def _grouped(polynomial: PolyElement) -> Any:
     """An irreducible polynomial as a sum of products: by groups of terms without common symbols, or by one symbol."""
-    plain = polynomial.as_expr()
+    plain = _plain(polynomial)
     if not 2 < len(polynomial) <= COLLECTED:
         return plain
     ring, groups = polynomial.ring, _groups(polynomial)
@@ -309,7 +322,7 @@ def _signed(expression: Any) -> tuple[int, tuple]:
         return sign, ("Add", *constant, *sums[sign])
     if expression.is_Mul or (expression.is_Pow and expression.exp.is_number):
         sign, has_constant, factors = _factors(expression, 1)
-        powers = [t if (v - 1).is_zero else ("Pow", t, NUMBER) for t, v in factors.items() if not v.is_zero]
+        powers = [t if (v - 1).is_zero else ("Pow", t, NUMBER) for (t, _), v in factors.items() if not v.is_zero]
         parts = [NUMBER] * (has_constant or not powers) + sorted(powers, key=_order)
         tree = parts[0] if len(parts) == 1 else ("Mul", *parts)
         return (1 if has_constant else sign), tree
@@ -331,7 +344,10 @@ def _order(tree: tuple) -> tuple:
 
 
 def _factors(expression: Any, power: Any) -> tuple[int, bool, dict]:
-    """Of a power of an expression: sign, whether it has a constant factor, exponents by canonical tree."""
+    """Of a power of an expression: sign, whether it has a constant factor, exponents by canonical tree and numbers.
+
+    The numbers tell ``x + 1`` from ``x + 2``, which have the same tree: their product is no square.
+    """
     power = sympy.sympify(power)
     if expression.is_Pow and expression.exp.is_number:
         return _factors(expression.base, expression.exp * power)
@@ -343,13 +359,14 @@ def _factors(expression: Any, power: Any) -> tuple[int, bool, dict]:
             for factor in expression.args:
                 s, c, more = _factors(factor, power)
                 sign, constant = sign * s, constant or c
-                for tree, exponent in more.items():
-                    factors[tree] = factors.get(tree, sympy.S.Zero) + exponent
+                for base, exponent in more.items():
+                    factors[base] = factors.get(base, sympy.S.Zero) + exponent
             return sign, constant, factors
     if expression.is_number:
         is_sign = (abs(expression) - 1).is_zero and power.is_integer
         return (-1 if is_sign and expression.is_negative and power.is_odd else 1), not is_sign, {}
     sign, tree = _signed(expression)
+    numbers = tuple(sorted(map(str, expression.atoms(sympy.Number))))
     if sign < 0 and not power.is_integer:  # a root of something with a minus: the sign cannot come out
-        return 1, False, {("-", tree): power}
-    return (sign if power.is_odd else 1), False, {tree: power}
+        return 1, False, {(("-", tree), numbers): power}
+    return (sign if power.is_odd else 1), False, {(tree, numbers): power}

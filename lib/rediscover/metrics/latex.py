@@ -369,7 +369,7 @@ def syntax(prediction: str, truth: str) -> float:
 
 
 PUBLISHED = (texbleu, levenshtein_similarity, seqsim, rouge_l, ted)
-HARMONISED = (ted_parsed, parse_failures, structure_distance, operator_jaccard)
+HARMONISED = (ted_parsed, parse_failures, structure_distance, operator_jaccard, operator_jaccard_spelt_alike)
 
 
 def score_pairs(
