@@ -150,27 +150,27 @@ def test_pairs_are_equal_in_numbers(pair):
 # ------------------------------------------------------------------------------------------------- distances
 
 UNEQUAL = """
-(x0 + 1)*(x0 + 2) ; (x0 + 1)**2 / (x0 + 3)*(x0 - 3) ; (x0 - 3)**2
-x0 ; x1 / x0 ; -x0 / x0 ; 2*x0 / x0 ; x0**2
-x0 ; 1/x0 / x0 ; sqrt(x0) / x0 ; abs(x0) / x0 ; sin(x0) / sin(x0) ; cos(x0)
-x0 + x1 ; x0 - x1 / x0 - x1 ; x1 - x0 / x0*x1 ; x0/x1 / x0/x1 ; x1/x0 / x0 + 1 ; x0 / x0*x1 + 1 ; x0*x1
-x0 + x1 ; x0*x1 / x0*(x1 + x2) ; x0*x1 + x2 / x0*(x1 + x2) ; (x0 + x1)*x2 / x0 + x1*x2 ; x1 + x0*x2
-x0**2 + x1**2 ; x0**2 - x1**2 / (x0 + x1)**2 ; (x0 - x1)**2 / (x0 + x1)**2 ; x0**2 + x1**2 / 1/(x0 + x1) ; 1/x0 + 1/x1
-x0/(x0 + x1) ; x1/(x0 + x1) / x0/(1 + x0) ; 1/(1 + x0)
-x0*x1/(x0 + x1) ; x0*x1/(x0 - x1) / 1/(1 + x0**2) ; 1/(1 - x0)
-x0**2 + x0 ; x0**2 - x0 / x0**2 + x0 ; x0**2 + x1 / x0**2 + x0 + 1 ; x0**2 + x0 / x0*x1*x2 ; x0*x1/x2
-x0 + x1 + x2 ; x0 + x1 - x2 / exp(x0) ; exp(-x0) + 1 / exp(x0) ; exp(x1) / exp(x0) ; log(x0) / exp(x0)*x1 ; exp(x0*x1)
-exp(x0 + x1) ; exp(x0) + exp(x1) / exp(x0*x1) ; exp(x0 + x1) / exp(x0**2) ; exp(x0) / exp(x0) - 1 ; exp(x0)
-log(x0 + x1) ; log(x0) + log(x1) / log(x0*x1) ; log(x0)*log(x1) / log(x0) ; log(x1) / log(x0)**2 ; log(x0**2)
-log(1 + x0) ; log(x0) / x0**x1 ; x1**x0
+(x0 + 1)*(x0 + 2) ; (x0 + 1)**2 / (x0 + 3)*(x0 - 3) ; (x0 - 3)**2 / x0 ; x1 / x0 ; -x0
+x0 ; 2*x0 / x0 ; x0**2 / x0 ; 1/x0 / x0 ; sqrt(x0) / x0 ; abs(x0) / x0 ; sin(x0)
+sin(x0) ; cos(x0) / x0 + x1 ; x0 - x1 / x0 - x1 ; x1 - x0 / x0*x1 ; x0/x1 / x0/x1 ; x1/x0
+x0 + 1 ; x0 / x0*x1 + 1 ; x0*x1 / x0 + x1 ; x0*x1 / x0*(x1 + x2) ; x0*x1 + x2
+x0*(x1 + x2) ; (x0 + x1)*x2 / x0 + x1*x2 ; x1 + x0*x2 / x0**2 + x1**2 ; x0**2 - x1**2
+(x0 + x1)**2 ; (x0 - x1)**2 / (x0 + x1)**2 ; x0**2 + x1**2 / 1/(x0 + x1) ; 1/x0 + 1/x1
+x0/(x0 + x1) ; x1/(x0 + x1) / x0/(1 + x0) ; 1/(1 + x0) / x0*x1/(x0 + x1) ; x0*x1/(x0 - x1)
+1/(1 + x0**2) ; 1/(1 - x0) / x0**2 + x0 ; x0**2 - x0 / x0**2 + x0 ; x0**2 + x1
+x0**2 + x0 + 1 ; x0**2 + x0 / x0*x1*x2 ; x0*x1/x2 / x0 + x1 + x2 ; x0 + x1 - x2
+exp(x0) ; exp(-x0) + 1 / exp(x0) ; exp(x1) / exp(x0) ; log(x0) / exp(x0)*x1 ; exp(x0*x1)
+exp(x0 + x1) ; exp(x0) + exp(x1) / exp(x0*x1) ; exp(x0 + x1) / exp(x0**2) ; exp(x0)
+exp(x0) - 1 ; exp(x0) / log(x0 + x1) ; log(x0) + log(x1) / log(x0*x1) ; log(x0)*log(x1)
+log(x0) ; log(x1) / log(x0)**2 ; log(x0**2) / log(1 + x0) ; log(x0) / x0**x1 ; x1**x0
 x0**x1 ; x0**2 / sin(x0 + x1) ; sin(x0) + sin(x1) / sin(x0*x1) ; sin(x0)*sin(x1)
-sin(x0)**2 ; sin(x0) / sin(x0)**2 ; cos(x0)**2 / sin(2*x0) ; 2*sin(x0) / sin(x0)*cos(x0) ; sin(x0) + cos(x0)
-tan(x0) ; sin(x0)*cos(x0) / tan(x0) ; 1/tan(x0)
+sin(x0)**2 ; sin(x0) / sin(x0)**2 ; cos(x0)**2 / sin(2*x0) ; 2*sin(x0)
+sin(x0)*cos(x0) ; sin(x0) + cos(x0) / tan(x0) ; sin(x0)*cos(x0) / tan(x0) ; 1/tan(x0)
 tan(x0) ; tanh(x0) / cos(x0 - x1) ; cos(x0 + x1) / sin(x0 - x1) ; sin(x1 - x0)
-sqrt(x0 + x1) ; sqrt(x0) + sqrt(x1) / sqrt(x0**2 + x1**2) ; x0 + x1 / 1/(1 + sqrt(x0)) ; 1 + sqrt(x0)
-sqrt(1 - x0**2) ; 1 - x0**2 / sqrt(1 - x0) ; sqrt(1 + x0) / max(x0, x1) ; min(x0, x1) / max(x0, x1) ; x0
-where(x0 > x1, x0, x2) ; where(x0 < x1, x0, x2) / abs(x0)*x1 ; abs(x1)*x0
-abs(x0 - x1) ; x0 - x1 / floor(x0) ; ceil(x0)
+sqrt(x0 + x1) ; sqrt(x0) + sqrt(x1) / sqrt(x0**2 + x1**2) ; x0 + x1
+1/(1 + sqrt(x0)) ; 1 + sqrt(x0) / sqrt(1 - x0**2) ; 1 - x0**2 / sqrt(1 - x0) ; sqrt(1 + x0)
+max(x0, x1) ; min(x0, x1) / max(x0, x1) ; x0 / where(x0 > x1, x0, x2) ; where(x0 < x1, x0, x2)
+abs(x0)*x1 ; abs(x1)*x0 / abs(x0 - x1) ; x0 - x1 / floor(x0) ; ceil(x0)
 """
 DIFFERENT = [tuple(pair.split(" ; ")) for line in UNEQUAL.strip().splitlines() for pair in line.split(" / ")]
 
