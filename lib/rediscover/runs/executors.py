@@ -27,7 +27,10 @@ from ..system.processes import use
 from ..system.workers import Pool, Worker
 from .worker import ending, sound
 
-PRELOAD = ("scipy.optimize", "scipy.spatial", "rediscover.expressions")
+# What runs import on first use; each run is a fork, so that each would import it again.
+PRELOAD = ("rediscover.expressions.integration", "rediscover.expressions.numerics", "pandas")
+PRELOAD += ("sympy", "sympy.codegen", "sympy.combinatorics", "sympy.tensor")
+PRELOAD += ("scipy.integrate", "scipy.interpolate", "scipy.optimize", "scipy.sparse", "scipy.spatial", "scipy.special")
 TICK = 0.01  # seconds of the processor's clock: no run takes less
 POLL = 0.02  # seconds between two looks at the limits
 LOOK = 1.0  # seconds between two looks that count at most
