@@ -108,11 +108,25 @@ def next_best(rows: pd.DataFrame, method: str = "bidirectional") -> dict[str, An
     >>> next_best(rows)["method"]
     'Operon and uDSR'
     """
-    others = rows[~rows["method"].isin((method, f"{method}_first", *CONTROLS))]
+    others = rows[~rows["method"].isin((method, *CONTROLS))]
     best = others[others["value"] == others["value"].max()]
     first = best.iloc[0]
     names = " and ".join(map(display_name, order(best["method"])))
     return {"value": Interval(first["value"], first["low"], first["high"]), "method": names}
+
+
+def percents(rows: pd.DataFrame) -> dict[str, Any]:
+    """Method -> its share in per cent with the interval, as a fact; and `next_best` of them beside the own method.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row a method: method; value, low and high as shares.
+    """
+    rows = rows.assign(**100 * rows[["value", "low", "high"]])
+    other = next_best(rows)
+    found = {row.method: (Interval(row.value, row.low, row.high), ".0f") for row in rows.itertuples()}
+    return found | {"next_best": (other["value"], ".0f"), "next_best.method": other["method"]}
 
 
 def how_many(true: Iterable[bool]) -> str:

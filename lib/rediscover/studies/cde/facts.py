@@ -7,6 +7,7 @@ from ...expressions import parse
 from ...expressions.integration import simulate
 from ...metrics.trajectories import r2_trajectories, sr2
 from ...problems import problem
+from ...report.comparisons import best_printed
 from ...report.facts import listed, next_best, setting, table
 from ...report.papers import published
 
@@ -45,13 +46,14 @@ def _against(name, method, split):
     column = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}[split]
     cells = table("cde_table2_kept_values").query("split == @split and metric == 'sr2'")
     cells = cells[~cells["method"].str.endswith("printed")]
-    other = {n: next_best(part) for n, part in cells.groupby("states")}
+    rows_of_all = published("symbolbench_table2").query("metric == 'sr2' and split == @split and value != ''")
+    other = {n: next_best(part, method) for n, part in cells.groupby("states")}
     shown = table("cde_table2_kept").query("method == @method").set_index("states")[column]
     return {
         **{n: (value, ".1f") for n, value in rows["SR2"].items()},
         "printed": {n: (value, ".1f") for n, value in rows["printed"].items()},
         "interval": {n: text.partition(" ")[2] for n, text in shown.items()},
-        "printed_all": {n: (value, ".1f") for n, value in _best_printed(split).items()},
+        "printed_all": {int(row.dim): (row.value, ".1f") for row in best_printed(rows_of_all, ["dim"]).itertuples()},
         "next_best": {n: (found["value"].value, ".1f") for n, found in other.items()},
         "next_best.method": {n: found["method"] for n, found in other.items()},
         "states": listed(rows.index),
@@ -60,12 +62,6 @@ def _against(name, method, split):
         "ahead": listed(rows.index[rows["comparison"] == "ahead"]),
         "behind": listed(rows.index[rows["comparison"] == "behind"]),
     }
-
-
-def _best_printed(split):
-    """The highest SR2 of all rows of Table 2, by number of states."""
-    cells = published("symbolbench_table2").query("metric == 'sr2' and split == @split and value != ''")
-    return cells["value"].astype(float).groupby(cells["dim"].astype(int)).max()
 
 
 def _draws(n):

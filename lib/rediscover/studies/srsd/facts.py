@@ -8,7 +8,7 @@ from ...metrics.edit_distance import ned_details
 from ...metrics.trees import size
 from ...problems import problem
 from ...report import trials
-from ...report.facts import Interval, next_best, one, table
+from ...report.facts import one, percents, table
 from ...report.papers import published
 from .analysis import from_skeleton
 
@@ -50,11 +50,7 @@ def _solved(subset):
 
 def _solved_by(subset):
     """Method -> per cent of the laws of a set that are solved, with its interval; next_best: of the others the best."""
-    rates = table("srsd_table3_intervals").query("subset == @subset and metric == 'solution_rate'").copy()
-    rates[["value", "low", "high"]] *= 100
-    other = next_best(rates)
-    found = {row.method: (Interval(row.value, row.low, row.high), ".0f") for row in rates.itertuples()}
-    return found | {"next_best": (other["value"], ".0f"), "next_best.method": other["method"]}
+    return percents(table("srsd_table3_intervals").query("subset == @subset and metric == 'solution_rate'"))
 
 
 def _merged():

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from ...report.facts import Interval, next_best, one, setting, table
+from ...report.facts import Interval, one, percents, setting, table
 from ...report.papers import published
 
 
@@ -62,11 +62,7 @@ def facts() -> dict[str, Any]:
 
 def _recovered(rows):
     """Method -> per cent recovered with its interval; next_best: of the others the best."""
-    cells = rows[["method", "share", "low", "high"]].rename(columns={"share": "value"})
-    cells[["value", "low", "high"]] *= 100
-    other = next_best(cells)
-    found = {row.method: (Interval(row.value, row.low, row.high), ".0f") for row in cells.itertuples()}
-    return found | {"next_best": (other["value"], ".0f"), "next_best.method": other["method"]}
+    return percents(rows.rename(columns={"share": "value"}))
 
 
 def _recovered_noisy(level):
