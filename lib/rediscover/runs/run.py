@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import hashlib
 import json
+import random
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -26,6 +27,9 @@ class Run(NamedTuple):
     budget: Budget
 
     def __call__(self) -> dict:
+        # A method that draws from the common generators, which it should not, repeats nevertheless.
+        random.seed(self.seed)
+        np.random.seed(self.seed % 2**32)  # noqa: NPY002
         return checked(self.problem, self.method.solve(self.problem, budget=self.budget, seed=self.seed))
 
     @property

@@ -83,8 +83,9 @@ def travels(work: Any) -> bool:
 
 def modules(work: Any) -> set[str]:
     """Modules that a worker should import before it reads a piece of work."""
-    found = {type(part).__module__ for part in _parts(work) if not _sent(type(part))}
-    return found - {"builtins"}
+    parts = list(_parts(work))
+    found = {type(part).__module__ for part in parts if not _sent(type(part))}
+    return found.union(*(getattr(part, "loads", ()) for part in parts)) - {"builtins"}
 
 
 def _parts(work: Any) -> Iterator[Any]:
