@@ -246,14 +246,18 @@ def test_answers_are_the_same_in_any_order_by_any_number_of_workers_beside_a_car
         assert {run: beside[run] for run in alone} == alone
 
 
-def test_what_a_careless_method_leaves_would_be_seen(monkeypatch):
-    """The test above can fail: in a worker that is shared, hardly anything is as it was."""
-    monkeypatch.setattr(runs.Run, "shares", True, raising=False)
+def test_a_shared_worker_that_was_left_changed_is_replaced(monkeypatch):
+    monkeypatch.setattr(runs.Run, "shares", True)
     alone = grid([line()], [Surroundings()], workers=1)["candidates"][0][0]["notes"]
     frame = grid([line()], [Careless(), Surroundings(), Slope()], workers=1)
-    spoilt = frame["candidates"][1][0]["notes"]
-    assert {name for name in alone if alone[name] != spoilt[name]} >= alone.keys() - {"locale", "children", "random"}
-    assert frame["solution"][2] == {"y": "nonsense"}
+    assert frame["candidates"][1][0]["notes"] == alone
+    assert frame["solution"][2] != {"y": "nonsense"}
+
+
+def test_only_code_of_the_package_shares_a_worker():
+    found = {m: runs.plan(["odes/1"], [m])[0].shares for m in ("sindy", "bidirectional", "operon", "gplearn")}
+    assert found == {"sindy": True, "bidirectional": True, "operon": False, "gplearn": False}
+    assert not runs.plan(["odes/1"], [Slope()])[0].shares
 
 
 # -- what the machine does to a run is not its ending

@@ -1,4 +1,4 @@
-"""Doing it: the grid of runs, a process of its own for each, and the store that remembers what is done.
+"""Doing it: the grid of runs, each as if alone in its process, and the store that remembers what is done.
 
 `grid` plans the product of problems, methods, noise levels and seeds, takes from the store what is there, has
 the rest computed (`executors`: here, or by a Dask cluster) and returns one row per run. It knows no study.
@@ -157,7 +157,8 @@ def compute(
         Work is a named tuple that can be pickled. Called without arguments it returns its outcome, a mapping
         of plain data with status and reason; ``key`` is a text that changes with all that the outcome depends
         on; ``identity`` says what it is to readers of the store. Each has a process of its own, unless it says
-        `shares`: that it runs code of this package alone, which leaves nothing behind.
+        `shares`: that it runs code of this package alone. Such work has a process that has done no other kind, and
+        changed nothing that another piece could see (`process_state`).
     budget : Budget
         Seconds and memory of each.
     store, retry, workers, scheduler, progress : as for `grid`

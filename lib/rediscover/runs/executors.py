@@ -28,7 +28,7 @@ from ..system.workers import Pool, Worker
 from .worker import ending, sound
 
 # What runs import on first use; each run is a fork, so that each would import it again.
-PRELOAD = ("rediscover.expressions.integration", "rediscover.expressions.numerics", "pandas")
+PRELOAD: tuple[str, ...] = ("rediscover.expressions.integration", "rediscover.expressions.numerics", "pandas")
 PRELOAD += ("sympy", "sympy.codegen", "sympy.combinatorics", "sympy.tensor")
 PRELOAD += ("scipy.integrate", "scipy.interpolate", "scipy.optimize", "scipy.sparse", "scipy.spatial", "scipy.special")
 TICK = 0.01  # seconds of the processor's clock: no run takes less
@@ -53,7 +53,7 @@ class Task(NamedTuple):
 
     Attributes
     ----------
-    shares : whether a worker may do other work before and after, since it runs code of this package alone
+    shares : whether its worker may do such work before and after, as long as that changes nothing for others
     """
 
     key: str
@@ -72,8 +72,9 @@ def task(work: Any, budget: Budget) -> Task:
 class Local:
     """Isolated workers on this machine, `count` at a time; `modules` are imported before they fork.
 
-    A worker does one task, unless tasks say that they share it. What the machine did to a run (a worker killed or
-    stopped from outside, no disk, no memory) is not the run's ending: it is done again, once, and then unavailable.
+    A worker does one task; those that share it, one after the other until one leaves something changed. What the
+    machine did to a run (a worker killed or stopped from outside, no disk, no memory) is not the run's ending: it is
+    done again, once, and then unavailable.
     """
 
     def __init__(self, count: int, modules: list[str]) -> None:
@@ -106,15 +107,16 @@ class Local:
 
     def _received(self, running: "_Running") -> dict | None:
         """How the run ended; None if it shall be done again."""
-        worker, outcome = running.worker, None
+        worker, outcome, left = running.worker, None, []
         try:
-            outcome = sound(json.loads(worker.connection.recv()[1]))
+            text, left = worker.connection.recv()[1]
+            outcome = sound(json.loads(text))
         except (EOFError, OSError):
             pass
         except Exception as error:  # the method has changed what reports for it
             outcome = ending("error", f"what came back cannot be read ({type(error).__name__}: {error})")
         running.look()
-        if outcome and running.task.shares and running.resident <= running.task.memory_mb / 4:
+        if outcome and running.task.shares and not left and running.resident <= running.task.memory_mb / 4:
             self.pool.idle.append(worker)
             return outcome
         code = self.pool.stop(worker)  # what one run leaves in memory must not count against the next

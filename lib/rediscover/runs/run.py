@@ -12,6 +12,7 @@ import numpy as np
 
 from ..methods import Budget, Method
 from ..problems import Problem
+from ..system import outside
 from ..system.code_version import code_version
 from .worker import checked
 
@@ -35,6 +36,11 @@ class Run(NamedTuple):
     @property
     def key(self) -> str:
         return key(*self)
+
+    @property
+    def shares(self) -> bool:
+        """Whether only code of this package runs; numba compiles that, and keeps nothing else."""
+        return outside.inside(self) and not set(self.method.requires) - {"numba"}
 
     @property
     def identity(self) -> dict:

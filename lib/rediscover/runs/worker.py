@@ -11,6 +11,7 @@ import numpy as np
 
 from ..methods import Candidate, Unsupported
 from ..problems import Problem
+from ..system import process_state
 from ..system.store import StoreError
 
 STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
@@ -28,8 +29,16 @@ SHORTAGES = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, e
 KINDS_OF_EXPRESSIONS = ("regression", "level set", "trajectories", "field")
 
 
-def attempt(task: bytes) -> str:
-    """Do one task, a pickled callable, and describe how it ended: JSON of status, reason, and plain data."""
+def attempt(task: bytes) -> tuple[str, list[str]]:
+    """Do one task, a pickled callable; how it ended, and what it has left changed in this process for others.
+
+    The first is JSON of status, reason, and plain data.
+    """
+    before = process_state.state()
+    return _done(task), process_state.changed(before)
+
+
+def _done(task: bytes) -> str:
     try:
         return _text(pickle.loads(task)())
     except Unsupported as error:
