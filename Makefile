@@ -21,6 +21,9 @@ export JUPYTER_PREFER_ENV_PATH := 1
 ifdef FRESH
 export REDISCOVER_FRESH := $(FRESH)
 endif
+ifdef RETRY
+export REDISCOVER_RETRY := $(RETRY)
+endif
 export REDISCOVER_PROGRESS ?= $(shell tty -s && tty || echo off)
 
 ifneq ($(filter-out $(NOTEBOOKS),$(STUDY)),)
@@ -34,10 +37,10 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records spot-check generate pretrain bench lab refresh cost whole readme facts trees given-up clean distclean lock
+.PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records spot-check generate pretrain bench lab refresh cost whole readme facts trees given-up clean distclean lock FORCE
 
 help: ## show this help
-	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark]"
+	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 	@echo "Studies: $(NOTEBOOKS)"
 
@@ -51,7 +54,7 @@ README.md: $(STUDY:%=$(BUILD)/%.ipynb)
 
 # Recorded runs that are run again; all of them must answer as recorded.
 $(BUILD)/spot_checks.done: $(RECORDS) $(LIB) | $(STUDY:%=$(BUILD)/%.ipynb)
-	@$(PY) -m rediscover spot-check --out tables/spot_checks.csv
+	@$(PY) -m rediscover spot-check --seed 0 --out tables/spot_checks.csv
 	@touch $@
 
 smoke: ## every notebook on a few problems, results under build/smoke
@@ -59,14 +62,22 @@ smoke: ## every notebook on a few problems, results under build/smoke
 
 # Papermill leaves its output when a cell fails, and two makes may run at once: each writes a file of its own.
 # The committed notebooks show the outputs of the profile whose tables are committed.
-$(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(RECORDS) $(READY)
+$(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(RECORDS) $(READY) $(BUILD)/.%.digests $(if $(RETRY),FORCE)
 	@mkdir -p $(@D)
 	@$(PY) -m rediscover check params/$*.yaml --profile $(PROFILE)
 	@part=$(@D)/.$*.$$$$.ipynb; failed=$(@D)/$*.failed.ipynb; rm -f $$failed; \
 	echo "$*: running the $(PROFILE) profile"; \
 	$(PY) -m papermill $< $$part -p profile $(PROFILE) -k python3 --no-progress-bar --log-level ERROR \
 	    $(if $(filter-out smoke,$(PROFILE)),&& $(PY) -m rediscover.publish.outputs $$part notebooks/$*.ipynb) \
-	    && mv $$part $@ && touch $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
+	    && mv $$part $@ && $(call DIGESTS,--keep) && touch $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
+
+# Outputs that were deleted or edited, and sources that came with an old time, are found by their digests.
+DIGESTS = $(PY) -S -E lib/rediscover/system/made.py $(1) $(BUILD)/.$*.digests $(BUILD)/$*.ipynb \
+    $(if $(filter smoke,$(PROFILE)),$(BUILD)/)tables/$*.provenance.json notebooks/$*.ipynb params/$*.yaml $(LIB) $(RECORDS)
+.PRECIOUS: $(BUILD)/.%.digests
+$(BUILD)/.%.digests: FORCE | $(READY)
+	@mkdir -p $(@D)
+	@$(call DIGESTS)
 
 # Three studies show, for their own problems, the budgets of cross-scoring.
 $(BUILD)/10_surface_benchmark.ipynb $(BUILD)/20_srsd_edit_distance.ipynb $(BUILD)/40_mdbench_odes.ipynb: \
@@ -120,10 +131,12 @@ lint: $(READY) ## style and types: ruff on everything, mypy on the library
 records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD=..., HOURS=2, WORKERS=..., LIST=1)
 	@$(PY) -m rediscover records $(if $(filter-out file,$(origin STUDY)),$(STUDY)) $(if $(METHOD),--methods $(METHOD)) \
 	    $(if $(HOURS),--hours $(HOURS)) $(if $(WORKERS),--workers $(WORKERS)) $(if $(LIST),--list) \
-	    $(if $(SHARD),--shard $(SHARD)) $(if $(INTO),--into $(INTO)) $(if $(MERGE),--merge $(MERGE))
+	    $(if $(SHARD),--shard $(SHARD)) $(if $(INTO),--into $(INTO)) $(if $(MERGE),--merge $(MERGE)) \
+	    $(if $(PREFER),--prefer $(PREFER))
 
-spot-check: $(READY) ## run a sample of the recorded runs again and compare the answers (SEED=0)
-	@$(PY) -m rediscover spot-check $(if $(SEED),--seed $(SEED))
+spot-check: $(READY) ## run a sample of the recorded runs again and compare the answers (SEED=1 SIZE=300 SECONDS=5)
+	@$(PY) -m rediscover spot-check $(if $(SEED),--seed $(SEED)) $(if $(SIZE),--size $(SIZE)) \
+	    $(if $(SECONDS),--seconds $(SECONDS))
 
 generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \

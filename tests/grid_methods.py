@@ -1,11 +1,20 @@
 """Problems and methods that misbehave in every way the grid must survive. Workers import this module."""
 
+import builtins
 import ctypes
+import errno
+import gc
+import json
+import locale
 import os
+import random
+import resource
+import signal
 import subprocess
 import sys
 import threading
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -153,6 +162,71 @@ class Bad(Method):
     def do_long_front(self):
         return [Candidate({"y": f"{i}*x"}, complexity=np.int64(i)) for i in range(80)]
 
+    def do_kill(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def do_kill_once(self):
+        """As the kernel does where memory is short."""
+        if not os.path.exists(self.file):
+            Path(self.file).write_text("")
+            self.do_kill()
+        return [Candidate({"y": "x"})]
+
+    def do_kill_all(self):
+        """Its parent and the parent's parent too."""
+        if not os.path.exists(self.file):
+            Path(self.file).write_text("")
+            os.kill(int(Path(f"/proc/{os.getppid()}/stat").read_text().split()[3]), signal.SIGKILL)
+            os.kill(os.getppid(), signal.SIGKILL)
+            self.do_kill()
+        return [Candidate({"y": "x"})]
+
+    def do_no_space(self):
+        raise RuntimeError("cannot save") from OSError(errno.ENOSPC, "No space left on device")
+
+    def do_huge_count(self):
+        return [Candidate({"y": "x"}, evaluations=2**63)]
+
+    def do_complex(self):
+        return [Candidate({"y": "x"}, loss=np.complex128(1 + 2j))]
+
+    def do_no_text(self):
+        return [Candidate({"y": None})]
+
+    def do_long_notes(self):
+        return [Candidate({"y": "x"}, notes={"log": "x" * 2_000_000})]
+
+    def do_half_a_pair(self):
+        return [Candidate({"y": "x"}, notes={"log": "\ud800"})]
+
+    def do_patch_report(self):
+        json.dumps = lambda *_, **__: '{"status": "fine"}'
+        return [Candidate({"y": "x"})]
+
+    def do_patch_answer(self):
+        json.dumps = lambda *_, **__: '{"status": "ok", "reason": "", "candidates": [{"solution": {}, "loss": []}]}'
+        return [Candidate({"y": "x"})]
+
+    def do_detach(self):
+        """Leaves a process that nobody waits for, in a session of its own, as a daemon does."""
+        if not os.fork():
+            os.setsid()
+            if pid := os.fork():
+                Path(self.file).write_text(str(pid))
+                os._exit(0)
+            os.closerange(3, 30)
+            time.sleep(60)
+            os._exit(0)
+        os.wait()
+        return [Candidate({"y": "x"})]
+
+    def do_child_allocates(self):
+        subprocess.run([sys.executable, "-c", "import time; x = bytearray(400_000_000); time.sleep(60)"])
+
+    def do_many_processes(self):
+        sleepers = [subprocess.Popen(["sleep", "60"]) for _ in range(300)]
+        sleepers[0].wait()
+
     def do_child(self):
         """Starts a process that would live for a minute, and then hangs."""
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
@@ -177,3 +251,66 @@ class Threads(Method):
 
         counts = sorted({pool["num_threads"] for pool in threadpool_info()})
         return [Candidate({"y": "x"}, notes={"threads": counts, "hash": hash("x")})]
+
+
+left_open = []
+
+
+@dataclass(frozen=True)
+class Careless(Method):
+    """Answers, and leaves its process as nobody else should find it."""
+
+    name = "careless"
+
+    def solve(self, problem, *, budget=None, seed=0):
+        np.seterr(all="raise")
+        warnings.simplefilter("error")
+        os.environ.update(LC_ALL="tr_TR.UTF-8", OMP_NUM_THREADS="7", REDISCOVER_GUARD="0")
+        del os.environ["PATH"]
+        sys.path.insert(0, "/nowhere")
+        os.chdir("/")
+        os.umask(0o077)
+        locale.setlocale(locale.LC_ALL, "C")
+        random.seed(7)
+        np.random.seed(7)  # noqa: NPY002
+        np.linalg.lstsq = np.log = np.dot = lambda *_, **__: np.zeros(3)
+        builtins.sum = lambda *_: 0
+        sys.setrecursionlimit(5000)
+        gc.disable()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        os.nice(1)
+        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+        left_open.append(open(os.devnull))
+        Slope.fit = lambda *_, **__: [Candidate({"y": "nonsense"})]
+        return [Candidate({"y": "x"})]
+
+
+@dataclass(frozen=True)
+class Surroundings(Method):
+    """Says in which state it finds its process."""
+
+    name = "surroundings"
+
+    def solve(self, problem, *, budget=None, seed=0):
+        found = {
+            "errors": np.geterr(),
+            "filters": [str(entry) for entry in warnings.filters],
+            "environment": dict(sorted(os.environ.items())),
+            "path": sys.path,
+            "folder": os.getcwd(),
+            "umask": os.umask(0o022),
+            "locale": locale.setlocale(locale.LC_ALL),
+            "random": [random.random(), np.random.random()],  # noqa: NPY002
+            "patched": [np.linalg.lstsq.__module__, type(np.log).__name__, np.dot.__module__, sum.__module__],
+            "recursion": sys.getrecursionlimit(),
+            "collects": gc.isenabled(),
+            "signals": [str(signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)],
+            "limits": [resource.getrlimit(kind) for kind in (resource.RLIMIT_CORE, resource.RLIMIT_NOFILE)],
+            "nice": os.nice(0),
+            "threads": threading.active_count(),
+            "children": Path(f"/proc/self/task/{os.getpid()}/children").read_text(),
+            "files": len(os.listdir("/proc/self/fd")),
+        }
+        return [Candidate({"y": "x"}, notes=found)]

@@ -174,3 +174,24 @@ def test_comments_docstrings_and_annotations_change_no_key(copy):
 def test_the_type_of_a_field_changes_a_key(copy):
     field = ("prediction: int | None", "prediction: float | None")
     assert edited_versions(copy, "metrics/trees.py", field) != code_versions(copy)
+
+
+WRITERS = {
+    "system/writing.py": "through which all others write",
+    "system/made.py": "is run without this package, and writes aside too",
+    "system/record_files.py": "writes several files together",
+    "system/given_up.py": "writes what `replacing` gives",
+    "report/tables.py": "writes what `replacing` gives",
+    "methods/pretrained.py": "writes in a temporary folder",
+    "search/inference.py": "writes in a temporary folder",
+    "search/training/descent.py": "writes the log of a training that is kept only when whole",
+    "llm/records.py": "appends a line of what a server said, under its lock",
+    "runs/__init__.py": "opens a terminal",
+    "system/store.py": "opens a lock",
+}
+
+
+def test_files_are_written_whole_or_not_at_all():
+    direct = re.compile(r'\.write_(text|bytes)\(|\bopen\([^)]*"[wa]b?t?"')
+    found = {str(path.relative_to(LIB)) for path in LIB.rglob("*.py") if direct.search(path.read_text())}
+    assert found - WRITERS.keys() == set(), "use rediscover.system.writing"

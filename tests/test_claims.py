@@ -1,24 +1,34 @@
-"""Verdicts on claims follow from frames: none is a constant, and each moves once the methods it speaks of have run."""
+"""Verdicts on claims follow from tests: none is a constant, and each moves once the methods it speaks of have run."""
 
 import importlib
 import re
 
+from factories import scores_frame
 from rediscover.methods import Method, registry
 from rediscover.problems.passages import MODELS, RUBRICS
 from rediscover.report import papers
+from rediscover.report.claim_cells import Cell, by_counts
+from rediscover.report.comparisons import paired_tests
 from rediscover.report.ledger import CLAIM_VERDICTS, NOT_PRINTED, Judged, as_printed, claim_verdict, claims
+from rediscover.runs.schema import read_csv
 from rediscover.studies.boolean import claims as boolean
+from rediscover.studies.causal import claims as causal
+from rediscover.studies.causal import paper_runs
 from rediscover.studies.cde import analysis as cde_analysis
-from rediscover.studies.passages.scores import LEXICAL
+from rediscover.studies.cde import claims as cde
+from rediscover.studies.mdbench import analysis as mdbench_analysis
+from rediscover.studies.mdbench import claims as mdbench
 from rediscover.studies.srsd import analysis as srsd_analysis
 from rediscover.studies.srsd import claims as srsd
-from rediscover.studies.surfaces import analysis as surfaces_analysis
 from rediscover.studies.surfaces import claims as surfaces
+from rediscover.system import derived
+from rediscover.system.paths import root
 from rediscover.system.studies import studies
 
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 KEYS = [key for key in studies() if len(papers.claims(key))]
 FUNCTION = re.compile(r"(sb|sr|sy|md|st)_\d\d$|signed_rank$")
@@ -45,15 +55,17 @@ def test_a_claim_is_judged_by_the_share_of_its_cells(met, against, open, verdict
     assert claim_verdict([True] * met + [False] * against + [None] * open) == verdict
 
 
-def test_cells_of_numpy_and_pandas_count():
-    judged = Judged([np.bool_(True), None, pd.NA, True], "seen")
-    assert judged == ("not shown", "seen") and judged.cells == [True, None, None, True]
-    assert str(judged) == "not shown (2 of 4 cells): seen"
+def test_a_cell_is_made_by_a_test_an_interval_or_a_count():
+    judged = Judged([*by_counts([np.bool_(True)]), Cell(None, "test"), Cell(True, "interval")], "seen")
+    assert judged == ("not shown", "seen") and [cell.goes for cell in judged.cells] == [True, None, True]
+    assert str(judged) == "not shown (2 of 3 cells): seen"
+    with pytest.raises(TypeError, match="a cell of a claim is True: make it by a test"):
+        Judged([True], "a difference of two means")
 
 
 LANGUAGE_MODELS = {
     "surfaces": {"SB-01", "SB-06", "SB-07", "SB-10", "SB-11", "SB-12", "SB-15"},
-    "cde": {"SY-08", "SY-09", "SY-12", "SY-13", "SY-15"},
+    "cde": {"SY-08", "SY-09", "SY-12", "SY-13"},
     "boolean": {"SY-14"},
 }
 
@@ -66,7 +78,7 @@ def test_a_claim_that_nothing_here_decides_says_what_would_and_at_which_cost(key
     findings = claims(key, untestable)["finding"]
     assert all(findings[claim] == f"needs a model; it takes {text}" for claim, text in takes.items())
     assert (findings.drop(list(takes)) == "needs a model").all()
-    decided = claims(key, {claim: Judged([True], "seen") for claim in findings.index})
+    decided = claims(key, {claim: Judged(by_counts([True]), "seen") for claim in findings.index})
     assert (decided["finding"] == "seen").all()
 
 
@@ -88,41 +100,53 @@ def installed(monkeypatch):
 
 
 def laws(**right):
-    """Scores of methods on ten laws of each set, each with a share of them right."""
+    """Scores of methods on forty laws of each set, each with a share of them right."""
     rows = [
-        {"method": name, "subset": subset, "r2_accuracy": i < 10 * share, "solution_rate": i < 10 * share}
-        | {"ned_published": float(i >= 10 * share)}
+        {"problem": f"srsd/{subset}{i}", "method": name, "subset": subset, "ned_published": 1 - share + i / 1e4}
+        | dict.fromkeys(("r2_accuracy", "solution_rate"), float(i < 40 * share))
         for name, share in right.items()
         for subset in SETS
-        for i in range(10)
+        for i in range(40)
     ]
-    return pd.DataFrame(rows).astype({"r2_accuracy": float, "solution_rate": float})
+    return scores_frame(rows)
+
+
+CLOUD = ["nmse_release", "chamfer_distance", "hausdorff", "chamfer_squared", "nmse_variance"]
+CLOUD += ["chamfer_distance_relative", "hausdorff_relative"]
 
 
 def clouds(**errors):
-    """Scores of methods on five surfaces of each representation, each with one error everywhere."""
-    kinds = ["explicit", "implicit", "parametric"]
-    frame = pd.DataFrame([(m, k) for m in errors for k in kinds for _ in range(5)], columns=["method", "subset"])
-    error = frame["method"].map(errors)
-    columns = {*surfaces_analysis.PRINTED.values(), "chamfer_squared"} - {"symbolic_accuracy"}
-    return frame.assign(symbolic_accuracy=(error == 0).astype(float), **dict.fromkeys(columns, error))
+    """Scores of methods on twelve surfaces of each representation, each with one error everywhere; 0 is recovered."""
+    rows = [
+        {"problem": f"surfaces/{kind}{i}", "subset": kind, "method": name, "symbolic_accuracy": float(not error)}
+        | dict.fromkeys(CLOUD, error * (1 + i / 100))
+        for name, error in errors.items()
+        for kind in ("explicit", "implicit", "parametric")
+        for i in range(12)
+    ]
+    return scores_frame(rows)
 
 
-def test_the_claims_about_dsr_wait_for_it_and_follow_it(installed):
-    baseline = pd.DataFrame(
+def yardstick():
+    return pd.DataFrame(
         {"rediscover": 0.5, "printed": 0.4, "method": "DSR"},
         pd.MultiIndex.from_product([["Table 2", "Table 3", "Table 4"], SETS]),
     )
-    verdicts = {}
-    for name, right in {"absent": {}, "perfect": {"dsr_released": 1.0}, "poor": {"dsr_released": 0.0}}.items():
-        table = srsd_analysis.by_label(laws(gplearn=0.3, **right))
-        verdicts[name] = [srsd.sr_02(table, baseline)[0], srsd.sr_03(table, baseline)[0]]
-    assert verdicts == {"absent": ["untestable here"] * 2, "perfect": ["holds"] * 2, "poor": ["fails"] * 2}
+
+
+def test_the_claims_about_dsr_wait_for_it_and_follow_it(installed):
+    for judge in (srsd.sr_02, srsd.sr_03):
+        found = {}
+        for name, right in {"absent": {}, "perfect": {"dsr_released": 1.0}, "poor": {"dsr_released": 0.0}}.items():
+            scored = laws(gplearn=0.3, **right)
+            found[name] = {cell.goes for cell in judge(papers.of_paper(scored, "srsd"), yardstick()).cells}
+        assert found == {"absent": set(), "perfect": {True, None}, "poor": {False, None}}
 
     orders = {}
-    for name, right in {"absent": {}, "perfect": {"dsr": 0.0}, "poor": {"dsr": 0.9}}.items():
-        orders[name] = surfaces.sb_05(surfaces_analysis.means(clouds(gplearn=0.5, **right)))[0]
-    assert orders == {"absent": "untestable here", "perfect": "holds", "poor": "fails"}
+    for name, error in {"perfect": 0.1, "poor": 0.9}.items():
+        scored = papers.of_paper(clouds(gplearn=0.5, dsr=error), "surfacebench")
+        orders[name] = {cell.goes for cell in surfaces.sb_05(scored).cells if cell.by == "test"}
+    assert orders == {"perfect": {True}, "poor": {False}}
 
 
 def test_a_language_model_decides_the_claims_about_language_models(monkeypatch):
@@ -132,11 +156,143 @@ def test_a_language_model_decides_the_claims_about_language_models(monkeypatch):
     monkeypatch.setattr(papers, "registry", lambda: {**registry(), "openevolve": Framework})
     verdicts = {}
     for error in (0.0, 9.0):
-        means = surfaces_analysis.means(clouds(gplearn=0.5, openevolve=error))
-        verdicts[error] = surfaces.sb_01(means)[0], surfaces.sb_07(means)[0]
-    assert verdicts == {0.0: ("fails", "fails"), 9.0: ("holds", "holds")}
-    alone = surfaces_analysis.means(clouds(gplearn=0.5))
+        scored = papers.of_paper(clouds(gplearn=0.5, openevolve=error), "surfacebench")
+        verdicts[error] = surfaces.sb_01(scored)[0], surfaces.sb_07(scored)[0]
+    assert verdicts == {0.0: ("mixed", "fails"), 9.0: ("not shown", "holds")}
+    alone = papers.of_paper(clouds(gplearn=0.5), "surfacebench")
     assert surfaces.sb_01(alone)[0] == surfaces.sb_07(alone)[0] == "untestable here"
+
+
+# ---- whose cells they are, and what they rest on
+
+
+def table(name):
+    return read_csv(root() / "tables" / f"{name}.csv")
+
+
+def of_surfaces():
+    scored = table("surfaces_scores")
+    of_paper = papers.of_paper(scored, "surfacebench")
+    known = of_paper[of_paper["hausdorff_ood"].notna()]
+    control = scored[(scored["method"] == "mean") & scored["hausdorff_ood"].notna()]
+    found = {f"SB-{i:02}": getattr(surfaces, f"sb_{i:02}")(of_paper) for i in (1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12)}
+    noise = papers.of_paper(table("surfaces_noise_scores"), "surfacebench")
+    return found | {"SB-13": surfaces.sb_13(noise), "SB-14": surfaces.sb_14(known, control)}
+
+
+def of_srsd():
+    scored = papers.of_paper(table("srsd_scores"), "srsd")
+    slopes = pd.read_csv(root() / "tables" / "srsd_regression.csv")
+    slopes = papers.of_paper(slopes, "srsd").set_index("method")
+    found = {f"SR-0{i}": getattr(srsd, f"sr_0{i}")(scored, yardstick()) for i in (2, 3, 4)}
+    rho = srsd_analysis.rank_agreement(scored).loc["law", "rho"].dropna()
+    found |= {"SR-05": srsd.sr_05(scored), "SR-06": srsd.sr_06(rho, pd.Series({"easy": 0.0}))}
+    return found | {"SR-14": srsd.sr_14(slopes, {"paper": 5, "code": 0}, 120)}
+
+
+def of_mdbench():
+    parts = {"PDEs": table("mdbench_pdes_scores"), "ODEs": table("mdbench_odes_scores")}
+    scored = papers.of_paper(pd.concat(parts, names=["systems"]).reset_index("systems"), "mdbench")
+    scored["kind"] = scored["method"].map(mdbench.kinds())
+    changes = mdbench.ratios(scored)
+    found = scored[(scored["systems"] == "ODEs") & np.isinf(scored["snr_db"])]
+    found = found.groupby("method")["identified"].agg(["sum", "size"])
+    judged = {"MD-01": mdbench.md_01(scored), "MD-02": mdbench.md_02(changes), "MD-09": mdbench.md_09(scored)}
+    judged["MD-11"] = mdbench.md_11(found, "")
+    tests, names = {}, papers.catalogue("mdbench").set_index("label")["ours"]
+    for comparison, test in studies()["mdbench"]["tests"].items():
+        frame = parts["PDEs" if "WSINDy" in comparison else "ODEs"]
+        about = names[test["a"]], names[test["b"]], test["measure"], test["snr_db"]
+        if row := mdbench_analysis.signed_rank(frame, *about, log=test["log"]):
+            tests[comparison] = row
+    rows = paired_tests(tests.values()).set_axis(pd.Index(tests))
+    ends = dict.fromkeys(["one_sided_min", "one_sided_max", "two_sided_min", "two_sided_max"], 9.0)
+    for comparison, row in rows.iterrows():
+        line = pd.Series(ends | {"missing": "", "maximum": 9}, name=comparison)
+        judged[studies()["mdbench"]["tests"][comparison]["claim"]] = mdbench.signed_rank(line, row)
+    return judged
+
+
+def of_cde():
+    parts = cde_analysis.parts_of_paper(table("cde_scores"))
+    answers = derived.read("cde", "released_answers")
+    models = cde_analysis.released_parts(answers)
+    top = pd.DataFrame({"method": "a", "value": 1.0, "low": 0.0, "high": 2.0, "printed": 1.0}, index=[1])
+    found = {f"SY-0{i}": getattr(cde, f"sy_0{i}")(parts) for i in (5, 7, 8, 9)}
+    found |= {"SY-01": cde.sy_01(models, parts, top), "SY-06": cde.sy_06(parts, models)}
+    found |= {"SY-10": cde.sy_10(cde_analysis.correlations()), "SY-15": cde.sy_15(answers)}
+    return found | {"SY-11": cde.sy_11(derived.read("cde", "released_runs"))}
+
+
+def of_causal():
+    stored = paper_runs.paper_runs()
+    recorded = papers.of_paper(stored[stored["scoring"] == ""], "symbolbench").assign(seed=0)
+    released = causal.quietest(derived.read("causal", "released_runs"))
+    references = pd.Series({"self_edges": 59.3, "complete_graph": 70.4})
+    return {"SY-02": causal.sy_02(released, recorded, 54.4, 52.7, references)}
+
+
+def of_boolean():
+    counts = dict.fromkeys(["value", "high", "models", "models_below", "models_above", "min", "max"], 1.0)
+    frame = pd.DataFrame(counts, SPLITS)
+    return {"SY-04": boolean.sy_04(derived.read("boolean", "released_runs"), frame, frame)}
+
+
+ON_TABLES = {"surfaces": of_surfaces, "srsd": of_srsd, "mdbench": of_mdbench, "cde": of_cde}
+ON_TABLES |= {"causal": of_causal, "boolean": of_boolean}
+COUNTS = {"SR-04", "SY-10", "MD-11"}  # of those on the tables: a law or a system that is found, and arithmetic
+
+
+@pytest.fixture(scope="module", params=ON_TABLES)
+def on_tables(request):
+    """Claims judged as the notebooks do, on the committed tables."""
+    return request.param, ON_TABLES[request.param]()
+
+
+def test_cells_are_of_the_papers_methods_and_rest_on_tests(on_tables):
+    key, found = on_tables
+    voters = papers.voters(studies()[key]["paper"])
+    for claim, judged in found.items():
+        assert {cell.method for cell in judged.cells if cell.by != "not run"} <= voters | {""}, claim
+        assert {cell.by for cell in judged.cells} <= {"test", "interval", "not run", "count"}, claim
+        assert ("count" in {cell.by for cell in judged.cells}) <= (claim in COUNTS), claim
+        if judged.tests is not None:  # as many are decided as Holm lets through
+            decided = sum(cell.goes is not None for cell in judged.cells if cell.by == "test")
+            assert decided == (judged.tests["p_holm"] < 0.05).sum(), claim
+
+
+def test_an_own_method_or_a_control_among_the_cells_is_refused():
+    for stranger in ("bidirectional", "oracle", "polynomial", "AI Feynman"):
+        results = dict.fromkeys(papers.claims("srsd").index, Judged([], "why"))
+        results["SR-05"] = Judged([Cell(True, "test", stranger)], "seen")
+        with pytest.raises(ValueError, match=f"SR-05: {stranger} is no method of the paper"):
+            claims("srsd", results)
+
+
+def test_a_perfect_method_of_ours_moves_no_verdict():
+    scored = laws(gplearn=0.3, dsr_released=0.5)
+    more = pd.concat([scored, laws(bidirectional=1.0, oracle=1.0)], ignore_index=True)
+    for judge in (srsd.sr_02, srsd.sr_03):
+        assert judge(papers.of_paper(more, "srsd"), yardstick()) == judge(papers.of_paper(scored, "srsd"), yardstick())
+
+
+def test_unlike_is_what_solves_less_than_half_or_twice_as_many_as_printed_everywhere():
+    """SRSD is the paper whose headline share is decided by a rule, here as there."""
+    scored = table("srsd_scores")
+    printed = (
+        papers.published("srsd_table3").astype({"value": float}).pivot(index="method", columns="set", values="value")
+    )
+    unlike = {}
+    for line in papers.catalogue("srsd").query("ours != ''").itertuples():
+        solved = scored[scored["method"] == line.ours].groupby("subset")["solution_rate"].agg(["sum", "size"])
+        apart = []
+        for subset, row in solved.iterrows():
+            share, there = row["sum"] / row["size"], printed.loc[line.label, subset] / 100
+            low, high = proportion_confint(row["sum"], row["size"], method="wilson")
+            apart.append(not low <= there <= high and not there / 2 <= share <= 2 * there)
+        unlike[line.label] = all(apart)
+    stated = papers.catalogue("srsd").set_index("label")["unlike"] != ""
+    assert unlike == stated[list(unlike)].to_dict() and stated.sum() == 1
 
 
 # ---- no claim is a constant
@@ -153,20 +309,73 @@ def product(*parts, names=None):
     return pd.MultiIndex.from_product(parts, names=names)
 
 
-def surface_means(rng):
-    rows = pd.MultiIndex.from_tuples(
-        [(name, "") for name in surfaces.ORDER] + [("OpenEvolve", "a"), ("LaSR", "a")], names=["method", "backbone"]
-    )
-    kinds = ["explicit", "implicit", "parametric"]
-    frame = random(rng, rows, product(kinds, list(surfaces_analysis.PRINTED), names=["representation", "metric"]))
-    return frame * np.where(rows.get_level_values("backbone") == "", rng.uniform(0, 2), 0.1)[:, None]
+def levels(rng, names, spread=0.5):
+    """A level for each name: in their order, against it, all alike, or at random."""
+    way = rng.choice([-1, 0, 1])
+    order = rng.permutation(len(names)) if rng.random() < 0.2 else np.arange(len(names))
+    return dict(zip(names, 0.5 + way * spread * (order / max(1, len(names) - 1) - 0.5), strict=True))
 
 
-def priors(rng):
-    rows = product(
-        ["OpenEvolve", "LaSR"], ["explicit"], ["chamfer", "hausdorff"], names=["method", "representation", "metric"]
+def scores(rng, problems, names, columns, spread=0.5, **about):
+    """Scores of methods on problems, around the levels of the methods."""
+    level = levels(rng, names, spread)
+    rows = [
+        {"problem": problem, "method": name} | about | dict.fromkeys(columns, level[name] + rng.normal(scale=0.02))
+        for name in names
+        for problem in problems
+    ]
+    return scores_frame(rows)
+
+
+def surface_scores(rng, n=12):
+    kinds = {kind: [f"surfaces/{kind}{i}" for i in range(n)] for kind in ("explicit", "implicit", "parametric")}
+    names = [*surfaces.ORDER, *surfaces.frameworks()]
+    shift = levels(rng, list(kinds), 1.0)
+    parts = [
+        scores(rng, ids, names, CLOUD, subset=kind).pipe(
+            lambda f, by=shift[kind]: f.assign(**{c: f[c] + by for c in CLOUD})
+        )
+        for kind, ids in kinds.items()
+    ]
+    whole = pd.concat(parts, ignore_index=True)
+    return whole.assign(symbolic_accuracy=(whole["nmse_release"] < rng.choice([0.6, 0.9, 1.2])).astype(float))
+
+
+def with_priors(rng):
+    level = levels(rng, ["without_priors", "with_priors", "wrong_priors"])
+    scored = surface_scores(rng, 18)  # with fewer, no p value of a hundred tests would be small enough
+    language = scored[scored["method"].isin(surfaces.frameworks())]
+    parts = [
+        language.assign(settings=[{"priors": name}] * len(language), **{c: language[c] + 4 * (by - 0.5) for c in CLOUD})
+        for name, by in level.items()
+    ]
+    return pd.concat([scored[~scored["method"].isin(surfaces.frameworks())], *parts], ignore_index=True)
+
+
+def refits(rng):
+    before = surface_scores(rng)
+    factor = rng.choice([0.5, 1.0, 2.0])
+    return before, before.assign(**{name: before[name] * factor for name in CLOUD})
+
+
+def noisy(rng):
+    scored = surface_scores(rng)
+    by = rng.choice([-0.3, 0, 0.3])
+    return pd.concat([scored.assign(noise=0.0), scored.assign(noise=0.1, nmse_variance=scored["nmse_variance"] + by)])
+
+
+def out_of_domain(rng):
+    scored = surface_scores(rng)
+    control = scored[scored["method"] == "DSR"].assign(
+        method="mean", hausdorff_relative_ood=scored["hausdorff_relative"]
     )
-    return random(rng, rows, ["without_priors", "with_priors", "wrong_priors"])
+    factor = rng.choice([0.5, 1, 2]) * rng.uniform(0.9, 1.1, len(scored))
+    return scored.assign(hausdorff_relative_ood=scored["hausdorff_relative"].abs() * factor), control
+
+
+def failures(rng):
+    share = rng.choice([0.1, 0.5, 0.9])
+    return pd.DataFrame({"answers": 100, "fitting error": share, "search error": 1 - share}, ["OpenEvolve", "gplearn"])
 
 
 def leads(rng, names):
@@ -174,19 +383,30 @@ def leads(rng, names):
     return pd.DataFrame({"value": low + 0.5, "low": low, "high": low + 1}, names)
 
 
-def law_means(rng):
-    frame = random(rng, ["DSR", "ST", "gplearn"], product(["r2_accuracy", "solution_rate", "ned_published"], SETS))
-    if rng.random() < 0.3:
-        frame.loc["ST", "r2_accuracy"], frame.loc["ST", "ned_published"] = 0.0, -1.0
-    if rng.random() < 0.5:
-        frame.loc["DSR", ["r2_accuracy", "solution_rate"]] = 9.0
-    return frame
-
-
-def yardstick(_):
-    return pd.DataFrame(
-        {"rediscover": 0.5, "printed": 0.4, "method": "DSR"}, product(["Table 2", "Table 3", "Table 4"], SETS)
+def law_scores(rng):
+    level = levels(rng, ["DSR", "ST", "AFP", "gplearn"], 0.9)
+    step = rng.choice([-0.2, 0, 0.2])
+    rows = []
+    for k, subset in enumerate(SETS):
+        for i in range(40):
+            for name, share in level.items():
+                right = float(rng.random() < share + step * k)
+                row = {"problem": f"srsd/{subset}{i}", "subset": subset, "method": name, "solution_rate": right}
+                fits = right if name != "ST" or rng.random() < 0.5 else 0.0
+                rows.append(row | {"r2_accuracy": fits, "ned_published": 1 - share - step * k + rng.normal(scale=0.02)})
+    found = scores_frame(rows)
+    return (
+        found.assign(r2_accuracy=found["r2_accuracy"].mask(found["method"] == "ST", 0.0))
+        if rng.random() < 0.5
+        else found
     )
+
+
+def noise_of_laws(rng):
+    scored = law_scores(rng)
+    by = scored["method"].map(levels(rng, ["ST", "DSR", "AFP", "gplearn"]))
+    raised = scored["ned_published"] + rng.choice([0, 1]) * by
+    return pd.concat([scored.assign(noise=0.0), scored.assign(noise=0.1, ned_published=raised)])
 
 
 def raters(rng):
@@ -195,8 +415,8 @@ def raters(rng):
 
 
 def ratings(rng):
-    names = ["normalized_edit_distance", "r2_score"]
-    return pd.DataFrame({"p": rng.choice([0.001, 0.5], 2), "r": rng.uniform(-1, 1, 2)}, names)
+    r = rng.choice([-0.5, 0.0, 0.5], 2)
+    return pd.DataFrame({"r": r, "low": r - 0.1, "high": r + 0.1}, ["normalized_edit_distance", "r2_score"])
 
 
 def slopes(rng):
@@ -209,21 +429,69 @@ def sizes(rng):
     return pd.DataFrame({"set": sets, "paper": 10_000, "upstream": rng.choice([10_000, 9_000])})
 
 
+def parts(rng, names=("PySR", "ProGED", "Qwen"), models=()):
+    """Rows of `cde.analysis.contributions`; `models` have settings of prompts."""
+    level, split = levels(rng, list(names), 60), levels(rng, SPLITS, 60)
+    by_states, prompts = levels(rng, STATES, 60), ["naive", "context", "cot"] if models else [""]
+    prompt, slope = levels(rng, prompts, 60), rng.choice([-15, 0, 15])  # of a model over states
+    rows = [
+        {"problem": f"cde/{n}{i}", "method": name, "seed": 0, "states": n, "split": s}
+        | {"settings": {"model": name, "modality": "", "setting": p} if p else {}}
+        | {
+            "sr2": level[name]
+            + split[s]
+            + by_states[n]
+            + prompt[p]
+            + rng.normal(scale=2)
+            + slope * n * (name == "Qwen")
+        }
+        for name in (models or names)
+        for n in STATES
+        for s in SPLITS
+        for i in range(10)
+        for p in prompts
+    ]
+    return pd.DataFrame(rows)
+
+
+def top_of(_):
+    return pd.DataFrame({"method": "a", "value": 1.0, "low": 0.0, "high": 2.0, "printed": 1.0}, index=[1])
+
+
+def released(rng):
+    level, answer = levels(rng, ["with", "without"]), rng.choice([-0.3, 0.3])
+    rows = [
+        {"model": model, "reasoning": reasoning, "system": f"S{i}", "noise": 0.0, "r2": level[reasoning] + i / 1e3}
+        | {"first_r2": 0.5, "last_r2": 0.5 + answer, "first_complexity": 1, "last_complexity": 1 + np.sign(answer)}
+        | {"epochs": 100 * (1 - level[reasoning]) + i}
+        for model in ("Qwen3-4B", "Qwen3-8B")
+        for reasoning in ("with", "without")
+        for i in range(12)
+    ]
+    return pd.DataFrame(rows)
+
+
 def systems(rng):
-    index = pd.MultiIndex.from_tuples(
-        [("PySR", "", ""), ("ProGED", "", ""), *(("ChatTS-14B", "", s) for s in ("context", "cot"))]
-        + [("Qwen", "text", s) for s in ("naive", "context", "cot")],
-        names=cde_analysis.INDEX,
-    )
-    return random(rng, index, product(["sr2"], SPLITS, STATES, names=cde_analysis.COLUMNS), 0, 100)
+    """Scores of MDBench's methods on systems, clean and at 10 dB, with systems and kind."""
+    names = ["SINDy", "PDEFIND", "Operon", "PySR", "ODEFormer"]
+    parts = []
+    for kind in ("ODEs", "PDEs"):
+        level, loss, size = levels(rng, names, 3), levels(rng, names, 3), levels(rng, names, 9)
+        for snr_db in (np.inf, 10.0):
+            hurt = np.isfinite(snr_db)
+            parts += [
+                {"problem": f"{kind.lower()}/{i}", "method": name, "snr_db": snr_db, "systems": kind, "identified": 0.0}
+                | {"nmse_power": 10 ** (level[name] - 2 + hurt * loss[name] + rng.normal(scale=0.1))}
+                | {"complexity_mdbench": 9 + hurt * (size[name] - 0.5) + rng.normal(scale=0.1)}
+                for name in names
+                for i in range(9)
+            ]
+    frame = pd.DataFrame(parts)
+    return frame.assign(kind=frame["method"].map(mdbench.kinds()))
 
 
-def of_paper(_):
-    return cde_analysis.printed_means()
-
-
-def kinds(rng, index):
-    return random(rng, index, ["linear", "genetic"], -1, 1)
+def at_40(_):
+    return pd.DataFrame({"mean": 1.0, "std": 0.5, "size": 9}, ["PDEs", "ODEs"])
 
 
 def correlations(rng):
@@ -231,19 +499,10 @@ def correlations(rng):
     return found.assign(printed=0.0)
 
 
-def table3(rng):
-    frame = random(rng, [*MODELS, "Overall", "sd"], [*LEXICAL, "lexicality", "syntax"], 0, 100)
-    frame.loc["sd"] = rng.choice([0.1, 50.0])
-    return frame
-
-
-def rubrics(rng, index=MODELS, low=1.0, high=5.0):
-    return random(rng, list(index), RUBRICS, low, high)
-
-
-def failures(rng):
-    index = pd.MultiIndex.from_tuples([("OpenEvolve", "a"), ("gplearn", "")], names=["method", "backbone"])
-    return random(rng, index, ["fitting error", "search error"])
+def rubrics(rng, low=1.0, high=5.0):
+    frame = leads(rng, product(MODELS, RUBRICS))
+    center = frame.index.get_level_values(1).map(dict(zip(RUBRICS, rng.uniform(low, high, len(RUBRICS)), strict=True)))
+    return frame.assign(value=center, low=center - 0.1, high=center + 0.1)
 
 
 def clean(rng):
@@ -251,12 +510,32 @@ def clean(rng):
     return frame.assign(identified=rng.choice([0, 1], 2))
 
 
+def found_pdes(rng):
+    rows = [{"problem": f"pdes/{i}", "variables": "one" if i < 8 else "several"} for i in range(14)]
+    share = levels(rng, ["one", "several"], 1.8)
+    return pd.DataFrame([row | {"identified": float(rng.random() < share[row["variables"]])} for row in rows])
+
+
+def on_heat(rng):
+    level = levels(rng, ["1D", "2D", "3D"])
+    return pd.DataFrame(
+        {name: value + rng.normal(scale=0.01, size=9) for name, value in level.items()}, list("abcdefghi")
+    )
+
+
+def slower(rng):
+    level = levels(rng, ["linear", "genetic"])
+    rows = {(f"{kind} {i}", kind): 10 ** (value + i / 100) for kind, value in level.items() for i in range(8)}
+    frame = pd.DataFrame({"2D": rows, "3D": rows})
+    return frame.rename_axis(["method", "kind"])
+
+
 def signed(rng):
     published = dict.fromkeys(["one_sided_min", "one_sided_max", "two_sided_min", "two_sided_max"], 9.0)
     numbers = dict.fromkeys(["n_pairs", "n_zeros", "w_minus", "w_plus", "rank_biserial"], 1.0)
-    return pd.Series(published | {"missing": "", "maximum": 9}), pd.Series(
-        numbers | {"p": rng.choice([0.01, 0.5, 0.99])}
-    )
+    p = rng.choice([0.01, 0.5, 0.99])
+    line = pd.Series(published | {"missing": "", "maximum": 9}, name="SINDy vs EQL")
+    return line, pd.Series(numbers | {"p": p, "p_holm": p})
 
 
 def twins(rng):
@@ -265,11 +544,6 @@ def twins(rng):
 
 def ned(rng, names):
     return pd.Series(rng.choice([0.0, 0.2, 0.9], len(names)), names)
-
-
-def out_of_domain(rng):
-    control = rng.uniform(1, 2, 40)
-    return pd.DataFrame({"mean": control, "a": control * rng.choice([0.5, 1, 2]) * rng.uniform(0.9, 1.1, 40)})
 
 
 def by_split(rng, columns, low=0.0, high=100.0):
@@ -285,6 +559,35 @@ def identity(_):
     return pd.DataFrame(1.0, SPLITS, ["value", "high", "models", "models_below", "models_above"])
 
 
+def rules(rng):
+    names = [f"informedness_{name}" for name in ("regulated", "identity", "unseen", "identity_unseen")]
+    level = dict(zip(names, rng.choice([-0.3, 0.0, 0.3], 4), strict=True))
+    rows = [{"network": f"B{i}", "reasoning": r} for i in range(12) for r in ("with reasoning", "without")]
+    return pd.DataFrame(rows).assign(**{name: value + rng.normal(scale=0.01, size=24) for name, value in level.items()})
+
+
+def hybrids(rng):
+    rows, names = [], ["GPLearn", "LLM-as-Predictor + GPLearn", "GPLearn + LLM-as-Judge"]
+    level = dict(zip(names, rng.choice([20.0, 25.0, 90.0], 3), strict=True))
+    for name, split in product(names, SPLITS):
+        rows += [
+            {"problem": f"cde/{i}", "method": name, "seed": 0, "split": split, "sr2": level[name]} for i in range(9)
+        ]
+    return pd.DataFrame(rows)
+
+
+def runs_of_logicgep(rng):
+    level = rng.choice([0.6, 0.8])
+    rows = [{"problem": f"boolean/{i}", "f1_pooled_id": level + i / 1e3, "f1_pooled_ood": level} for i in range(12)]
+    return scores_frame(rows)
+
+
+def graph_runs(rng, *names):
+    level = dict(zip(names, rng.choice([0.3, 0.5, 0.7], len(names)), strict=True))
+    rows = [(f"causal/{i}", name, 0, level[name] + i / 1e3) for name in names for i in range(20)]
+    return pd.DataFrame(rows, columns=["problem", "method", "seed", "f1_pairs"])
+
+
 def paper_tests(rng):
     scores = ["lexicality", "syntax", *RUBRICS]
     p = rng.choice([1e-6, 0.5], len(scores))
@@ -296,87 +599,79 @@ def densities(rng):
     return pd.DataFrame(falling + np.zeros(2 + len(RUBRICS)), columns=["lexicality", "syntax", *RUBRICS])
 
 
-def venues(rng):
-    frame = random(rng, ["ACL", "ICML"], [*LEXICAL, "syntax", *RUBRICS])
-    frame[["syntax", "Equivalence"]] -= rng.choice([0, 9])
-    return frame
-
-
-def recorded(rng):
-    return {"pcmci": leads(rng, ["x"]).iloc[0].add(50).to_dict() | {"n": 9}}
+def around(rng, center, names):
+    frame = leads(rng, names)
+    return frame + center - 1
 
 
 INPUTS = {
-    **{f"sb_{i:02}": lambda rng: (surface_means(rng),) for i in (1, 2, 3, 4, 5, 6, 7, 9)},
-    "sb_08": lambda rng: (leads(rng, ["a", "b"]).assign(share=0.5, rank_biserial=0.0), 9, 1),
-    "sb_10": lambda rng: (priors(rng),),
-    "sb_11": lambda rng: (priors(rng), surface_means(rng)),
-    "sb_12": lambda rng: (priors(rng),),
-    "sb_13": lambda rng: (random(rng, ["a", "b", "c"], [0.0, 0.1]),),
-    "sb_14": lambda rng: (out_of_domain(rng),),
+    **{f"sb_{i:02}": lambda rng: (surface_scores(rng),) for i in (1, 2, 3, 4, 5, 6, 7, 9)},
+    "sb_08": refits,
+    **{f"sb_{i}": lambda rng: (with_priors(rng),) for i in (10, 11, 12)},
+    "sb_13": lambda rng: (noisy(rng),),
+    "sb_14": out_of_domain,
     "sb_15": lambda rng: (failures(rng),),
     "sr_01": lambda rng: (raters(rng), ratings(rng)),
-    **{f"sr_{i:02}": lambda rng: (law_means(rng), yardstick(rng)) for i in (2, 3, 4)},
-    "sr_05": lambda rng: (law_means(rng),),
+    **{f"sr_{i:02}": lambda rng: (law_scores(rng), yardstick()) for i in (2, 3, 4)},
+    "sr_05": lambda rng: (law_scores(rng),),
     "sr_06": lambda rng: (pd.Series(rng.uniform(-1, 1) + rng.normal(scale=0.1, size=30)), pd.Series({"easy": 0.0})),
-    "sr_07": lambda rng: (random(rng, ["a", "b"], ["original", "new"]).assign(p=rng.choice([0.01, 0.5])),),
-    "sr_08": lambda rng: (leads(rng, ["a", "ST"]), 0.0, 0.1),
-    "sr_09": lambda rng: (pd.Series([0.01, rng.choice([0.02, 0.5])]),),
+    "sr_07": lambda rng: (law_scores(rng), law_scores(rng)),
+    "sr_08": lambda rng: (noise_of_laws(rng),),
+    "sr_09": lambda rng: (pd.Series([0.01, 0.011, 0.012]) * rng.choice([1, 50]),),
     "sr_10": lambda rng: (twins(rng),),
     "sr_11": lambda rng: (ned(rng, ["AI Feynman", "DSR", "ST"]),),
     "sr_12": lambda rng: (ned(rng, ["AFP", "DSR", "ST"]),),
     "sr_13": lambda rng: (sizes(rng),),
     "sr_14": lambda rng: (slopes(rng), {"paper": 1, "code": 0}, 120),
-    "sy_01": lambda rng: (systems(rng), leads(rng, [1]).assign(printed=1.0, method="a")),
-    "sy_02": lambda rng: (50.0, 52.7, pd.Series({"self_edges": 1.0, "complete_graph": 2.0}), 9, recorded(rng)),
-    "sy_03": lambda rng: (logicgep(rng), by_split(rng, ["min", "max"]), pd.Series(1.0, SPLITS), 9, 9),
-    "sy_04": lambda rng: (leads(rng, ["a", "b"]), identity(rng), by_split(rng, ["min", "max"])),
-    "sy_05": lambda rng: (leads(rng, ["a", "b"]).assign(first=1, last=4),),
-    "sy_06": lambda rng: (by_split(rng, ["id", "ood"]),),
-    "sy_07": lambda rng: (systems(rng),),
-    "sy_08": lambda rng: (systems(rng), of_paper(rng)),
-    "sy_09": lambda rng: (systems(rng), of_paper(rng)),
-    "sy_10": lambda rng: (correlations(rng),),
-    "sy_11": lambda rng: (
-        {"runs": 9, "gain": 0.1, "improved": rng.random(), "more_complex": rng.random()},
-        random(rng, product(["a", "b"], ["with", "without"], names=["model", "reasoning"]), ["SR2"]),
+    "sy_01": lambda rng: (parts(rng, ["Qwen"]), parts(rng, ["PySR", "ProGED"]), top_of(rng)),
+    "sy_02": lambda rng: (
+        graph_runs(rng, "GPT-4o-mini", "gpt-oss-20b"),
+        graph_runs(rng, "PCMCI", "LPCMCI"),
+        50.0,
+        52.7,
+        pd.Series({"self_edges": 1.0, "complete_graph": 2.0}),
     ),
-    **{
-        f"sy_{i}": lambda rng: (
-            random(rng, ["GPLearn", "LLM-as-Predictor + GPLearn", "GPLearn + LLM-as-Judge"], SPLITS, 20, 60),
-        )
-        for i in (12, 13)
-    },
-    "sy_14": lambda rng: (pd.Series(1.0, SPLITS), by_split(rng, SPLITS), pd.Series(rng.uniform(0, 100, 2), SPLITS)),
-    "sy_15": lambda rng: (random(rng, ["a", "b"], ["naive", "context", "cot"]),),
-    "md_01": lambda rng: (10.0 ** (3 * kinds(rng, product(["PDEs", "ODEs"], ["clean", "noisy"]))),),
-    "md_02": lambda rng: (kinds(rng, ["ODEs", "PDEs"]),),
+    "sy_03": lambda rng: (logicgep(rng), by_split(rng, ["min", "max"]), pd.Series(1.0, SPLITS), 9, 9),
+    "sy_04": lambda rng: (rules(rng), identity(rng), by_split(rng, ["min", "max"])),
+    "sy_05": lambda rng: (parts(rng),),
+    "sy_06": lambda rng: (parts(rng), parts(rng, ["o4-mini"])),
+    "sy_07": lambda rng: (parts(rng),),
+    **{f"sy_0{i}": lambda rng: (parts(rng, ["Qwen", "ChatTS"], ["Qwen", "ChatTS"]),) for i in (8, 9)},
+    "sy_10": lambda rng: (correlations(rng),),
+    "sy_11": lambda rng: (released(rng),),
+    **{f"sy_{i}": lambda rng: (hybrids(rng),) for i in (12, 13)},
+    "sy_14": lambda rng: (pd.Series(1.0, SPLITS), runs_of_logicgep(rng), runs_of_logicgep(rng)),
+    "sy_15": lambda rng: (released(rng),),
+    "md_01": lambda rng: (systems(rng),),
+    "md_02": lambda rng: (mdbench.ratios(systems(rng)),),
     "signed_rank": signed,
-    "md_08": lambda rng: (
-        random(rng, [np.inf, 30.0, 10.0], ["nmse_power", "complexity_mdbench"]) ** rng.choice([1, 9]),
+    "md_08": lambda rng: (systems(rng).query("method == 'ODEFormer'"), ""),
+    "md_09": lambda rng: (systems(rng),),
+    "md_10": lambda rng: (mdbench.ratios(systems(rng)), at_40(rng)),
+    "md_11": lambda rng: (
+        pd.DataFrame(
+            {"sum": rng.choice([0, 1], 8), "size": 63}, papers.published("mdbench_table_a5")["method"].unique()
+        ),
         "",
     ),
-    "md_09": lambda rng: (kinds(rng, product(["ODEs", "PDEs"], [10.0])),),
-    "md_10": lambda rng: (random(rng, ["PDEs", "ODEs"], ["mean", "std", "size"]),),
-    "md_11": lambda rng: (pd.DataFrame({"sum": rng.choice([0, 1], 3), "size": 63}, ["EQL", "End2end", "Operon"]), ""),
-    "md_12": lambda rng: (pd.DataFrame({"sum": rng.integers(0, 50, 2), "size": 50}, ["one", "several"]),),
-    "md_13": lambda rng: (random(rng, ["a", "b"], ["1D", "2D", "3D"]),),
-    "md_14": lambda rng: (kinds(rng, ["2D", "3D"]).T,),
+    "md_12": lambda rng: (found_pdes(rng),),
+    "md_13": lambda rng: (on_heat(rng),),
+    "md_14": lambda rng: (slower(rng),),
     "md_15": lambda rng: (clean(rng)[:1], clean(rng), pd.Series(rng.random(2), ["law", "truth"])),
-    "st_01": lambda rng: (table3(rng) / 1.4,),
-    "st_02": lambda rng: (table3(rng), rng.uniform(-20, 40), 0.5),
-    "st_03": lambda rng: (table3(rng),),
+    "st_01": lambda rng: (around(rng, 60, list("abcd")),),
+    "st_02": lambda rng: (around(rng, 10, ["all", "parsed"]), 0.5),
+    "st_03": lambda rng: (around(rng, 10, list("abcd")), pd.Series([1.0, 2.0])),
     "st_04": lambda rng: (leads(rng, product(["lexicality", "syntax"], ["a", "b"])),),
-    "st_05": lambda rng: (rubrics(rng, low=(low := rng.choice([1, 4])), high=low + 1).assign(Equivalence=6 - low),),
+    "st_05": lambda rng: (rubrics(rng),),
     "st_06": lambda rng: (rubrics(rng),),
     "st_07": lambda rng: (densities(rng), leads(rng, product(["lexicality", "syntax"], ["2-5", "11+"]))),
-    "st_08": lambda rng: (densities(rng), paper_tests(rng)),
+    "st_08": lambda rng: (paper_tests(rng),),
     "st_09": lambda rng: (leads(rng, RUBRICS),),
-    "st_10": lambda rng: (rubrics(rng, low=0, high=rng.choice([0.1, 1])), leads(rng, list("abcd"))),
+    "st_10": lambda rng: (rubrics(rng, -0.9, 0.9), leads(rng, list("abcd"))),
     "st_11": lambda rng: (paper_tests(rng),),
-    "st_12": lambda rng: (random(rng, MODELS, ["exact", "high"], 0, 100),),
+    "st_12": lambda rng: (around(rng, 50, MODELS), pd.Series([60.0])),
     "st_13": lambda rng: (pd.DataFrame({"papers": 170, "total": rng.choice([1043, 1209], 2)}, ["strings", "entries"]),),
-    "st_14": lambda rng: (venues(rng),),
+    "st_14": lambda rng: (leads(rng, product(["ACL"], ["syntax", "Equivalence"], ["texbleu", "Clarity"])),),
 }
 
 
@@ -417,9 +712,10 @@ def test_the_printed_numbers_have_verdicts_of_their_own():
     assert (len(cells["SB-02"]), cells["SB-02"].count(True)) == (19, 19)
     assert (len(cells["SB-03"]), cells["SB-03"].count(True)) == (38, 9 + 10)
     assert cells["SB-10"].count(True) == 16 and cells["SB-11"].count(False) == 5
-    assert found[["SB-03", "SR-05", "MD-14", "ST-13"]].eq("mixed").all()
+    assert found[["SB-03", "SR-05", "MD-14", "ST-13", "SY-01", "SY-15"]].eq("mixed").all()
     assert found[["SB-08", "SB-13", "MD-02", "ST-11"]].eq(NOT_PRINTED).all()
     assert len(boolean.printed()["SY-03"]) == 20
+    assert cde.printed()["SY-01"] == [True] * 4 + [False] * 3 + [True], "both splits"
 
 
 def test_as_printed_reads_the_published_files(monkeypatch):

@@ -111,13 +111,73 @@ def test_outputs_of_a_parametric_surface_count_together():
     assert symbolic_accuracy({"x": "v", "y": "u", "z": "sin(u)"}, truth, domain) == 0  # not renamed
 
 
+@pytest.mark.parametrize(
+    ("prediction", "truth", "domain"),
+    [
+        ("x**2", "x*y", {"x": (0, 1e-4), "y": (0, 1e-4)}),
+        ("x", "sin(x)", {"x": (0, 0.01)}),
+        ("x", "sin(x)", {"x": (0, 1e-5)}),
+        ("x", "log(exp(x) + exp(y))", {"x": (50, 60), "y": (-5, 5)}),
+        ("x", "log(exp(x) + exp(y))", {"x": (500, 600), "y": (-5, 5)}),
+        ("1e-20*x", "1e-20*x*y", {"x": (1, 2), "y": (3, 4)}),
+        ("b", "b*(1 + a*cos(t))", {"a": (1e-18, 1e-16), "b": (1e-18, 1e-16), "t": (0, 6)}),
+        ("1e9 + x", "1e9 + sin(x)", {"x": (0, 1)}),
+    ],
+)
+def test_scales_do_not_hide_differences(prediction, truth, domain):
+    assert not equivalent(prediction, truth, domain)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "truth", "domain"),
+    [
+        ("exp(2*log(x))", "x**2", {"x": (0.1, 5)}),
+        ("sqrt(x**2)", "x", {"x": (0.1, 5)}),
+        ("sqrt(x**2)", "-x", {"x": (-5, -0.1)}),
+        ("atan2(y, x)", "atan(y/x)", {"x": (0.1, 5), "y": (0.1, 5)}),
+        ("asin(sin(x))", "x", {"x": (-1, 1)}),
+        ("1e-20*x*y", "1e-20*y*x", {"x": (0, 1e-4), "y": (0, 1e-4)}),
+        ("3e-8*x*y", "1e-9*y*x", {"x": (0, 1e-4), "y": (0, 1e-4)}),
+        ("E*m + m*pi", "m*(E + pi)", {"m": (1, 2), "E": (1, 2), "pi": (5, 6)}),
+    ],
+)
+def test_equal_at_any_scale_and_for_one_sign(prediction, truth, domain):
+    assert equivalent(prediction, truth, domain)
+
+
+WRITINGS = [  # of one function each
+    ["2*x*y", "x*y + x*y", "y*(x + x)", "2.0*y*x", "4*x*y/2", "x*y/0.5"],
+    ["x*y", "1.0*x*y", "x*y*1", "-(-x)*y", "2*x*y/2"],
+    ["-x*y", "-1*x*y", "(-1.0*x)*y", "-(x*y)", "0 - x*y", "x*(-y)"],
+    ["pi*x*y", "3.141592653589793*x*y", "x*y*pi", "2*x*(pi*y)/2"],
+    ["sin(2*x)", "sin(x + x)", "sin(2.0*x)"],
+    ["sqrt(x)*y", "x**0.5*y", "y*x**(1/2)"],
+]
+TRUTHS = ["x*y", "-x*y", "2*x*y", "-3.7*x*y", "sin(3*x)", "0.3*sin(x)", "y*x**0.7"]
+
+
+@pytest.mark.parametrize("writings", WRITINGS)
+@pytest.mark.parametrize("truth", TRUTHS)
+def test_equal_writings_have_equal_verdicts(writings, truth):
+    domain = {"x": (0.5, 3), "y": (0.5, 3)}
+    assert len({equivalent(text, truth, domain) for text in writings}) == 1
+
+
+def test_factors_are_constants_unless_they_are_1_or_minus_1():
+    verdicts = {text: equivalent(text, "2*x*y", SQUARE) for text in ("x*y", "-x*y", "pi*x*y", "x*y + x*y + x*y")}
+    assert verdicts == {"x*y": False, "-x*y": False, "pi*x*y": True, "x*y + x*y + x*y": True}
+
+
 def test_skeletons():
-    assert compare_skeletons("2*sin(3*x) + 4", "sin(x*7)*5 + 1")
-    assert compare_skeletons("y + x*2", "3*x + y")
-    assert not compare_skeletons("x**2", "x**3")
-    assert compare_skeletons("2*x", "-x")
-    assert not compare_skeletons("-x", "2*x")
-    assert not compare_skeletons("2*x + y", "x + 2*y")
+    def same(one, other):
+        return compare_skeletons(parse(one).tree, parse(other).tree)
+
+    assert same("2*sin(3*x) + 4", "sin(x*7)*5 + 1")
+    assert same("y + x*2", "3*x + y")
+    assert not same("x**2", "x**3")
+    assert same("2*x", "-x")
+    assert not same("-x", "2*x")
+    assert not same("2*x + y", "x + 2*y")
 
 
 def test_level_sets():

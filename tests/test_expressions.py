@@ -14,7 +14,7 @@ from pathlib import Path
 
 import rediscover as rd
 from processes import ends
-from rediscover.expressions import Expression, ExpressionError, from_sympy, parse, refit, simplify
+from rediscover.expressions import Expression, ExpressionError, algebra, from_sympy, parse, refit, simplify
 from rediscover.expressions.numerics import DERIVATIVES, Program
 from rediscover.expressions.syntax import CHARACTERS, NESTING
 from rediscover.expressions.trees import ARITY, DEPTH, NODES, UNARY
@@ -128,11 +128,10 @@ def test_only_listed_variables_are_accepted():
 
 def test_limits():
     assert parse("(" * (NESTING - 1) + "x" + ")" * (NESTING - 1)) == parse("x")
-    assert parse("+".join("x" * DEPTH)).size == 2 * DEPTH - 1
+    assert parse("+".join("x" * 2 * DEPTH)).size == 4 * DEPTH - 1  # a chain is no deeper for being long
     for text, reason in [
         ("(" * NESTING + "x" + ")" * NESTING, f"nested deeper than {NESTING}"),
         ("-" * 5000 + "x", f"nested deeper than {NESTING}"),
-        ("+".join("x" * (DEPTH + 1)), f"deeper than {DEPTH}"),
         ("x" * (CHARACTERS + 1), f"longer than {CHARACTERS} characters"),
         ("min(" + ",".join("x" * NODES) + ")", f"more than {NODES} nodes"),
     ]:
@@ -532,6 +531,26 @@ def test_killable_calls_return_raise_and_end():
     with pytest.raises(TypeError, match="cannot pickle"):
         workers.call("builtins:open", os.devnull, seconds=5)
     assert workers.call("operator:add", 2, 3, seconds=5) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("(((1/3)**1000)**1000)**1000*x", 0.0),
+        ("(((x/3)**1000)**1000)**1000", 0.0),
+        ("(((3*x)**1000)**1000)**1000", np.inf),
+        ("((3**1000*x)*(5**1000*x))**1000", np.inf),
+        ("(1/3+(1/5)**900)**900*x", (1 / 3) ** 900),
+        ("((((1/3)**999)**999)+1)**999*x", 1.0),
+        ("((2/3)**-1000)**-1000*x", 0.0),
+    ],
+)
+def test_powers_of_exact_numbers_are_bounded_on_both_sides(text, value):
+    expression = workers.call(algebra.to_sympy, parse(text).tree, seconds=10)
+    for number in expression.atoms(sympy.Rational):
+        assert max(number.p.bit_length(), number.q.bit_length()) <= algebra.LARGEST_BITS
+    assert len(parse(text).latex()) < 5000
+    assert float(expression.subs("x", 1)) == pytest.approx(value, rel=1e-9)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be bound to a core here")

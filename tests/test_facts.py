@@ -49,6 +49,47 @@ def test_the_essay_says_what_the_tables_say(path, computed):
     assert stated == now, "run `make facts`, and read whether the words still fit"
 
 
+def parts(path):
+    """Paragraphs, and rows of tables, of a document."""
+    text = path.read_text(encoding="utf-8") if path.suffix in (".md", ".tex") else prose(path)
+    return re.split(r"\n\s*\n|\n(?=\|)", text)
+
+
+def stated(part):
+    """The facts that a part of a document states."""
+    return {name for name, _ in facts.MARKED.findall(part)} | set(re.findall(r"\\fact\{([^}]+)\}", part))
+
+
+def alone(part, known):
+    """Facts of the method of our own that a part states without what they were as first recorded."""
+    names = stated(part)
+    return sorted(name for name in names if f"{name}.first" in known and f"{name}.first" not in names)
+
+
+DOCUMENTS = [*ESSAYS, ROOT / "README.md", ROOT / "docs" / "results.md", ROOT / "paper" / "main.tex"]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
+def test_our_own_method_is_shown_as_first_recorded_too(path, computed):
+    known = set(computed["fact"])
+    assert [name for part in parts(path) for name in alone(part, known)] == []
+
+
+def test_a_number_without_its_twin_would_be_seen():
+    known = {"toys.found.bidirectional", "toys.found.bidirectional.first", "toys.found.operon"}
+    both = "<!--toys.found.bidirectional-->3<!--/--> (<!--toys.found.bidirectional.first-->2<!--/--> at first)"
+    assert alone(both, known) == alone("<!--toys.found.operon-->1<!--/-->", known) == []
+    assert alone(r"\fact{toys.found.bidirectional} here", known) == ["toys.found.bidirectional"]
+
+
+def test_which_shares_of_our_own_method_have_no_twin(computed):
+    names = [name for name in computed["fact"] if "bidirectional" in name.split(".")]
+    ends = ("first", "without_pieces", "without_following", "without_laws", "without_functions_beside_monomials")
+    left = {name for name in names if f"{name}.first" not in set(names) and not name.endswith(ends)}
+    # SymbolBench and fields have no rows as first recorded; evaluations are no shares
+    assert {name for name in left if not re.match(r"cde\.|mdbench\.pdes\.|.*\.evaluations\.", name)} == set()
+
+
 def test_the_essays_state_facts():
     assert sum(len(facts.MARKED.findall(prose(path))) for path in ESSAYS) >= 242
 

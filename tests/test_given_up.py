@@ -21,6 +21,8 @@ OPERATIONS = (
     compared_trees.convert_published,
     compared_trees.convert_harmonised,
     compared_trees.convert_as_it_stands,
+    equivalence.approximates,
+    equivalence.collected,
     equivalence.compare_skeletons,
     latex_trees.sympy_classes,
     solution.compare,

@@ -346,10 +346,10 @@ def test_fences(reply, read):
 
 def test_an_edit_that_misses_leaves_the_parent_and_a_reply_without_edits_is_lost():
     parent = language_loops.Scored("a\nb", None, (), 0.0, 0.0, 1)
-    assert openevolve.edited("<<<<<<< SEARCH\nc\n=======\nd\n>>>>>>> REPLACE", parent) == "a\nb"
+    assert openevolve.edited("<<<<<<< SEARCH\nc\n=======\nd\n>>>>>>> REPLACE", parent, Counter()) == "a\nb"
     for reply in ("b is bad", "<<<<<<< SEARCH\nb\n=======\n" + "x" * 10_001 + "\n>>>>>>> REPLACE"):
         with pytest.raises(ProgramError):
-            openevolve.edited(reply, parent)
+            openevolve.edited(reply, parent, Counter())
 
 
 def test_a_program_with_a_further_argument_is_refused():

@@ -1,5 +1,7 @@
 """The chat client against a real server on loopback that misbehaves in every way a server can."""
 
+import contextlib
+import gzip
 import http.server
 import json
 import logging
@@ -75,6 +77,52 @@ def dribble(handler):
         time.sleep(0.05)
 
 
+def drip(handler, head, body=b""):
+    """A head, or the beginning of one, then one byte at a time for a long while."""
+    with contextlib.suppress(OSError):
+        handler.wfile.write(head)
+        for _ in range(400):
+            handler.wfile.write(body or b"X")
+            handler.wfile.flush()
+            time.sleep(0.05)
+    handler.close_connection = True
+
+
+def dripping_head(handler):
+    drip(handler, b"HTTP/1.1 200 OK\r\nX-Long: ")
+
+
+def dripping_error(handler):
+    drip(handler, b"HTTP/1.1 400 Bad\r\nContent-Length: 100000\r\n\r\n{")
+
+
+def large_error(handler):
+    """An error of 60 MB; how much of it was taken is noted."""
+    handler.send_response(400)
+    handler.send_header("Content-Length", str(60 << 20))
+    handler.end_headers()
+    with contextlib.suppress(OSError):
+        for _ in range(60):
+            handler.wfile.write(b"e" * (1 << 20))
+            handler.server.sent += 1
+    handler.close_connection = True
+
+
+def zipped(code, size):
+    """A short body that unpacks to a long one."""
+    return lambda handler: send(handler, code, gzip.compress(b" " * size), Content_Encoding="gzip")
+
+
+def bare(data):
+    """Bytes that need not be HTTP at all."""
+
+    def answer(handler):
+        handler.wfile.write(data)
+        handler.close_connection = True
+
+    return answer
+
+
 class Server(http.server.ThreadingHTTPServer):
     """Answers the i-th request with the i-th behaviour, and from then on with the last."""
 
@@ -82,7 +130,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self, *behaviours):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.behaviours, self.seen, self.lock = behaviours, [], threading.Lock()
+        self.behaviours, self.seen, self.lock, self.sent = behaviours, [], threading.Lock(), 0
 
     @property
     def url(self):
@@ -240,6 +288,126 @@ def test_a_broken_reply_is_tried_again_and_then_given_up(serve, tmp_path, behavi
     with pytest.raises(llm.LlmError, match=rf"gave up after 2 attempts.*({message})"):
         chat(serve(behaviour), tmp_path / "s.jsonl", **options).ask("x")
     assert not (tmp_path / "s.jsonl").exists()
+
+
+@pytest.mark.parametrize("behaviour", [dripping_head, dripping_error], ids=["head", "error"])
+def test_no_attempt_takes_longer_than_its_time(serve, tmp_path, behaviour):
+    server, begin = serve(behaviour), time.monotonic()
+    with pytest.raises(llm.LlmError, match=r"TimeoutError at|HTTP 400"):
+        chat(server, tmp_path / "r.jsonl", timeout=1.0, tries=2).ask("x")
+    assert time.monotonic() - begin < 8 and len(server.seen) <= 2
+
+
+def test_a_large_error_is_read_in_part(serve, tmp_path):
+    server = serve(large_error)
+    with pytest.raises(llm.LlmError, match="HTTP 400"):
+        chat(server, tmp_path / "r.jsonl", timeout=20.0).ask("x")
+    assert server.sent < 30
+
+
+@pytest.mark.parametrize("code", [200, 400])
+def test_a_body_that_unpacks_to_a_long_one_is_stopped(serve, tmp_path, code):
+    server = serve(zipped(code, 300 << 20))
+    with pytest.raises(llm.LlmError, match=r"HTTP 400|longer than 1000000 bytes"):
+        chat(server, tmp_path / "r.jsonl", timeout=20.0, tries=1, max_bytes=1_000_000).ask("x")
+
+
+def answer_with(**changes):
+    """A completion with a field that is not what it should be."""
+    return json.dumps(completion(**changes)).encode()
+
+
+ODD_MESSAGE = {"message": {"content": "fine", "reasoning_content": 7}, "finish_reason": ["stop"]}
+DETAILS = {"prompt_tokens": 3, "completion_tokens": 4, "completion_tokens_details": ["none"]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        answer_with(choices=[ODD_MESSAGE]),
+        answer_with(text="fine", model=7),
+        answer_with(text="fine", model=["m"], id={"a": 1}),
+        answer_with(text="fine", usage=DETAILS),
+        answer_with(text="fine", usage={"prompt_tokens": 10**400, "completion_tokens": 1}),
+        answer_with(text="fine", usage={"prompt_tokens": True, "completion_tokens": 1.5}),
+        answer_with(text="fine", usage={**DETAILS, "completion_tokens_details": {"reasoning_tokens": "many"}}),
+        answer_with(text="fine").replace(b'"object"', b'"x": NaN, "y": -Infinity, "object"'),
+        b"\xef\xbb\xbf" + answer_with(text="fine"),
+        answer_with(text="fine").replace(b'"object"', b'"\\udc00": "\\ud800", "object"'),
+    ],
+)
+def test_a_reply_with_odd_fields_is_kept_and_replayed(serve, tmp_path, body):
+    path = tmp_path / "r.jsonl"
+    reply = chat(serve(raw(body)), path, tries=1).ask("x")
+    again = llm.Chat(MODEL, path).ask("x")
+    assert reply.text == "fine" == again.text and isinstance(reply.model, str) and reply.completion_tokens >= 0
+    assert (reply.thought, reply.cost) == (again.thought, again.cost) and reply.cost < 1
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        raw(b"null"),
+        raw(b""),
+        raw(b"[" * 100_000),
+        raw(b'{"choices": [{"message": {"content": 7}}]}'),
+        raw(b'{"choices": [{"message": {"content": ["a"]}}]}'),
+        raw(b'{"choices": {"0": {"message": {"content": "a"}}}}'),
+        raw(b'{"choices": [null]}'),
+        raw(b'{"choices": [{"message": null}]}'),
+        raw(answer_with()[:-5]),
+        raw(b"\xff\xfe\x00"),
+        raw(answer_with().replace(b'"object"', b'"deep": ' + b"[" * 900 + b"]" * 900 + b', "object"')),
+        lambda handler: send(handler, 200, b"no gzip", Content_Encoding="gzip"),
+        lambda handler: send(handler, 204, b""),
+        lambda handler: send(handler, 302, b"", Location="file:///etc/passwd"),
+        lambda handler: send(handler, 301, b"", Location="/v1/chat/completions"),
+        lambda handler: send(handler, 418, b"\xff" * 100),
+        bare(b"not HTTP at all\r\n\r\n"),
+        bare(b"HTTP/1.1 999 Odd\r\n\r\n"),
+        bare(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}"),
+        bare(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n"),
+        bare(b"\x00" * 1000),
+        hang_up,
+        cut,
+    ],
+)
+def test_whatever_a_server_sends_only_an_error_of_the_client_comes_out(serve, tmp_path, behaviour):
+    path = tmp_path / "r.jsonl"
+    asked = chat(serve(behaviour), path, tries=2, timeout=5.0)
+    try:
+        assert asked.ask("x").text is not None  # where it can be read after all
+    except llm.LlmError as error:
+        assert KEY not in str(error) and error.__context__ is None and not path.exists()
+    assert isinstance(asked.ask_all(["y"])[0], llm.Reply | llm.LlmError)
+
+
+def test_a_key_that_no_header_can_hold_is_an_error_of_the_client(serve, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "schlüssel-ключ")
+    with pytest.raises(llm.LlmError) as error:
+        chat(serve(good()), tmp_path / "r.jsonl", tries=2).ask("x")
+    assert "ключ" not in str(error.value)
+
+
+def test_a_malformed_reply_is_set_aside(serve, tmp_path):
+    path, broken = tmp_path / "r.jsonl", b"<html>" + KEY.encode() + b"\xff"
+    chat(serve(raw(broken), cut, good()), path, tries=3).ask("x")
+    aside = [json.loads(line) for line in path.with_suffix(".malformed").read_text().splitlines()]
+    assert [line["begins"] for line in aside] == ["<html>[key]\ufffd", '{"choices": [']
+    (key,) = llm.Records(path)
+    assert {line["key"] for line in aside} == {key} and aside[0]["bytes"] == len(broken) - len(KEY) + len("[key]")
+
+
+def test_a_malformed_reply_may_have_been_paid_for(serve, tmp_path):
+    server = serve(raw(b"<html>"))
+    # An attempt may cost 0.00060075 dollars, so that a limit of 0.0013 allows two.
+    asked = chat(server, tmp_path / "r.jsonl", max_usd=0.0013, tries=6)
+    with pytest.raises(llm.BudgetSpent, match="usd"):
+        asked.ask("x", max_tokens=1000)
+    assert len(server.seen) == 2 and asked.spent["usd"] == pytest.approx(2 * 0.00060075)
+    with pytest.raises(llm.BudgetSpent, match="usd"):
+        asked.ask("y", max_tokens=1000)
+    assert len(server.seen) == 2 and asked.spent["completions"] == 0
 
 
 def test_retry_after_is_honoured_in_seconds_and_as_a_date(serve, tmp_path):

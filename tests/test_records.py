@@ -2,10 +2,12 @@
 
 import json
 import lzma
+import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import rediscover as rd
 from rediscover import runs
@@ -93,14 +95,14 @@ def test_files_are_the_same_whatever_the_order_and_say_so(planned, repository, t
         records.add([line], again)
     assert (again / "surfaces" / "gplearn.jsonl.xz").read_bytes() == before
     assert (again / record_files.SUMS).read_text() == sums
-    assert records.add(lines) == 0
+    assert records.add(lines) == 0 and not list((repository / "records").rglob("*.part"))
 
 
 def test_deleting_a_record_and_recording_again_gives_the_same_line(planned, repository):
     extend(planned)
     file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
     lines = record_files.load(file)
-    record_files.write(file, lines[1:], records._identity)
+    record_files.write(repository / "records", {file: lines[1:]}, records._identity)
     records._read.cache_clear()
     assert len(recording.missing(planned)) == 1
     extend(planned)
@@ -140,7 +142,7 @@ def test_a_spot_check_finds_an_answer_that_does_not_repeat(planned, repository):
     file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
     lines = record_files.load(file)
     lines[2]["candidates"][0]["loss"] += 1e-12
-    records.add(lines)
+    records.add(lines, prefer="there")
     checked = recording.spot_checks(planned, progress=False)
     assert checked["same"].sum() == 7 and recording.mismatches(checked)["method"].tolist() == ["gplearn"]
 
@@ -154,24 +156,124 @@ def test_another_processor_is_compared_by_the_loss_where_the_method_follows_it(r
     assert recording.mismatches(checked.assign(same=False)).index.tolist() == ["gplearn"]
 
 
-def test_the_sample_takes_changed_code_first_and_every_method(planned):
-    lines = [
-        {"code": "old" if i == 6 else records.code_of(run), "status": "ok", "seconds": 1.0 + (i == 5)}
-        for i, run in enumerate(planned)
-    ]
-    chosen = recording.sample(planned, lines, seed=0, seconds=10.0, size=3)
-    assert len(chosen) == 3 and 6 in chosen
+def test_the_sample_takes_every_method_and_hangs_on_the_seed(planned):
+    chosen = recording.sample(planned, seed=0, size=3)
+    assert len(chosen) == 3 and recording.sample(planned, seed=0, size=3) == chosen
     assert {planned[i].method.name for i in chosen[:2]} == {"gplearn", "power_law"}
-    assert recording.sample(planned, lines, seed=0, seconds=10.0, size=3) == chosen
-    assert len(recording.sample(planned, lines, seed=0, seconds=10.0)) == len(planned) - 1, "one takes over a tenth"
-    assert any(recording.sample(planned, lines, seed=s, seconds=10.0, size=3) != chosen for s in range(1, 6))
+    assert sorted(recording.sample(planned, seed=0)) == list(range(len(planned)))
+    assert any(recording.sample(planned, seed=s, size=3) != chosen for s in range(1, 6))
+
+
+FORGED = {"seconds": 61.0, "processor": "another", "code": "old", "peak_mb": 1e6, "reason": "said otherwise"}
+
+
+def test_a_forged_record_is_drawn_and_found_whatever_it_says_of_itself(planned, repository):
+    extend(planned)
+    lines = list(records.every())
+    for name, value in FORGED.items():
+        forged = [line | {name: value} | {"candidates": [{**line["candidates"][0], "loss": 0.0}]} for line in lines]
+        records.add(forged, prefer="there")
+        records._read.cache_clear()
+        checked = recording.spot_checks(planned, seed=5, size=3, progress=False)
+        assert len(recording.mismatches(checked)) == 3
+
+
+def test_a_run_that_is_not_done_in_time_is_not_compared_and_said(planned, repository):
+    extend(planned[:1])
+    checked = recording.spot_checks(planned, seconds=1e-3, progress=False)
+    assert checked["compared"].tolist() == ["nothing"] and recording.mismatches(checked).empty
+
+
+def test_a_recorded_timeout_that_is_easily_done_is_a_difference(planned, repository):
+    run = planned[0]._replace(budget=Budget(300, seconds=600.0))
+    [outcome] = runs.compute([run], run.budget, progress=False)
+    line = records.record(run, outcome | {"status": "timeout", "candidates": []})
+    assert recording.comparison(run, line, outcome, 60.0) == ("answers", False)
+    slow = outcome | {"seconds": 100.0}
+    assert recording.comparison(run, line, slow, 60.0) == ("nothing", False)
+
+
+def test_two_answers_to_one_question_stop_a_merge(planned, repository, tmp_path):
+    extend(planned)
+    before = (repository / "records" / "surfaces" / "gplearn.jsonl.xz").read_bytes()
+    failed = [
+        line | {"status": "error", "reason": "the worker was killed", "candidates": []} for line in records.every()
+    ]
+    records.add(failed, tmp_path / "shard")
+    with pytest.raises(record_files.RecordError, match=r"^8 runs have two answers \(gplearn on .*; \.\.\.\): find out"):
+        records.add(records.shard(tmp_path / "shard"))
+    with pytest.raises(record_files.RecordError, match="two answers"):
+        records.add([*failed, *list(records.every())], tmp_path / "both")
+    assert (repository / "records" / "surfaces" / "gplearn.jsonl.xz").read_bytes() == before
+    assert not (tmp_path / "both" / record_files.SUMS).exists()
+    assert records.add(failed, prefer="here") == 0
+    assert records.add(failed, prefer="there") == 8
+    assert {line["status"] for line in records.every()} == {"error"}
+
+
+def test_a_file_edited_by_hand_is_refused_and_its_digest_stays(planned, repository):
+    extend(planned[:5])
+    file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
+    sums = (repository / "records" / record_files.SUMS).read_text()
+    text = lzma.open(file, "rt").read()
+    with lzma.open(file, "wt") as out:
+        out.write(text.replace('"seed":0', '"seed":7', 1))
+    records._read.cache_clear()
+    for use in (lambda: records.find(planned), lambda: extend(planned)):
+        with pytest.raises(record_files.RecordError, match=r"gplearn.jsonl.xz is not what SHA256SUMS says: restore it"):
+            use()
+    assert (repository / "records" / record_files.SUMS).read_text() == sums
+    records.add([records.record(planned[-1], DONE)])
+    assert record_files.altered() == ["surfaces/gplearn.jsonl.xz"], "another file is written, this one is not restated"
+
+
+DONE = {"status": "ok", "reason": "", "candidates": [], "seconds": 1.0, "peak_mb": 1.0}
+
+
+def test_a_shard_says_itself_what_is_in_it(planned, tmp_path):
+    with pytest.raises(record_files.RecordError, match="has no SHA256SUMS: name a folder"):
+        records.shard(tmp_path / "nowhere")
+    records.add([records.record(planned[0], DONE)], tmp_path)
+    (tmp_path / "surfaces" / "gplearn.jsonl.xz").write_bytes(lzma.compress(b"{}\n"))
+    with pytest.raises(record_files.RecordError, match="is not what its SHA256SUMS says"):
+        records.shard(tmp_path)
+
+
+@pytest.mark.parametrize("change", [{"method": "../../escaped"}, {"problem": "../x/y"}, {"method": "nobody"}])
+def test_a_record_names_a_method_and_a_study_that_there_are(planned, repository, change):
+    with pytest.raises(record_files.RecordError, match="there is no method"):
+        records.add([records.record(planned[0], DONE) | change])
+    assert not list(repository.rglob("*.xz")) and not (repository.parent / "escaped.jsonl.xz").exists()
+
+
+@pytest.mark.parametrize("at", range(1, 7))
+def test_a_writer_that_is_killed_at_any_rename_leaves_records_that_are_read(planned, repository, monkeypatch, at):
+    extend(planned[:2])
+    calls = iter(range(1, 100))
+
+    def replace(old, new):
+        if next(calls) == at:
+            raise KeyboardInterrupt
+        real(old, new)
+
+    real = os.replace
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "replace", replace)
+        lines = [records.record(run, DONE) for run in planned[2:]]
+        with suppress(KeyboardInterrupt):
+            records.add(lines)
+    records._read.cache_clear()
+    assert len(list(records.every())) in (2, 8)
+    records.add(lines)
+    assert len(list(records.every())) == 8 and record_files.altered() == []
+    assert not list((repository / "records").rglob("*.part"))
 
 
 def test_a_shard_made_elsewhere_is_merged(planned, repository, tmp_path):
     for part in range(2):
         recording.extend(recording.missing(planned, (part, 2)), into=tmp_path / "shard", workers=1, progress=False)
     assert len(recording.missing(planned)) == 8
-    assert records.add(records.every(tmp_path / "shard")) == 8
+    assert records.add(records.shard(tmp_path / "shard")) == 8
     assert recording.missing(planned) == []
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from rediscover import params, report
-from rediscover.report import ledger, summaries
+from rediscover.report import claim_cells, ledger, summaries
 from rediscover.report import plots as figures
-from rediscover.report import tables as output
+from rediscover.system import writing
 
 import numpy as np
 import pandas as pd
@@ -129,7 +129,10 @@ def test_few_colours_of_a_picture_are_close_to_its_own(out, tmp_path):
 def test_published_values_stand_below_the_estimates_and_those_without_a_row_on_a_line_of_their_own():
     tidy = pd.DataFrame({"method": ["mean", "operon"] * 2, "metric": ["e", "e", "f", "f"], "value": [1.0, 0.1] * 2})
     tidy = tidy.assign(low=tidy["value"] / 2, high=tidy["value"] * 2)
-    about = {"reference": {("operon", "e"): 0.2}, "others": ("models, published", {"e": [0.3, 0.4]})}
+    about = {
+        "reference": ("published mean", {("operon", "e"): 0.2}),
+        "others": ("models, published", {"e": [0.3, 0.4]}),
+    }
     look = {"row": "method", "panel": "metric", "label": {"e": "error", "f": "fit"}}
     figure = figures.intervals(tidy, **look, **about)
     first, second = figure.axes
@@ -140,7 +143,7 @@ def test_published_values_stand_below_the_estimates_and_those_without_a_row_on_a
     assert list(ticks.get_ydata()) == [-1, -1] and list(ticks.get_xdata()) == [0.3, 0.4]
     assert not first.texts and second.texts[0].get_text() == "not published"
     keys = [text.get_text() for text in figure.legends[0].texts]
-    assert keys == ["here, with 95 % interval", "published, same method", "models, published"]
+    assert keys == ["here, with 95 % interval", "published mean", "models, published"]
 
 
 def test_provenance_names_files_and_versions_but_no_time_and_no_place(out, tmp_path):
@@ -155,7 +158,7 @@ def test_provenance_names_files_and_versions_but_no_time_and_no_place(out, tmp_p
 def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("old")
-    with pytest.raises(RuntimeError), output._replacing(path) as part:
+    with pytest.raises(RuntimeError), writing.replacing(path) as part:
         with open(part, "w") as file:
             file.write("half")
         raise RuntimeError
@@ -204,7 +207,7 @@ def test_the_ledger_keeps_every_published_row():
         column="{metric}",
         absent={"OpenEvolve": ("not run", "needs a language model")},
         definition="as released",
-        tolerance="interval",
+        rule="digits",
     )
     assert len(book) == len(rows) == 16
     assert book["verdict"].value_counts().to_dict() == {"not run": 15, "reproduced": 1}
@@ -213,7 +216,8 @@ def test_the_ledger_keeps_every_published_row():
 
 def test_claims_and_results_must_match():
     names = report.papers.claims("surfaces").index
-    results = {name: ledger.Judged([True, False, None], "seen") for name in names}
+    cells = claim_cells.by_counts([True, False]) + claim_cells.not_run(["PySR"])
+    results = {name: ledger.Judged(cells, "seen") for name in names}
     table = report.claims("surfaces", results | {"SB-06": ledger.Judged([], "needs a language model")})
     assert table.loc["SB-01", ["verdict", "cells", "as_claimed"]].tolist() == ["mixed", 3, 1]
     assert table.loc["SB-06"].tolist()[1:5] == ["untestable here", "holds", 0, 0]

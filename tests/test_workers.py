@@ -71,13 +71,48 @@ def test_a_fork_of_a_worker_does_not_hold_its_line(pool):
     assert ends(child), f"process {child} outlived its worker"
 
 
+def test_a_worker_ends_with_its_keeper_dead_or_stopped(pool):
+    for sign in (signal.SIGKILL, signal.SIGSTOP):
+        worker = pool.fresh()
+        _, child = answer(worker, f"{__name__}:sleeping_fork")
+        os.kill(worker.keeper, sign)
+        pool.stop(worker)
+        assert ends(worker.pid) and ends(child)
+    assert answer(pool.fresh(), "operator:add", 2, 3) == (True, 5)
+
+
+def test_workers_end_with_a_server_that_was_killed(pool):
+    worker = pool.fresh()
+    _, child = answer(worker, f"{__name__}:sleeping_fork")
+    pool._server.kill()
+    assert all(map(ends, (worker.keeper, worker.pid, child)))
+
+
+def test_a_fresh_worker_knows_nothing_of_another(pool):
+    for _ in range(2):
+        assert answer(pool.fresh(), "builtins:exec", "import sys; assert not hasattr(sys, 'seen'); sys.seen = 1")[0]
+
+
+def test_where_a_process_must_not_be_forked_workers_are_new_interpreters():
+    pool = workers.Pool(spawn=True)
+    try:
+        worker = pool.fresh("scipy.optimize")
+        assert answer(worker, "operator:add", 2, 3) == (True, 5)
+        assert answer(worker, "os:getpid") == (True, worker.pid)
+        _, child = answer(worker, f"{__name__}:sleeping_fork")
+        pool.stop(worker)
+        assert ends(worker.pid) and ends(child)
+    finally:
+        pool.close()
+
+
 def test_a_dead_server_is_said_and_replaced(pool):
     worker = pool.worker()
     pool._server.kill()
     pool._server.wait()
     with pytest.raises(RuntimeError, match="or was killed"):
         pool.worker()
-    assert pool.stop(worker) == -signal.SIGKILL  # asked of the next server, which does not know it
+    assert pool.stop(worker) == -signal.SIGKILL
     assert answer(pool.worker(), "operator:add", 2, 3) == (True, 5)
 
 

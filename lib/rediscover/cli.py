@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import json
 import os
+import secrets
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
+from .system.writing import write_text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -101,8 +103,8 @@ def _run(options: argparse.Namespace) -> None:
     if not options.problems:
         raise ValueError("nothing to run: add --study surfaces, or --problems with ids or names of studies")
     ids = [id for name in options.problems for id in (problems(name) if "/" not in name else [name])]
-    seeds, budget = options.seeds or [0], _budget(options)
-    frame = runs.grid(ids, options.methods, seeds=seeds, budget=budget, store=options.store, workers=options.workers)
+    more = {name: getattr(options, name) for name in ("store", "workers", "retry")}
+    frame = runs.grid(ids, options.methods, seeds=options.seeds or [0], budget=_budget(options), **more)
     to_csv(frame, options.out or sys.stdout)
 
 
@@ -153,8 +155,7 @@ def _comparison(options: argparse.Namespace) -> Any:
 def _new(options: argparse.Namespace) -> None:
     from . import own
 
-    path = own.new(options.name)
-    print(f"{path} is ready; its first lines say how to run it")
+    print(f"{own.new(options.name)} is ready; its first lines say how to run it")
 
 
 def _show(options: argparse.Namespace) -> None:
@@ -180,9 +181,8 @@ def _records(options: argparse.Namespace) -> None:
     if wrong := sorted(set(options.notebooks) - set(notebooks())):
         raise ValueError(f"no notebook is called {wrong[0]!r} (known: {', '.join(notebooks())})")
     if options.merge:
-        count = records.add(records.every(options.merge))
-        print(f"{count} records of {options.merge} are new here")
-        return
+        new = records.add(records.shard(options.merge), prefer=options.prefer)
+        return print(f"{new} records of {options.merge} are new here")
     part, parts = (int(number) for number in options.shard.split("/"))
     if not 1 <= part <= parts:
         raise ValueError(f"--shard {options.shard}: write the first of four as 1/4")
@@ -200,26 +200,23 @@ def _records(options: argparse.Namespace) -> None:
 def _spot_check(options: argparse.Namespace) -> int:
     """Make a sample of the records again, runs and trees; status 1 if one is another and must not be."""
     from .metrics import compared_trees
-    from .runs.recording import mismatches, spot_checks
+    from .runs import recording
     from .studies import notebooks, planned
 
+    seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     runs = [run for notebook in notebooks() for run in planned(notebook)]
-    checked = spot_checks(runs, seed=options.seed, seconds=options.seconds, workers=options.workers)
+    checked = recording.spot_checks(runs, seed=seed, **{n: getattr(options, n) for n in ("size", "seconds", "workers")})
     if options.out:
-        checked.to_csv(options.out, index=False)
-    if checked.empty:
-        print("no recorded runs to check")
-        return 0
-    others = (~checked["same"]).sum()
-    print(f"seed {options.seed}: {len(checked)} recorded runs were run again, {others} gave another answer")
-    wrong = mismatches(checked)
+        write_text(options.out, checked.to_csv(index=False))
+    print(f"seed {seed}: {recording.summary(checked)}")
+    wrong = recording.mismatches(checked)
     for run in wrong.head(1).itertuples():
         print(f"{run.method} on {run.problem}, seed {run.seed}, must answer as recorded and does not", file=sys.stderr)
-    trees = compared_trees.again(options.seed)
+    trees = compared_trees.again(seed)
     others = [text for text, same in trees if not same]
-    print(f"seed {options.seed}: {len(trees)} recorded trees were made again, {len(others)} came out otherwise")
-    for text in others[:1]:
-        print(f"the tree of {text} is not the recorded one", file=sys.stderr)
+    print(f"seed {seed}: {len(trees)} recorded trees were made again, {len(others)} came out otherwise")
+    if others:
+        print(f"the tree of {others[0]} is not the recorded one", file=sys.stderr)
     return int(bool(len(wrong) or others))
 
 
@@ -352,6 +349,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--base-url", help="its server, up to and including /v1 (OPENAI_BASE_URL)")
     sub.add_argument("--workers", type=int, help="runs at a time (as many as there are processors)")
     sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it")
+    sub.add_argument("--retry", nargs="+", metavar="STATUS", help="do stored runs that ended so again, such as timeout")
     sub.add_argument("--out", type=Path, help="write the rows here, as CSV")
     budget(sub)
     sub = command("compare", _compare, "compare a method that was run with what others answered, without running them")
@@ -374,9 +372,11 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--shard", default="1/1", metavar="I/N", help="every n-th of the missing runs, from the i-th")
     sub.add_argument("--into", type=Path, help="write the records here, not into the repository")
     sub.add_argument("--merge", type=Path, help="take in the records of this folder")
+    sub.add_argument("--prefer", choices=["here", "there"], default="", help="whose answer counts where two differ")
     sub = command("spot-check", _spot_check, "run a sample of the recorded runs again and compare the answers")
-    sub.add_argument("--seed", type=int, default=0, help="of the draw")
-    sub.add_argument("--seconds", type=float, default=600.0, help="of one core, that the sample took when recorded")
+    sub.add_argument("--seed", type=int, help="of the draw; by default another one each time")
+    sub.add_argument("--size", type=int, default=60, help="recorded runs to draw")
+    sub.add_argument("--seconds", type=float, default=60.0, help="for each run; one that takes longer is not compared")
     sub.add_argument("--workers", type=int)
     sub.add_argument("--out", type=Path, help="write the sample here, as CSV")
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
@@ -393,6 +393,6 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("ledger", _ledger, "published numbers beside ours")
     sub.add_argument("--paper", help="such as srsd")
     sub.add_argument("--method", help="as the paper calls it")
-    sub.add_argument("--verdict", help="reproduced, differs, 'not comparable' or 'not run'")
+    sub.add_argument("--verdict", help="reproduced, differs, undecided, 'not comparable' or 'not run'")
     sub.add_argument("--kind", help="of evidence: rerun, reimplementation, recorded, recomputed, arithmetic or count")
     return parser

@@ -86,6 +86,7 @@ AnyMethods = Annotated[list[MethodName], AfterValidator(unique)]
 MethodNames = Annotated[AnyMethods, Field(min_length=1)]
 Settings = Annotated[dict[MethodName, dict[str, object]], AfterValidator(usable)]
 ProblemIds = Annotated[list[Annotated[str, _known(problem)]], AfterValidator(unique)]
+Ablated = dict[str, list[str]]  # part of the method of our own that is left out -> subsets or ids of problems
 Seeds = Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1), AfterValidator(unique)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Level = Annotated[float, Field(ge=0, allow_inf_nan=False)]

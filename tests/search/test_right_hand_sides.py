@@ -131,5 +131,6 @@ def test_what_leaves_one_state_is_found_in_the_other(name):
 
 @pytest.mark.whole
 def test_most_systems_of_textbooks_are_foretold_from_another_first_state():
-    found = {name: out_of_distribution(name) for name in TEXTBOOK}
-    assert sum(r2 > 0.999 for r2 in found.values()) >= 19, found
+    # those that coincide with systems of the studies are tuned on no more
+    found = {name: out_of_distribution(name) for name, system in TEXTBOOK.items() if "coincides" not in system}
+    assert sum(r2 > 0.999 for r2 in found.values()) >= 16, found

@@ -136,9 +136,11 @@ class TestMetrics:
     def test_macro_by_hand(self):
         assert metrics.f1_macro(self.prediction, self.truth) == pytest.approx((0.5 + 1 + 1) / 3)
 
-    def test_nan_is_true_as_published_and_wrong_when_harmonised(self):
+    def test_a_missing_prediction_is_wrong_but_true_as_released(self):
         prediction = np.array([[np.nan], [1.0]])
-        assert metrics.accuracy_pooled(prediction, [[1], [1]]) == 1.0
+        for truth in ([[1], [1]], [[0], [1]]):
+            assert metrics.accuracy_pooled(prediction, truth) == 0.5
+        assert metrics.accuracy_pooled(metrics.missing_as_true(prediction), [[1], [1]]) == 1.0
         assert metrics.f1_macro(prediction, [[1], [1]]) == pytest.approx(2 / 3)
 
     def test_nothing_predicted(self):

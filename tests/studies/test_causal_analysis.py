@@ -11,6 +11,7 @@ from rediscover.report.comparisons import build_methods
 from rediscover.runs import schema, scoring
 from rediscover.studies.causal import analysis, claims, paper_runs
 from rediscover.studies.causal.scores import graph_scores, score
+from rediscover.system import derived
 
 import numpy as np
 import pandas as pd
@@ -215,18 +216,39 @@ class TestLedger:
 class TestClaim:
     references = pd.Series({"self_edges": 59.3, "complete_graph": 70.4})
 
-    @pytest.mark.parametrize(("f1", "verdict"), [(40.0, "holds"), (54.4, "not shown"), (70.0, "fails")])
-    def test_it_compares_by_one_rule(self, f1, verdict):
-        pcmci = {"value": f1, "low": f1 - 1, "high": f1 + 1, "n": 184}
-        found, text = claims.sy_02(54.4, 52.7, self.references, 190, {"pcmci": pcmci})
+    def runs(self, method, f1, n=20):
+        rows = [{"problem": f"causal/{i}", "method": method, "seed": 0, "f1_pairs": f1 + i / 1e3} for i in range(n)]
+        return pd.DataFrame(rows)
+
+    @pytest.mark.parametrize(("f1", "verdict"), [(0.7, "holds"), (0.5, "not shown"), (0.3, "fails")])
+    def test_it_compares_by_one_rule_on_the_same_graphs(self, f1, verdict):
+        model, baseline = self.runs("GPT-4o-mini", f1), self.runs("PCMCI", 0.5)
+        found, text = claims.sy_02(model, baseline, 54.4, 52.7, self.references)
         assert found == verdict and "59.3" in text and "70.4" in text and "printed F1 52.7" in text
 
-    def test_it_needs_stored_runs(self):
-        assert claims.sy_02(54.4, 52.7, self.references, 190, {})[0] == "untestable here"
+    def test_it_needs_enough_graphs_of_both(self):
+        model, baseline = self.runs("GPT-4o-mini", 0.3, n=claims.FEWEST - 1), self.runs("PCMCI", 0.5)
+        assert claims.sy_02(model, baseline, 54.4, 52.7, self.references)[0] == "untestable here"
+
+    def test_each_model_counts_on_the_least_noise_that_it_saw(self):
+        rows = [("gpt-4o-mini", "without", 0.01), ("gpt-4o-mini", "without", 0.4)]
+        rows += [("Qwen3-1.7B", reasoning, 0.0) for reasoning in ("with", "without")]
+        found = claims.quietest(pd.DataFrame(rows, columns=["model", "reasoning", "noise"]))
+        assert found["noise"].tolist() == [0.01, 0.0, 0.0]
+        assert found["method"].tolist()[:2] == ["GPT-4o-mini", "Qwen3-1.7B (with reasoning)"]
 
     def test_every_claim_of_the_study_has_a_function(self):
         names = {name.replace("_", "-").upper() for name in vars(claims) if name.startswith("sy_")}
         assert names == set(report.papers.claims("causal").index)
+
+
+def test_the_drawn_graphs_are_those_here_and_accuracy_is_recall():
+    found = analysis.figures(derived.read("causal", "released_runs"))
+    assert set(found.query("table == 'Figure 4 (c)'")["verdict"]) == {"reproduced"}
+    bars = found[found["table"] == "Figure 3 (b), graphs"].set_index("column")
+    assert set(bars.filter(like="accuracy", axis=0)["verdict"]) == {"not comparable"}
+    drawn = report.published("symbolbench_figure3b_graphs").pivot(index="reasoning", columns="metric", values="value")
+    assert (drawn["accuracy"] == drawn["recall"]).all()
 
 
 def test_prompts_name_other_models(mirror):

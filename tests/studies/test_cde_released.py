@@ -13,7 +13,6 @@ from rediscover.studies.cde import analysis, derive, ledger
 from rediscover.system import derived
 
 import numpy as np
-import pandas as pd
 import pytest
 import yaml
 
@@ -76,15 +75,6 @@ def test_stored_r2_come_back_in_all_runs():
     both = RELEASED.dropna(subset=["r2", "r2_again"])
     gaps = (both["r2"] - both["r2_again"]).abs() / both["r2"].abs().clip(lower=1)
     assert len(both) == 399 and gaps.max() < 1e-4 and (gaps < 1e-6).mean() > 0.95
-
-
-def test_refinement_counts_rises_and_complexity():
-    """Two runs rise, one of them to a simpler answer; negative R2 counts as 0, a run without an answer not at all."""
-    columns = ["first_r2", "first_complexity", "last_r2", "last_complexity"]
-    rows = [[0.5, 9.0, 0.7, 4.0], [-1.0, 2.0, 0.2, 8.0], [0.9, 1.0, 0.9, 1.0], [np.nan] * 4]
-    found = analysis.refinement(pd.DataFrame(rows, columns=columns))
-    assert found["runs"] == 3 and found["gain"] == pytest.approx(0.2)
-    assert found["improved"] == pytest.approx(2 / 3) and found["more_complex"] == pytest.approx(1 / 2)
 
 
 def test_affine_fit_of_four_states_on_the_series_of_the_benchmark():

@@ -3,6 +3,7 @@
 import dataclasses
 
 import rediscover as rd
+from factories import scores_frame
 from rediscover import runs
 from rediscover.params import read
 from rediscover.runs import scoring
@@ -79,43 +80,62 @@ def test_failed_runs_have_the_worst_scores_and_do_not_vanish():
     assert table.loc[1, "scoring"] == "nothing to score"
 
 
-def test_verdicts_follow_from_their_statistic():
-    better = means(DSR=1.0)
-    better.loc[:, [("implicit", name) for name in analysis.PRINTED]] /= 2
-    assert claims.sb_02(better)[0] == claims.sb_03(better)[0] == "holds"
-    scaled = better.droplevel("backbone")[[(kind, "chamfer") for kind in ("implicit", "explicit")]]
-    scaled.columns = pd.MultiIndex.from_product([["explicit", "implicit"], ["chamfer"]])
-    assert (
-        claims.sb_03(better, scaled)[0] == "mixed"
-        and "0 of 1 medians of scaled clouds" in claims.sb_03(better, scaled)[1]
-    )
-    medians = pd.DataFrame({0.0: [0.1, 0.2], 0.1: [0.3, 0.1]}, index=["a", "b"])
-    assert claims.sb_13(medians)[0] == "mixed"
-    answered = pd.Series({"a": False, "b": False})
-    assert claims.sb_09(means(gplearn=0.05), answered)[0] == "holds" and claims.sb_09(means(gplearn=0.2))[0] == "fails"
-    gains = pd.DataFrame(
-        {"share": [0.6, 0.7], "low": 0.55, "high": 0.8, "rank_biserial": 0.1}, index=["nmse", "chamfer"]
-    )
-    assert [claims.sb_08(gains * scale, 10, 1)[0] for scale in (1, 0.8, 0.1)] == ["holds", "not shown", "fails"]
+COLUMNS = ["nmse_release", "chamfer_distance", "hausdorff", "chamfer_squared", "nmse_variance"]
+COLUMNS += ["chamfer_distance_relative", "hausdorff_relative"]
+
+
+def clouds(kind="explicit", n=12, **errors):
+    """Scores of methods on so many surfaces of a kind, each with one error everywhere; 0 is a recovered surface."""
+    rows = [
+        {"problem": f"surfaces/{kind}{i}", "subset": kind, "method": name, "symbolic_accuracy": float(not error)}
+        | dict.fromkeys(COLUMNS, error * (1 + i / 100))
+        for name, error in errors.items()
+        for i in range(n)
+    ]
+    return scores_frame(rows)
+
+
+def test_representations_are_compared_by_exact_tests_of_their_surfaces():
+    found = pd.concat([clouds(gplearn=0.0), clouds("implicit", gplearn=1.0)])
+    assert claims.sb_02(found)[0] == "holds" and claims.sb_03(found)[0] == "fails"
+    few = pd.concat([clouds(gplearn=0.0, n=3), clouds("implicit", gplearn=1.0, n=2)])
+    assert claims.sb_02(few)[0] == claims.sb_03(few)[0] == "not shown", "three against two are chance"
+
+
+def test_the_best_of_many_is_not_shown_by_a_few():
+    found = clouds(PySR=0.1, gplearn=0.5, DSR=0.3, uDSR=0.2)
+    judged = claims.sb_04(found)
+    assert judged[0] == "not shown" and "rivals that did not run: SGA" in judged[1]
+    assert {cell.goes for cell in judged.cells if cell.by == "test"} == {True}
+    assert claims.sb_04(clouds(PySR=0.9, gplearn=0.5))[0] == "not shown", "one rival of ten"
+    assert claims.sb_05(found)[0] == "not shown" and claims.sb_05(clouds(gplearn=0.5))[0] == "untestable here"
+
+
+def test_noise_and_parametric_surfaces():
+    noise = pd.concat([clouds(gplearn=0.1).assign(noise=0.0), clouds(gplearn=0.3).assign(noise=0.1)])
+    assert claims.sb_13(noise)[0] == "holds"
+    assert claims.sb_13(noise.assign(nmse_variance=0.1))[0] == "not shown"
+    assert claims.sb_09(clouds("parametric", PySR=1.0))[0] == "holds"
+    assert claims.sb_09(clouds("parametric", PySR=0.0))[0] == "fails"
+    assert claims.sb_09(clouds("parametric", gplearn=0.0))[0] == "untestable here", "Table 2 does not print it"
+
+
+def test_constants_are_badly_fitted_where_most_answers_gain_by_refitting():
+    before = clouds(gplearn=1.0, PySR=1.0)
+    for scale, verdict in ((0.5, "holds"), (1.0, "fails")):
+        after = before.assign(**{name: before[name] * scale for name in COLUMNS})
+        assert claims.sb_08(before, after)[0] == verdict
 
 
 def test_leaving_the_domain_is_compared_with_what_a_constant_loses():
-    rng = np.random.default_rng(0)
-    control = rng.uniform(1.0, 3.0, 60)  # it gets worse too
-    ratios = pd.DataFrame({"mean": control, "worse": 2 * control, "same": control, "better": control / 2})
-    assert claims.sb_14(ratios[["mean", "worse"]])[0] == "holds"
-    assert claims.sb_14(ratios[["mean", "same"]])[0] == "not shown"
-    assert claims.sb_14(ratios[["mean", "better"]])[0] == "fails"
-    stranger = ratios[["mean", "worse"]].assign(stranger=np.nan)  # a method that takes no surface
-    assert claims.sb_14(stranger) == claims.sb_14(ratios[["mean", "worse"]])
-
-
-def means(**values):
-    """Tables 1 and 2 of some methods, each with one value everywhere."""
-    index = pd.MultiIndex.from_tuples([(name, "") for name in values], names=["method", "backbone"])
-    kinds = ["explicit", "implicit", "parametric"]
-    columns = pd.MultiIndex.from_product([kinds, list(analysis.PRINTED)], names=["representation", "metric"])
-    return pd.DataFrame([[float(value)] * len(columns) for value in values.values()], index, columns)
+    control = clouds(mean=1.0, n=60)
+    loss = np.random.default_rng(0).uniform(1.0, 3.0, 60)  # it gets worse too
+    control["hausdorff_relative_ood"] = control["hausdorff_relative"] * loss
+    for factor, verdict in ((2.0, "holds"), (1.0, "not shown"), (0.5, "fails")):
+        method = clouds(gplearn=0.4, n=60)
+        method["hausdorff_relative_ood"] = method["hausdorff_relative"] * loss * factor
+        assert claims.sb_14(method, control)[0] == verdict
+    assert claims.sb_14(method, control[:0])[0] == "untestable here"
 
 
 def test_methods_that_write_one_expression_run_once_and_not_on_parametric_surfaces():

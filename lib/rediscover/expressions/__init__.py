@@ -23,7 +23,18 @@ import numpy as np
 from . import algebra
 from .numerics import Program
 from .syntax import Parser, identifier, write
-from .trees import NAMED, ExpressionError, build, checked_size, fold, is_number, leaves, replace_leaves
+from .trees import (
+    NAMED,
+    ExpressionError,
+    build,
+    checked_size,
+    fold,
+    from_postfix,
+    is_number,
+    leaves,
+    postfix,
+    replace_leaves,
+)
 
 __all__ = ["Expression", "ExpressionError", "from_sympy", "parse", "refit", "simplify"]
 
@@ -100,8 +111,8 @@ class Expression:
     def __hash__(self) -> int:
         return hash((self._text, self.logic))
 
-    def __reduce__(self) -> tuple:
-        return Expression, (self.tree, self.logic)
+    def __reduce__(self) -> tuple:  # flat: pickle would recurse on the tree of a long sum
+        return _unpickled, (postfix(self.tree), self.logic)
 
     @cached_property
     def _text(self) -> str:
@@ -254,12 +265,16 @@ class Expression:
 
     @cached_property
     def _sympy(self) -> Any:
-        return algebra.to_sympy(self.tree)
+        return algebra.to_sympy(algebra.gathered(self.tree))
 
     def latex(self) -> str:
         import sympy
 
         return sympy.latex(self.sympy())
+
+
+def _unpickled(labels: list[tuple[Any, int]], logic: bool) -> Expression:
+    return Expression(from_postfix(labels), logic)
 
 
 def from_sympy(expression: Any) -> Expression:

@@ -9,10 +9,13 @@ import numpy as np
 
 from .numerics import UFUNCS
 from .syntax import call
-from .trees import COMPARISONS, NAMED, build, fold
+from .trees import CHAINS, COMPARISONS, DEPTH, NAMED, build, fold, spine
 
 LARGEST_EXACT = 2**53  # integer powers beyond it become floats: 9**9**9 would fill the memory
 LARGEST_EXPONENT = 1000
+# Binary digits of an exact number's numerator and denominator; beyond, it becomes a float. Powers of powers have a
+# thousandfold at each step: (((1/3)**1000)**1000)**1000 would never end. Text of up to 4,300 digits can be written.
+LARGEST_BITS = 8192
 
 
 def to_sympy(tree: tuple, *, as_written: bool = False) -> Any:
@@ -51,7 +54,7 @@ def to_sympy(tree: tuple, *, as_written: bool = False) -> Any:
             base = sympy.Float(base) if base.is_Integer else base
         elif exponent.is_Integer and abs(exponent) > LARGEST_EXPONENT:
             exponent = sympy.Float(exponent)
-        return base**exponent
+        return _bounded(base, abs(exponent) if exponent.is_comparable else 1) ** exponent
 
     def combine(
         label: Any, children: list[tuple]
@@ -82,17 +85,43 @@ def to_sympy(tree: tuple, *, as_written: bool = False) -> Any:
             return power(base, exponent, value), value
         try:
             maker: Any = makers.get(label, getattr(sympy, label, None))
-            return maker(*parts), value
+            return _bounded(maker(*parts)), value
         except (ZeroDivisionError, TypeError, ValueError):  # a modulus of 0, an order of complex numbers
             return sympy.nan, value
 
     return fold(tree, combine)[0]
 
 
+def gathered(tree: tuple) -> tuple:
+    """The tree with each chain of more than `DEPTH` operands as one node: SymPy would sort a sum at each term."""
+    operands = spine(tree)
+    if len(operands) == 1:
+        return (tree[0], *map(gathered, tree[1:]))
+    terms = [(label, gathered(operand)) for label, operand in operands]
+    if len(terms) <= DEPTH or CHAINS[tree[0]] == "xor":
+        return functools.reduce(lambda left, term: (term[0], left, term[1]), terms[1:], terms[0][1])
+    whole = {"sum": "+", "product": "*"}.get(CHAINS[tree[0]], tree[0])
+    turned = {"-": lambda term: build("neg", term), "/": lambda term: ("**", term, (-1,))}
+    return (whole, *(turned[label](term) if label in turned else term for label, term in terms))
+
+
+def _bounded(expression: Any, exponent: Any = 1) -> Any:
+    """The expression, its exact factor a float if that, to the exponent, would have more than `LARGEST_BITS`."""
+    import sympy
+
+    if not isinstance(expression, sympy.Expr):
+        return expression
+    factor, rest = expression.as_coeff_Mul(rational=True)
+    bits = max(factor.p.bit_length(), factor.q.bit_length()) if factor.is_Rational else 0
+    if bits < 2 or bits * exponent <= LARGEST_BITS:
+        return expression
+    return sympy.Float(factor) * rest
+
+
 def _evaluate(label: str, values: tuple[float, ...]) -> float:
-    if len(values) > 2:
+    if len(values) > 2 and label in ("min", "max"):
         return {"min": min, "max": max}[label](values)
-    return UFUNCS[label](*values)
+    return functools.reduce(UFUNCS[label], values[1:], values[0]) if len(values) > 2 else UFUNCS[label](*values)
 
 
 def from_sympy(expression: Any) -> tuple:
@@ -177,5 +206,5 @@ def simplified(tree: tuple, logic: bool) -> tuple:
     """What SymPy simplifies a tree to; may run for ever."""
     import sympy
 
-    expression = to_sympy(tree)
+    expression = to_sympy(gathered(tree))
     return from_sympy(sympy.simplify_logic(expression) if logic else sympy.simplify(expression))

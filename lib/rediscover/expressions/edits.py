@@ -13,11 +13,12 @@ def f(x, params):
 """
 
 import ast
-import warnings
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from .programs import ProgramError
+from .programs.chains import parsed
+from .programs.frames import refusing
 
 CHARACTERS = 200_000  # longest reply
 EDITS = 100  # in one reply
@@ -49,7 +50,7 @@ def read_edits(reply: str) -> tuple[Edit, ...]:
     ProgramError
         If there is none, or the reply or their number is beyond the limits.
     """
-    _check_length(reply)
+    reply = plain_lines(reply)
     edits, position = [], 0
     while (start := reply.find(SEARCH, position)) >= 0:
         middle = reply.find(MIDDLE, start := start + len(SEARCH))
@@ -73,7 +74,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> Edited:
     >>> apply_edits("a = 1\\nb = 2", [Edit("b = 2", "b = 3"), Edit("c", "d")])
     Edited(text='a = 1\\nb = 3', missed=(1,))
     """
-    lines, missed = text.split("\n"), []
+    lines, missed = plain_lines(text).split("\n"), []
     for number, edit in enumerate(edits):
         wanted = edit.search.split("\n")
         places = range(len(lines) - len(wanted) + 1)
@@ -88,6 +89,8 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> Edited:
 def read_rewrite(reply: str, *, last: bool = False) -> str:
     """The whole program in a reply: the first fence marked python, else the first fence, else all of it.
 
+    A fence that the end of the reply leaves open holds all that follows it.
+
     Parameters
     ----------
     reply : str
@@ -101,9 +104,11 @@ def read_rewrite(reply: str, *, last: bool = False) -> str:
 
     >>> read_rewrite("Simpler:\\n```python\\nG = 9.81\\n```\\nDone.")
     'G = 9.81'
+    >>> read_rewrite("```python\\nG = 9.8")
+    'G = 9.8'
     """
-    _check_length(reply)
-    fences = _fences(reply, "```python") or _fences(reply, "```") or [reply]
+    reply = plain_lines(reply)
+    fences = _fences(reply, "```python") or _fences(reply, "```") or [reply.replace("```", "")]
     text = fences[-1 if last else 0].strip()
     if not text:
         raise ProgramError(0, "the reply holds no program")
@@ -131,22 +136,22 @@ def read_completion(header: str, reply: str) -> str:
     def f(x, params):
         return params[0]*x
     """
-    _check_length(reply)
-    lines = reply.split("\n")
+    lines = plain_lines(reply).split("\n")
     start = next((i + 1 for i, line in enumerate(lines) if line.startswith("def")), 0)
     head = header.rstrip().split("\n")
     lines = [*head, *lines[start:]]
     for _ in range(CUTS):
-        try:
-            tree = _tree("\n".join(lines))
-        except SyntaxError as error:
-            end = min(error.lineno or 1, len(lines)) - 1
-        else:
-            node = tree.body[0]
-            if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) > len(head):
-                return "\n".join(lines[: node.end_lineno])
-            break
-        lines = lines[:end]
+        with refusing():
+            try:
+                node = parsed("\n".join(lines)).body[0]
+            except SyntaxError as error:
+                lines = lines[: min(error.lineno or 1, len(lines)) - 1]
+            except (RecursionError, MemoryError):  # what Python makes of prose behind a long formula
+                lines = lines[:-1]
+            else:
+                if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) > len(head):
+                    return "\n".join(lines[: node.end_lineno])
+                break
         if len(lines) <= len(head):
             break
     raise ProgramError(0, "the reply does not begin with a body of the function")
@@ -169,29 +174,34 @@ def evolve_block(text: str) -> str:
 
 
 def _fences(reply: str, mark: str) -> list[str]:
-    """What stands between lines that begin with the mark and the next three ticks."""
+    """What stands between lines that begin with the mark and the next three ticks, or the end of the reply."""
     bodies, position = [], 0
     while (start := reply.find(mark, position)) >= 0:
         begin = reply.find("\n", start)
-        end = reply.find("```", begin) if begin >= 0 else -1
-        if end < 0:
+        if begin < 0:
             break
+        end = reply.find("```", begin)
+        end = len(reply) if end < 0 else end
         bodies.append(reply[begin + 1 : end])
         position = end + 3
     return bodies
 
 
-def _check_length(reply: str) -> None:
+def plain_lines(reply: str) -> str:
+    """A reply whose lines end in one sign, as Python's do, without a mark of the byte order.
+
+    Raises
+    ------
+    TypeError
+        If it is no text.
+    ProgramError
+        If it is too long.
+
+    >>> plain_lines("a\\r\\nb\\rc")
+    'a\\nb\\nc'
+    """
     if not isinstance(reply, str):
         raise TypeError(f"a reply is text, got {type(reply).__name__}")
     if len(reply) > CHARACTERS:
         raise ProgramError(0, f"the reply is longer than {CHARACTERS} characters")
-
-
-def _tree(text: str) -> ast.Module:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise ProgramError(0, f"no Python: {error or 'nested too deeply'}") from None
+    return reply.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")

@@ -1,24 +1,29 @@
 """Text to tree and tree to text, without executing anything."""
 
 import difflib
+import functools
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 from .trees import ARITY, COMPARISONS, CONNECTIVES, NAMED, ExpressionError, build, fold, is_boolean, replace_leaves
 
-CHARACTERS = 20_000  # longest text
+CHARACTERS = 500_000  # longest text
 NESTING = 100  # brackets, signs and powers inside one another: the parser recurses on these only
 CONSTANTS = {"pi": "π", "E": "ℯ", "π": "π"}
-PREFIXED = {"e": "ℯ"}  # np.e, but a bare e is a variable
+PREFIXED: dict[str, Any] = {"e": "ℯ", "True_": True, "False_": False}  # np.e, but a bare e is a variable
 UNDEFINED = {"nan", "NaN", "inf", "oo", "zoo", "Infinity"}
 
 ALIASES = {"arc" + name: "a" + name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "tan2")}
 ALIASES |= {"Abs": "abs", "absolute": "abs", "fabs": "abs", "ln": "log", "sgn": "sign", "ceiling": "ceil"}
 ALIASES |= {"Min": "min", "minimum": "min", "Max": "max", "maximum": "max", "Mod": "mod", "remainder": "mod"}
 ALIASES |= {"negative": "neg", "power": "pow", "multiply": "mul", "subtract": "sub", "divide": "div"}
-ALIASES |= {"reciprocal": "inv", "expit": "sigmoid", "float64": "float"}
+ALIASES |= {"reciprocal": "inv", "expit": "sigmoid"} | dict.fromkeys(("float64", "float32", "float16"), "float")
+# As numpy prints its integers; of anything but an integer they would cut a part off.
+INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 # Functions that are read as other expressions of their arguments a, b; each argument stands once. These are the
 # plain ones: a method whose division, root or logarithm is protected must write its own definition out.
 EXPANSIONS = {"add": "a + b", "sub": "a - b", "mul": "a*b", "div": "a/b", "pow": "a**b", "neg": "-a", "inv": "1/a"}
@@ -29,7 +34,33 @@ EXPANSIONS |= {"sigmoid": "1/(1 + exp(-a))", "relu": "max(a, 0)", "logb": "log(a
 EXPANSIONS |= {"logabs": "log(abs(a))", "sqrtabs": "sqrt(abs(a))", "powabs": "abs(a)**b"}
 EXPANSIONS["aq"] = "a/sqrt(1 + b**2)"  # the analytic quotient of Operon
 RELATIONS = dict(zip(("Lt", "Le", "Gt", "Ge", "Eq", "Ne"), COMPARISONS, strict=True))  # as SymPy prints some
-FUNCTIONS = {*RELATIONS, *EXPANSIONS, *ALIASES, "Piecewise", *filter(str.isidentifier, ARITY)} - {*CONNECTIVES}
+FUNCTIONS = {*RELATIONS, *EXPANSIONS, *ALIASES, *INTEGERS, "Piecewise", *filter(str.isidentifier, ARITY)} - {
+    *CONNECTIVES
+}
+
+
+# Signs that people and models write where the language has ASCII.
+WRITTEN_AS = {"×": "*", "·": "*", "⋅": "*", "∙": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "√": "sqrt", "≠": "!="}
+WRITTEN_AS |= dict.fromkeys("−–‐‑", "-") | {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">=", "λ": "lambda", "Λ": "Lambda"}
+
+
+def ascii_spelling(sign: str) -> str | None:
+    """How a sign is written in the language; empty where it is left out, None where it has no spelling.
+
+    >>> [ascii_spelling(sign) for sign in "−²Ω\u00a0ｘ₀é"]
+    ['-', '**2', 'Omega', ' ', 'x', '0', None]
+    """
+    if sign.isascii() or sign == "π":
+        return sign
+    if sign in WRITTEN_AS:
+        return WRITTEN_AS[sign]
+    plain, kind, name = unicodedata.normalize("NFKC", sign), unicodedata.category(sign), unicodedata.name(sign, "")
+    if plain.isascii() and kind != "Zs":
+        return f"**{plain}" if "SUPERSCRIPT" in name else plain
+    letter = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)", unicodedata.name(plain[0], ""))
+    if letter and len(plain) == 1:
+        return letter[2].lower() if letter[1] == "SMALL" else letter[2].capitalize()
+    return {"Zs": " ", "Cf": ""}.get(kind)
 
 
 def as_number(tree: tuple) -> tuple:
@@ -63,6 +94,10 @@ def call(name: str, arguments: list[tuple]) -> tuple:
         If there is no such function or it takes another number of arguments.
     """
     label = ALIASES.get(name, name)
+    if label in INTEGERS:
+        if len(arguments) != 1 or len(arguments[0]) != 1 or type(arguments[0][0]) is not int:
+            raise ValueError(f"{name} of what is no integer")
+        return arguments[0]
     if label not in FUNCTIONS:
         raise ValueError(unknown_function(name))
     label = RELATIONS.get(label, label)
@@ -95,6 +130,8 @@ TOKEN = re.compile(
     re.ASCII | re.VERBOSE,
 )
 
+LOGIC_TOKEN = re.compile(TOKEN.pattern.replace("&&", r"&&|\|\|"), TOKEN.flags)  # elsewhere || closes and opens bars
+
 # Operator -> (label, left binding power, right binding power). The order is Python's, but & and | bind less
 # than comparisons (numbers have no bits here). Python's own grammar would not do: it has no ^ for powers,
 # no !, -> and |x|.
@@ -103,8 +140,11 @@ INFIX |= {symbol: (symbol, 50, 50) for symbol in COMPARISONS} | {"+": ("+", 60, 
 INFIX |= {"*": ("*", 70, 70), "/": ("/", 70, 70), "%": ("mod", 70, 70), "**": ("**", 90, 89), "^": ("**", 90, 89)}
 PREFIX = {"-": ("neg", 80), "+": ("", 80), "not": ("not", 17), "~": ("not", 80)}
 LOGIC_INFIX = {name: INFIX[name] for name in ("or", "and", "|", "&")}
-LOGIC_INFIX |= {"&&": LOGIC_INFIX["&"], "^": ("xor", 25, 25), "->": ("implies", 5, 4)}
-LOGIC_PREFIX = {"not": ("not", 17), "!": ("not", 80), "~": ("not", 80)}
+LOGIC_INFIX |= {"&&": LOGIC_INFIX["&"], "||": LOGIC_INFIX["|"], "^": ("xor", 25, 25), "->": ("implies", 5, 4)}
+LOGIC_INFIX |= {"xor": LOGIC_INFIX["^"]}
+LOGIC_INFIX |= {name.upper(): LOGIC_INFIX[name] for name in ("or", "and", "xor")}
+LOGIC_PREFIX = {"not": ("not", 17), "NOT": ("not", 17), "!": ("not", 80), "~": ("not", 80)}
+TRUTH = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}  # in a rule
 
 
 class Parser:
@@ -134,11 +174,14 @@ class Parser:
     def scan(self) -> Iterator[Token]:
         position, text = 0, self.text
         while True:
-            match = TOKEN.match(text, position)
+            match = (LOGIC_TOKEN if self.logic else TOKEN).match(text, position)
             if match is None:
-                position += len(text[position:]) - len(text[position:].lstrip())
-                hint = "; give only the right-hand side of an equation" if text[position] == "=" else ""
-                raise ExpressionError(text, position, f"unexpected character {text[position]!r}{hint}")
+                position += len(text[position:]) - len(text[position:].lstrip(" \t\n\r\f\v"))
+                sign = text[position]
+                plain = None if sign.isascii() else ascii_spelling(sign)
+                hint = "" if plain is None else f"; write {plain!r}" if plain else "; leave it out"
+                hint = "; give only the right-hand side of an equation" if sign == "=" else hint
+                raise ExpressionError(text, position, f"unexpected character {sign!r}{hint}")
             kind, position = str(match.lastgroup), match.end()
             yield Token(kind, match[kind], match.start(kind))
 
@@ -233,8 +276,8 @@ class Parser:
             return ((CONSTANTS | PREFIXED)[name],)
         if self.names is not None and name in self.names:
             return (name,)
-        if name in ("True", "False"):
-            return (name == "True",)
+        if name in ("True", "False") or (self.logic and name in TRUTH):
+            return (TRUTH[name],)
         if name in CONSTANTS and not self.logic:
             return (CONSTANTS[name],)
         if name in self.infix or name in self.prefix:
@@ -291,7 +334,7 @@ for _name, _text in EXPANSIONS.items():
     _arity = 2 if "b" in re.findall(r"\w+", _text) else 1
     EXPANDED[_name] = (Parser(_text, None, False).tree(), (_arity, _arity))
 
-SYMBOLS = {label: symbol for symbol, (label, *_) in (INFIX | LOGIC_INFIX).items()} | {"or": "|", "and": "&"}
+SYMBOLS = {label: symbol for symbol, (label, *_) in (INFIX | LOGIC_INFIX).items()} | {"or": "|", "and": "&", "xor": "^"}
 SYMBOLS["**"] = "**"
 BINDING = {label: (LOGIC_INFIX | INFIX)[symbol][1:] for label, symbol in SYMBOLS.items() if label not in ("xor", "mod")}
 BINDING["xor"] = LOGIC_INFIX["^"][1:]
@@ -326,3 +369,21 @@ def _written(label: Any, children: list[tuple[str, int]]) -> tuple[str, int]:
 
 def _bracketed(text: str, binds: int, power: int) -> str:
     return text if binds > power else f"({text})"
+
+
+@functools.lru_cache(maxsize=1024)
+def unreadable(names: tuple[str, ...]) -> str | None:
+    """The first name that no expression in these variables can hold, or that is there twice; None if all are fine.
+
+    Examples
+    --------
+    >>> unreadable(("E", "pi", "lambda")), unreadable(("x", "a 1")), unreadable(("log",)), unreadable(("x", "x"))
+    (None, 'a 1', 'log', 'x')
+    """
+    for i, name in enumerate(names):
+        leaf = None
+        with suppress(ValueError, TypeError):
+            leaf = Parser(name, names, False).tree()
+        if leaf != (name,) or name in FUNCTIONS or name in ("True", "False") or name in names[:i]:
+            return name
+    return None

@@ -25,7 +25,8 @@ import yaml
 from tqdm import tqdm
 
 from .records import Records
-from .replies import Malformed, completion, strip_thought, token_counts
+from .replies import Malformed, completion, strip_thought, text_of, token_counts
+from .transport import Bounded
 
 _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 SCHEMA = 1
@@ -175,7 +176,9 @@ class Chat:
         # Local servers ask for no key, but the header must not be empty.
         self._key = os.environ.get("OPENAI_API_KEY") or "none"
         if self.mode == "record":
-            self._client = openai.OpenAI(api_key=self._key, base_url=self.base_url, timeout=self.timeout)
+            self._client = openai.OpenAI(
+                api_key=self._key, base_url=self.base_url, timeout=self.timeout, http_client=Bounded(self.timeout)
+            )
 
     def ask(self, messages: Any, *, draw: int = 0, **sampling: Any) -> Reply:
         """One completion.
@@ -204,13 +207,8 @@ class Chat:
         actual: Counter = Counter()
         self._commit(worst)
         try:
-            response, attempts = self._send(messages, sent)
             request = {"model": self.model, "messages": messages, "parameters": sent, "draw": draw}
-            record = {"key": key, "request": request, "response": response, "attempts": attempts}
-            # Half of a surrogate pair, in an escape, is no text and could not be written.
-            text = json.dumps(record, ensure_ascii=False).encode(errors="replace").decode()
-            record = json.loads(self._without_key(text))
-            reply = self._reply(record, replayed=False)
+            record, reply = self._send(key, request, worst["usd"])
             tokens = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
             actual = Counter({"completions": 1, "usd": reply.cost, **tokens})
         finally:
@@ -276,31 +274,62 @@ class Chat:
                     )
             self._committed.update(worst)
 
-    def _send(self, messages: Any, sent) -> tuple[dict, int]:
-        """The server's JSON and the number of attempts; openai repeats them, and here what a broken reply answered."""
-        attempts, failure = 0, ""
+    def _send(self, key: str, request: dict, usd: float) -> tuple[dict, Reply]:
+        """Record and reply; openai repeats attempts, and here those that a broken reply answered.
+
+        A broken reply may have been paid for, so that it counts for the most that it can have cost.
+        """
+        messages, sent, attempts, failure = request["messages"], request["parameters"], 0, ""
         while attempts < self.tries:
             time.sleep(PAUSE if failure else 0.0)
             self._wait_turn()
-            taken, lost = self.tries - attempts, None
+            taken, lost, broken = self.tries - attempts, None, None
             client = self._client.with_options(max_retries=taken - 1).chat.completions.with_streaming_response
             try:
                 with client.create(model=self.model, messages=messages, extra_body=sent) as response:
                     taken = response.retries_taken + 1
-                    return completion(self._body(response)), attempts + taken
+                    return self._understood(key, request, self._body(response), attempts + taken)
             except openai.APIStatusError as error:
                 lost = Unusable if error.status_code in (401, 403, 404) else LlmError
                 failure = f"HTTP {error.status_code}: {self._without_key(str(error.message))[:300]}"
-            except (openai.APIConnectionError, ConnectionError) as error:
+            except (openai.APIConnectionError, OSError) as error:
+                taken = 1 if isinstance(error, OSError) else taken  # which openai does not try again
                 failure = f"{type(error.__cause__ or error).__name__} at {self._client.base_url}"
             except Malformed as error:
-                failure = str(error)
+                failure, broken = str(error), error.data
+            except Exception as error:  # such as a key that no header can hold
+                lost, failure = LlmError, f"{type(error).__name__}: {error}"
             attempts += taken
+            if broken is not None:
+                self._set_aside(key, failure, broken, usd, again=attempts < self.tries)
             if lost:
                 break
         # Raised outside any handler: the exceptions of openai carry the request and so the key.
         gave_up = "" if lost else f"gave up after {attempts} attempts; the last: "
         raise (lost or LlmError)(f"{self.model}: {gave_up}{self._without_key(failure)}")
+
+    def _understood(self, key: str, request: dict, data: bytes, attempts: int) -> tuple[dict, Reply]:
+        """Record and reply of what a server has sent, else `Malformed`, whatever is wrong with it."""
+        response = completion(data)
+        try:
+            record = {"key": key, "request": request, "response": response, "attempts": attempts}
+            # Half of a surrogate pair, in an escape, is no text and could not be written.
+            text = json.dumps(record, ensure_ascii=False).encode(errors="replace").decode()
+            record = json.loads(self._without_key(text))
+            return record, self._reply(record, replayed=False)
+        except Exception as error:
+            raise Malformed(f"the reply cannot be kept ({type(error).__name__})", data) from error
+
+    def _set_aside(self, key: str, reason: str, data: bytes, usd: float, again: bool) -> None:
+        """Keep a malformed reply, and count its cost; raises `BudgetSpent` if another attempt could exceed it."""
+        if self.path is not None:
+            secret = self._key.encode() if len(self._key) >= SHORTEST_SECRET else b"\0"
+            self.records.set_aside(key, self._without_key(reason), data.replace(secret, b"[key]"))
+        with self._lock:
+            self.spent["usd"] += usd  # type: ignore[assignment]
+            self._committed["usd"] += usd  # type: ignore[assignment]
+        if again:
+            self._commit(Counter())
 
     def _wait_turn(self) -> None:
         """Space the requests of all threads evenly, where there is a rate to hold."""
@@ -310,21 +339,22 @@ class Chat:
 
     def _body(self, response) -> bytes:
         """All bytes of a reply, unless they are too many or too slow: the client's own limit is per read."""
-        deadline, data, chunks = time.monotonic() + self.timeout, b"", response.iter_bytes()
+        deadline, data, chunks = response.http_response.extensions["deadline"], b"", response.iter_bytes()
         while time.monotonic() < deadline and len(data) <= self.max_bytes:
             try:
                 data += next(chunks)
             except StopIteration:
                 return data
             except Exception as error:  # of the HTTP library below openai, which is no dependency of ours
-                raise ConnectionError("the reply broke off") from error
+                reason = f"{type(error).__name__} at {self._client.base_url}: the reply broke off"
+                raise Malformed(reason, data) from error
         limit = f"{self.max_bytes} bytes" if len(data) > self.max_bytes else f"{self.timeout} s (Timeout)"
-        raise Malformed(f"the reply is longer than {limit}")
+        raise Malformed(f"the reply is longer than {limit}", data)
 
     def _reply(self, record, *, replayed: bool) -> Reply:
         response = record["response"]
         choice = response["choices"][0]
-        text, thought = choice["message"].get("content"), choice["message"].get("reasoning_content") or ""
+        text, thought = choice["message"].get("content"), text_of(choice["message"], "reasoning_content")
         if text is not None:
             text, block = strip_thought(text)
             thought = thought or block
@@ -342,7 +372,7 @@ class Chat:
             reasoning_tokens=math.ceil(len(thought) / 4) if reasoning is None else reasoning,
             estimated=estimated,
             cost=(prompt * self.price[0] + completed * self.price[1]) / 1e6,
-            model=response.get("model") or "",
+            model=text_of(response, "model"),
             attempts=record["attempts"],
             replayed=replayed,
             key=record["key"],

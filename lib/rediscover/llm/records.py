@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+LONGEST = 65_536  # bytes of a malformed reply that are kept
+
 
 class Records(Mapping):
     """Records by their key, in a file of JSON lines that only grows.
@@ -80,6 +82,14 @@ class Records(Mapping):
             os.fsync(file.fileno())
             self._sound += len(line)
             self._by_key[record["key"]] = dict(record)
+
+    def set_aside(self, key: str, reason: str, data: bytes) -> None:
+        """Keep what came in place of a reply, in a file beside the records that nothing reads again."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        kept = data[:LONGEST].decode(errors="replace")
+        line = json.dumps({"key": key, "reason": reason, "bytes": len(data), "begins": kept}, ensure_ascii=False)
+        with self._lock, self.path.with_suffix(".malformed").open("a", encoding="utf-8", errors="replace") as file:
+            file.write(line + "\n")
 
     def nearest(self, messages: Sequence[Mapping[str, str]]) -> str:
         """How the recorded prompt that is most alike differs from this one, as a short diff."""

@@ -3,9 +3,20 @@
 import json
 import re
 
+MOST_TOKENS = 10**9  # that a server may say that it has used
+
 
 class Malformed(Exception):
-    """A reply came that is no chat completion."""
+    """A reply came that is no chat completion.
+
+    Attributes
+    ----------
+    data : what came of it.
+    """
+
+    def __init__(self, reason: str, data: bytes = b"") -> None:
+        super().__init__(reason)
+        self.data = data
 
 
 def completion(data: bytes) -> dict:
@@ -16,9 +27,19 @@ def completion(data: bytes) -> dict:
         if isinstance(message.get("content"), str | None):
             return response
         failure = "content is no text"
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except Exception as error:  # whatever a server sends, it ends no run
         failure = str(error) or type(error).__name__
-    raise Malformed(f"the reply is no chat completion ({failure}): {data[:80]!r}")
+    raise Malformed(f"the reply is no chat completion ({failure}): {data[:80]!r}", data)
+
+
+def text_of(values: dict, name: str) -> str:
+    """A text that may be missing, or be no text.
+
+    >>> text_of({"model": 7}, "model"), text_of({"model": "m"}, "model")
+    ('', 'm')
+    """
+    value = values.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def token_counts(response: dict) -> tuple[int, int, int | None] | None:
@@ -26,10 +47,16 @@ def token_counts(response: dict) -> tuple[int, int, int | None] | None:
     usage = response.get("usage")
     if not isinstance(usage, dict):
         return None
-    prompt, completion = (usage.get(f"{part}_tokens") for part in ("prompt", "completion"))
-    if not (isinstance(prompt, int) and isinstance(completion, int) and min(prompt, completion) >= 0):
+    prompt, completion = (_count(usage, f"{part}_tokens") for part in ("prompt", "completion"))
+    details = usage.get("completion_tokens_details")
+    if prompt is None or completion is None:
         return None
-    return prompt, completion, (usage.get("completion_tokens_details") or {}).get("reasoning_tokens")
+    return prompt, completion, _count(details, "reasoning_tokens") if isinstance(details, dict) else None
+
+
+def _count(values: dict, name: str) -> int | None:
+    value = values.get(name)
+    return value if type(value) is int and 0 <= value <= MOST_TOKENS else None
 
 
 def strip_thought(text: str) -> tuple[str, str]:

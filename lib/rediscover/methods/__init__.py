@@ -12,6 +12,7 @@ import functools
 import importlib
 import importlib.metadata
 import math
+import pickle
 import pkgutil
 import sys
 import types
@@ -25,7 +26,7 @@ if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
 from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator, problem_of
-from ..system import outside
+from ..system import outside, reproducible_blas, workers
 from ..system.looks import Looks
 
 T = TypeVar("T")
@@ -89,6 +90,7 @@ class Method:
     reference : the paper or the package.
     accepts : problem kinds.
     requires : distributions whose versions belong to the result (they enter the store's key).
+    loads : modules that it imports on first use: workers import them once, before they fork.
     searches : whether it searches for a structure, and so spends evaluations.
     portable : whether it gives the same answers on every processor; not so, where a package does its own arithmetic.
     """
@@ -97,6 +99,7 @@ class Method:
     reference: ClassVar[str] = ""
     accepts: ClassVar[tuple[type, ...]] = TABULAR
     requires: ClassVar[tuple[str, ...]] = ()
+    loads: ClassVar[tuple[str, ...]] = ()
     searches: ClassVar[bool] = False
     portable: ClassVar[bool] = True
 
@@ -124,14 +127,23 @@ class Method:
             Chooses the data (``problem.data(seed)``) and, with the problem's id and the method's name, the random
             generator.
 
+        Where numpy was imported before this package, the answer comes from a process of its own, so that it is the
+        recorded one.
+
         Raises
         ------
         Unsupported
             If the problem's kind is not in ``accepts``.
+        ValueError
+            If its data cannot be fitted (`rediscover.problems.Problem.check`).
         """
         problem = problem_of(problem)
         if not isinstance(problem, self.accepts):
             raise Unsupported(f"{self.name} does not treat problems of the kind {problem.kind}")
+        problem.check(seed)
+        if reproducible_blas.differs():
+            work = self, problem, budget_of(budget), seed
+            return workers.apart(_solve, outside.packed(work), modules=outside.modules(work))
         return self.answer(problem, budget_of(budget), seed)
 
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
@@ -148,7 +160,13 @@ class Method:
 
     @property
     def settings(self) -> dict[str, Any]:
-        return dataclasses.asdict(self)
+        """The fields and their values, without those `added` later that have their default."""
+        values = dataclasses.asdict(self)
+        return {
+            f.name: values[f.name]
+            for f in dataclasses.fields(self)
+            if not (f.metadata.get("added") and getattr(self, f.name) == f.default)
+        }
 
     @property
     def version(self) -> str:
@@ -157,6 +175,22 @@ class Method:
         code = dict.fromkeys(map(outside.version, bases))
         packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
         return "-".join([*code, *packages])
+
+
+def added(default: T) -> T:
+    """A field of a method with answers on record: at its default it is no setting, so that what they answer stays.
+
+    Parameters
+    ----------
+    default : the value with which the method does what it did before
+    """
+    return field(default=default, metadata={"added": True})
+
+
+def _solve(work: bytes) -> list[Candidate]:
+    """The answer, in a process whose arithmetic is that of the recorded runs."""
+    solver, problem, budget, seed = pickle.loads(work)
+    return solver.solve(problem, budget=budget, seed=seed)
 
 
 def budget_of(budget: Any) -> Budget:

@@ -1,4 +1,4 @@
-"""AI Feynman without a change of units, as SRSD ran it."""
+"""A search like AI Feynman without a change of units, as SRSD ran that."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -8,7 +8,7 @@ from .ai_feynman import AiFeynman
 
 @dataclass(frozen=True)
 class AiFeynmanReleased(AiFeynman):
-    """`rediscover.methods.ai_feynman` on the data as they are: the row beside SRSD's AI Feynman.
+    """`rediscover.methods.ai_feynman` on the data as they are: the row beside SRSD's AI Feynman, which it is only like.
 
     Errors below 2^-30 are none and offsets beyond 2^30 are refused, whatever the units; see ``variant`` there.
     """

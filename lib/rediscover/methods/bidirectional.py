@@ -11,11 +11,11 @@ from ..problems import Field, InitialValueProblem, LevelSet, Problem, Split, Tas
 from ..search.formula import Found, is_exact
 from ..search.level_sets import null_combination
 from ..search.regression import CONFIRMED, regress
-from ..search.right_hand_sides import right_hand_sides
+from ..search.right_hand_sides import ROUNDS, right_hand_sides
 from ..search.short_constants import NODE_BITS, ROUNDING, description
 from ..search.sparse_regression import Rows
 from ..search.subsets import combinations, eliminations, solved
-from . import Budget, Candidate, Unsupported, join
+from . import Budget, Candidate, Unsupported, added, join
 from .sparse_dynamics import Sampled, Term, as_text, library, sample
 from .tables import Tabular, complete_rows
 from .wsindy import WeakForm
@@ -23,6 +23,7 @@ from .wsindy import WeakForm
 HELD_OUT = 0.2  # share of the training rows on which candidates are compared where the study has no such rows
 MOST_HELD_OUT = 500
 FRONT = 10  # models of each state that are kept
+PARTS = ("pieces", "laws", "functions beside monomials", "following")
 BOXES = 200  # integrals against bumps
 RESOLVED = 0.01  # residual, over the time derivative, below which nothing is learnt from a field on a grid
 
@@ -43,6 +44,9 @@ class Bidirectional(Tabular):
     sides in integral form (`rediscover.search.right_hand_sides`), without a derivative of the data. For a field, the
     best combinations of products of states and one derivative, in weak form.
 
+    A prototype had run on 65 explicit surfaces, and the stage of pieces was added where it failed there. One list of
+    features for level sets was chosen after the implicit surfaces of SurfaceBench had been read
+    (`rediscover.search.level_sets`). Following the solution came after answers on ordinary equations had been read.
     The forms of laws were chosen after truths of SRSD's laws had been read (`rediscover.search.angles`). The stage
     for targets with noise was set up on public suites with noise (`rediscover.search.noisy_targets`); as frozen
     then it recovered 3 of SurfaceBench's 13 surfaces with 1 % noise. Pieces and quotients for such targets were
@@ -58,11 +62,25 @@ class Bidirectional(Tabular):
     (``notes["exact"]``). Without one, the front of error against size is ordered by the description length on
     all rows, n/2 log2(error) plus bits of nodes and constants (`rediscover.search.short_constants`); a fifth of the
     rows, or the study's validation rows where there are any, was not searched on.
+
+    Attributes
+    ----------
+    without : parts that are left out, of those chosen after truths or scores had been read: ``pieces``, the stages of
+        formulas in pieces; ``laws``, the forms of laws; ``functions beside monomials``, the list of that name in the
+        libraries of level sets; ``following``, the solution of a model in place of the curve through a trajectory.
     """
+
+    without: tuple[str, ...] = added(())
 
     name: ClassVar[str] = "bidirectional"
     reference: ClassVar[str] = "enumeration of expressions, met by the inverted target; own method"
     searches: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "without", tuple(self.without))  # parameter files have lists
+        if unknown := [part for part in self.without if part not in PARTS]:
+            raise TypeError(f"{self.name}: no part {unknown[0]!r} can be left out (parts: {', '.join(PARTS)})")
 
     def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         # the base class would order the front by the validation error alone, which tells exact ones apart by rounding
@@ -79,8 +97,12 @@ class Bidirectional(Tabular):
             rest, kept = np.sort(order[:count]), np.sort(order[count:])
             held_out = Split(X[rest], y[rest]) if count >= 5 and np.ptp(y[kept]) > 0 else Split(X, y)
             X, y = (X[kept], y[kept]) if np.ptp(y[kept]) > 0 else (X, y)
-        result = regress(X, y, task.inputs, int(budget.evaluations), held_out)
+        result = regress(X, y, task.inputs, int(budget.evaluations), held_out, self.without)
         front = ranked(result.finds, task.inputs, X, y, held_out)
+        if not front:  # too few rows or evaluations for a form with inputs
+            every = np.concatenate([y, held_out.y])
+            loss = {"loss": float(np.var(y)), "complexity": 1, "evaluations": result.used}
+            return [Candidate({task.output: repr(float(every.mean()))}, **loss, notes={"stage": "constant"})]
         return [
             Candidate(
                 {task.output: str(find.expression)},
@@ -105,7 +127,8 @@ class Bidirectional(Tabular):
         """Combinations of features that vanish on the cloud."""
         points = np.asarray(problem.split("train", seed).X, float)
         points = points[np.isfinite(points).all(axis=1)]
-        nulls = null_combination(points, problem.inputs, int(budget.evaluations))
+        added = "functions beside monomials" not in self.without
+        nulls = null_combination(points, problem.inputs, int(budget.evaluations), added=added)
         return [
             Candidate(
                 {"F": str(null.expression)},
@@ -122,9 +145,8 @@ class Bidirectional(Tabular):
         t, states, _ = problem.trajectory(seed)
         whole = isinstance(problem, InitialValueProblem)
         rows = slice(None) if whole else problem.time_blocks(len(t))[problem.fitted]
-        fronts = right_hand_sides(
-            t[rows], states[rows], problem.inputs, int(budget.evaluations) // len(problem.outputs)
-        )
+        most, rounds = int(budget.evaluations) // len(problem.outputs), 0 if "following" in self.without else ROUNDS
+        fronts = right_hand_sides(t[rows], states[rows], problem.inputs, most, rounds)
         parts = [
             [
                 Candidate(

@@ -129,6 +129,8 @@ class Judge:
     def __call__(self, output: str, text: str) -> float:
         if (output, text) not in self.known:
             reply = self.ask(self.messages(output, text))
+            if self.method.proposer != "genetic" and not NUMBER.search(reply):
+                self.ask.spent.update(unread=1)
             self.known[output, text] = self.stand_in(text) if self.method.proposer == "genetic" else opinion_in(reply)
         return self.known[output, text]
 

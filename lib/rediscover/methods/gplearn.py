@@ -56,6 +56,7 @@ class Gplearn(Tabular):
     reference: ClassVar[str] = "Stephens, gplearn, https://gplearn.readthedocs.io"
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("gplearn", "scikit-learn")
+    loads: ClassVar[tuple[str, ...]] = ("gplearn.genetic",)
     protected: ClassVar[bool] = True  # whether texts spell the protected branches out
 
     def __post_init__(self) -> None:

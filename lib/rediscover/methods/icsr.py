@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..expressions.programs import Reading
+from ..expressions.spelling import right_hand_side
+from ..search.concepts import strings
 from ..search.pools import Top
 from ..search.proposals import Scored
 from ..search.proposers import Skeleton
@@ -98,8 +100,10 @@ def number(value: float) -> str:
 def formulas(reply: str) -> list[str]:
     """What stands behind the last equality sign of each line that has one, without marks of formatting.
 
-    >>> formulas("Sure!\\n1. f1 = c*x + c\\n- `f2(x) = sin(c*x)`.\\n")
-    ['c*x + c', 'sin(c*x)']
+    Without such a line it is the last list of texts in the reply.
+
+    >>> formulas("Sure!\\n1. f1 = c*x + c\\n- `f2(x) = where(x >= 0, x, c)`.\\n")
+    ['c*x + c', 'where(x >= 0, x, c)']
     """
-    lines = (line.rpartition("=")[2].strip(" \t\r`$*;,.") for line in reply.splitlines() if "=" in line)
-    return [line for line in lines if line]
+    lines = ((right_hand_side(line) or "").strip(" \t\r`$*;,.") for line in reply.splitlines())
+    return [line for line in lines if line] or strings(reply)

@@ -1,6 +1,7 @@
 """What the loops around a language model share: their data, their proposers, and how a model is reached."""
 
 import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -35,7 +36,8 @@ class Described(Task):
 class Parts:
     """What a framework puts into the loop; see `search`, and `Model` for the last three.
 
-    `final` is one more fit of the programs of the front, whose constants are kept if they are better.
+    `final` is one more fit of the programs of the front, whose constants are kept if they are better. `dropped` counts
+    what `programs` leaves out of replies.
     """
 
     pool: Pool
@@ -49,6 +51,7 @@ class Parts:
     seed: str | None = None
     enough: float = -np.inf
     final: Fit | None = None
+    dropped: Counter = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,8 @@ class LanguageLoop(Endpoint, Tabular):
         )
         if not outcome.programs:
             raise ValueError(f"{told.output}: no program was defined on all rows")
-        return candidates(outcome, parts, data, told, units, {"proposer": self.proposer, **propose.tokens})
+        notes = {"proposer": self.proposer, **propose.tokens, **parts.dropped}
+        return candidates(outcome, parts, data, told, units, notes)
 
 
 def candidates(

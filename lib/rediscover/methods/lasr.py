@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
+from ..expressions.spelling import respelled
 from ..expressions.trees import replace_leaves
 from ..problems import Task
 from ..search.choice import choose, scores_of
@@ -158,12 +159,21 @@ class Writer:
         if self.method.proposer == "grammar":
             trees = [Grammar.tree(self.task.inputs, rng) for _ in range(count)]
             return [replace_leaves(tree, lambda leaf: (1.0 if str(leaf).startswith("#") else leaf,)) for tree in trees]
-        return [tree for text in sample(strings(reply), count, rng) if (tree := self.read(text)) is not None]
+        read = [self.read(text) for text in sample(self.strings(reply), count, rng)]
+        self.ask.spent.update(unread=read.count(None))
+        return [tree for tree in read if tree is not None]
+
+    def strings(self, reply: str) -> list[str]:
+        """The texts of a reply; one without any is counted."""
+        found = strings(reply)
+        if reply and not found:
+            self.ask.spent.update(unread=1)
+        return found
 
     def read(self, text: str) -> tuple | None:
         """A model's expression: the letter is 1, as c and c1 are; a name that is unknown is the first column."""
         try:
-            tree = parse(text).tree
+            tree = parse(respelled(text, (*self.task.inputs, self.letter))).tree
         except ExpressionError:
             return None
 
@@ -180,11 +190,11 @@ class Writer:
             self.listed([sketch(tree, self.letter) for tree in sample(trees, 3, rng)]) for trees in (front, worst)
         )
         if not self.ask.over:
-            self.concepts.add(strings(self.ask(self.messages("abstract", good=good, bad=bad))), 2, rng)
+            self.concepts.add(self.strings(self.ask(self.messages("abstract", good=good, bad=bad))), 2, rng)
         for _ in range(2):
             old = self.concepts.old(rng)
             if old and not self.ask.over:
-                self.concepts.add(strings(self.ask(self.messages("merge", ideas=self.listed(old)))), 1, rng)
+                self.concepts.add(self.strings(self.ask(self.messages("merge", ideas=self.listed(old)))), 1, rng)
 
 
 def sketch(tree: tuple, letter: str) -> str:

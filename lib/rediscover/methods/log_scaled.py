@@ -4,13 +4,11 @@ import dataclasses
 
 import numpy as np
 
-from ..expressions import parse
-from ..problems import Task
 from .gplearn import Gplearn
 from .operon import Operon
 from .polynomial import Polynomial
 from .pysr import Pysr
-from .tables import Tabular
+from .tables import Tabular, divided, in_units
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,15 +27,9 @@ class LogScaled(Tabular):
     def search(self, task, *, budget, rng):
         scales = {name: geometric_mean(column) for name, column in zip(task.inputs, task.X.T, strict=True)}
         unit = geometric_mean(task.y)
-        scaled = dataclasses.replace(task, X=task.X / np.array(list(scales.values())), y=task.y / unit, validation=None)
+        scaled = divided(dataclasses.replace(task, validation=None), scales, unit)
         front = super().search(scaled, budget=budget, rng=rng)
-        return [self.in_units(candidate, task, scales, unit) for candidate in front]
-
-    def in_units(self, candidate, task: Task, scales, unit):
-        inner = parse(candidate.solution[task.output], names=task.inputs)
-        ratios = {name: parse(f"{name}/{scale!r}") for name, scale in scales.items() if name in inner.names}
-        text = f"{unit!r}*({inner.substitute(ratios)})"
-        return dataclasses.replace(candidate, solution={task.output: text})
+        return [in_units(candidate, task, scales, unit) for candidate in front]
 
 
 def geometric_mean(values: np.ndarray) -> float:

@@ -1,6 +1,7 @@
 """OpenEvolve: a language model edits one program of a grid of features, shown others."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -57,7 +58,7 @@ class OpenEvolve(LanguageLoop):
         sentence = self.sentence or "Nothing else is known of it."
         known = {"output": output, "inputs": listed, "columns": ", ".join(columns), "count": count}
         system = {"role": "system", "content": self.text("system", **known, sentence=sentence)}
-        pool, start = Grid(**self.SHARES[self.sampling]), seed_of(task)
+        pool, start, dropped = Grid(**self.SHARES[self.sampling]), seed_of(task), Counter[str]()
 
         def prompt(shown):
             parent = shown.parent
@@ -81,9 +82,10 @@ class OpenEvolve(LanguageLoop):
             Fit(1, 0.0, 1.0, seed=start),
             lambda mse, reading: -math.log10(mse + 1e-9),
             prompt,
-            lambda reply, shown: [edited(reply, shown.parent)],
+            lambda reply, shown: [edited(reply, shown.parent, dropped)],
             seed=notation.write(numbered_sum(task.inputs)),
             final=Fit(10, 0.0, 1.0, seed=start + 1),
+            dropped=dropped,
         )
 
     def listing(self, text: str, programs) -> str:
@@ -96,11 +98,12 @@ def figures(program: Scored) -> dict[str, str]:
     return {"score": f"{program.score:.4g}", "negative": f"{-program.mse:.4g}"}
 
 
-def edited(reply: str, parent: Scored | None) -> str:
-    """The parent's text after the edits of a reply."""
+def edited(reply: str, parent: Scored | None, dropped: Counter) -> str:
+    """The parent's text after the edits of a reply; those that find nothing to replace are counted as ``missed``."""
     if parent is None:
         raise ProgramError(0, "there is no program to be edited")
-    text = apply_edits(parent.text, read_edits(reply)).text
+    text, missed = apply_edits(parent.text, read_edits(reply))
+    dropped.update(missed=len(missed))
     if len(text) > LONGEST:
         raise ProgramError(0, f"longer than {LONGEST} characters")
     return text

@@ -59,6 +59,7 @@ class Operon(Tabular):
     searches: ClassVar[bool] = True
     portable: ClassVar[bool] = False
     requires: ClassVar[tuple[str, ...]] = ("pyoperon",)
+    loads: ClassVar[tuple[str, ...]] = ("pyoperon.sklearn",)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..expressions.edits import read_rewrite
+from ..expressions.edits import plain_lines, read_rewrite
 from ..expressions.numerics import UFUNCS
 from ..expressions.programs import ProgramError, Reading, read_module
 from ..expressions.syntax import write
@@ -159,6 +159,7 @@ def sections(reply: str) -> tuple[str, str]:
     ProgramError
         If one of the three sections is missing, or the code has what the released code refuses.
     """
+    reply = plain_lines(reply)
     found = list(HEADING.finditer(reply))
     present = {match[1].title() for match in found}
     for name in SECTIONS:

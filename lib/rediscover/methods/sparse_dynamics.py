@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..metrics.dynamics import fitness, linear_size, term_size
-from ..numerics.differences import derivative
+from ..numerics.differences import derivative, rates
 from ..problems import Evolving, Field, Problem, Trajectories, generator
 from ..search.sparse_regression import Equations, Rows
 from . import Budget, Candidate, Method, Unsupported
@@ -145,8 +145,7 @@ def sample(problem: Problem, seed: int) -> Sampled:
         axes = tuple(named.values())
     else:
         raise Unsupported(f"needs trajectories or a field, not a {problem.kind}")
-    step = t[1] - t[0]
-    return Sampled(u, axes, t, np.gradient(u, step, axis=-2, edge_order=2))
+    return Sampled(u, axes, t, rates(u, t))
 
 
 # Selection

@@ -14,18 +14,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..expressions import ExpressionError, parse
+from ..expressions.spelling import respelled, respelled_rule, right_hand_side, without_latex
 from ..problems import generator
 from ..search import graph_proposals as graphs
 from ..search import rule_proposals as rules
 from ..search import verification_loop as loop
+from ..search.skeleton_fits import UNKNOWN
 from . import Unsupported
 
 DECIMALS, POINTS = 3, 150  # of the values that a prompt shows; how many of a series of a graph
 BLOCK = re.compile(r"\{[^{}]*\}")
-TEXT = r"""["']%s["']\s*:\s*(?:"([^"]*)"|'([^']*)')"""
-EQUATIONS, GRAPH = re.compile(TEXT % "eq"), re.compile(TEXT % "scm")
+KEY = r"""["']%s["']\s*:\s*"""
+TEXT = r""""([^"]*)"|'([^']*)'"""
+VALUE = rf"{KEY}(?:(?P<list>\[[^\[\]]*\])|{TEXT})"
+EQUATIONS, GRAPH = re.compile(VALUE % "eq"), re.compile(VALUE % "scm")
 LINES = re.compile(r";|\\n|\n")
-RULE = re.compile(r"\s*([A-Za-z]\w*)(?:\s*\([^()]*\))?\s*(?:<-|:?=)(.*)", re.DOTALL)
+RULE = re.compile(r"\s*([A-Za-z]\w*)(?:\s*\([^()]*\))?\s*(?:<-|:?=(?!=))(.*)", re.DOTALL)
 PARENT = re.compile(r"([A-Za-z]\w*?)_?\s*(?:\(\s*lag\s*=\s*(\d+)\s*\))?")
 NOTHING = ("", "none", "None", "[]", "()")  # in place of parents
 
@@ -40,6 +45,7 @@ class Form:
     seed : chooses the training data.
     tolerance : score that ends the loop.
     name : in the keys of the prompt's texts.
+    key : of an answer in a reply.
     shown : answers of the pool that a prompt shows.
     most : rounds at most.
     """
@@ -48,6 +54,7 @@ class Form:
     seed: int
     tolerance: float
     name: ClassVar[str]
+    key: ClassVar[str] = "eq"
     shown: ClassVar[int] = 5
     most: ClassVar[float] = math.inf
 
@@ -64,6 +71,11 @@ class Form:
     def read(self, reply: str) -> list:
         """The answers in a reply; they need not be valid."""
         raise NotImplementedError
+
+    def unread(self, reply: str) -> int:
+        """How many answers of a reply are dropped, as they are in no form that is read; one if it has none at all."""
+        found = len(self.read(reply))
+        return max(len(re.findall(KEY % self.key, reply)), 1 - found) - found
 
     def written(self, proposal: Any) -> str:
         """An answer as a prompt shows it."""
@@ -180,6 +192,7 @@ class Graphs(Form):
 
     scored: str = "released"
     name: ClassVar[str] = "graphs"
+    key: ClassVar[str] = "scm"
     shown: ClassVar[int] = 10
     most: ClassVar[float] = 50
 
@@ -224,10 +237,15 @@ def series(names: Iterable[str], observed: np.ndarray) -> str:
     )
 
 
-def quoted(reply: str, key: re.Pattern) -> list[str]:
-    """What stands behind a key, for each block in braces that has it. A block need be no proper JSON."""
-    found = [key.search(block) for block in BLOCK.findall(reply)]
-    return [plain(match[1] or match[2] or "") for match in found if match]
+def quoted(reply: str, key: re.Pattern, between: str) -> list[str]:
+    """What stands behind a key, for each block in braces that has it. A block need be no proper JSON.
+
+    Texts in a list are joined by what stands between the parts of one text.
+    """
+    reply = re.sub(r"_\{(\w+)\}", r"_\1", reply.replace("\r\n", "\n"))
+    found = [match for block in BLOCK.findall(reply) if (match := key.search(block))]
+    texts = [re.findall(TEXT, match["list"]) if match["list"] else [match.groups()[-2:]] for match in found]
+    return [plain(between.join(double or single or "" for double, single in each)) for each in texts]
 
 
 def plain(text: str) -> str:
@@ -238,13 +256,34 @@ def plain(text: str) -> str:
 def systems(reply: str, states: tuple[str, ...]) -> list[dict[str, str]]:
     """The systems in a reply: state -> skeleton, for each block in braces that has as many equations as states.
 
-    What stands before an equality sign is left out.
+    What stands before an equality sign is left out, and formulas are spelled as `parse` reads them.
 
     >>> systems('Two: {"eq": "c*x0 | -c*x_1", "dim": 2}, {"eq": "c*x0"}', ("x0", "x1"))
     [{'x0': 'c*x0', 'x1': '-c*x1'}]
+    >>> systems('{"eq": ["dx0/dt = 2x_{0}^2", "c*|x1|"]}', ("x0", "x1"))
+    [{'x0': '2*x0^2', 'x1': 'c*|x1|'}]
     """
-    split = [[side.rpartition("=")[2].strip() for side in text.split("|")] for text in quoted(reply, EQUATIONS)]
-    return [dict(zip(states, sides, strict=True)) for sides in split if len(sides) == len(states)]
+    if re.search(r"\\[a-z]|\^\{", reply):
+        reply = without_latex(reply.replace("\\\\", "\\"))
+    found = []
+    for text in quoted(reply, EQUATIONS, " | "):
+        # Bars around a value stand closer to it than those between equations.
+        sides = next((s for s in (text.split("|"), re.split(r"\s\|\s", text)) if len(s) == len(states)), None)
+        if sides is not None:
+            found.append({state: skeleton(side, states) for state, side in zip(states, sides, strict=True)})
+    return found
+
+
+def skeleton(side: str, states: tuple[str, ...]) -> str:
+    """One equation of a system without its left-hand side; what `parse` reads is left as it is."""
+    side = side.strip()
+    given = right_hand_side(side)
+    side = side if given is None else given
+    try:
+        parse(side, [*states, UNKNOWN])
+    except ExpressionError:
+        return respelled(side, [*states, UNKNOWN])
+    return side
 
 
 def networks(reply: str, nodes: tuple[str, ...]) -> list[dict[str, str]]:
@@ -256,9 +295,9 @@ def networks(reply: str, nodes: tuple[str, ...]) -> list[dict[str, str]]:
     [{'x1': 'x1 | x2', 'x2': '!x1'}]
     """
     found = []
-    for text in quoted(reply, EQUATIONS):
+    for text in quoted(reply, EQUATIONS, "; "):
         matches = [RULE.fullmatch(line) for line in LINES.split(text)]
-        given = {match[1]: match[2].strip() for match in matches if match}
+        given = {match[1]: respelled_rule(match[2].strip()) for match in matches if match}
         if set(nodes) <= set(given):
             found.append({node: given[node] for node in nodes})
     return found
@@ -274,7 +313,7 @@ def causes(reply: str, names: tuple[str, ...]) -> list[graphs.Graph]:
     [{'x0': (('x0', 1), ('x1', 1)), 'x1': ()}]
     """
     found = []
-    for text in quoted(reply, GRAPH):
+    for text in quoted(reply, GRAPH, " | "):
         matches = [RULE.fullmatch(line) for line in text.split("|")]
         graph = {match[1]: parents(match[2].strip()) for match in matches if match}
         known = {child: listed for child, listed in graph.items() if listed is not None}

@@ -131,8 +131,9 @@ class SymbolbenchLoop(Endpoint):
                 reply = ask(messages, form.seed * RUN + asked[key])
                 asked[key] += 1
                 counts = {"prompt_tokens": reply.prompt_tokens, "completion_tokens": reply.completion_tokens}
-                spent.update(completions=1, **counts)
-                answers += form.read("\n".join([reply.thought if self.thoughts else "", reply.text or ""]))
+                text = "\n".join([reply.thought if self.thoughts else "", reply.text or ""])
+                spent.update(completions=1, unread=form.unread(text), **counts)
+                answers += form.read(text)
             return answers
 
         return propose

@@ -1,13 +1,19 @@
 """What all generic methods share: which rows they see, and which candidate comes first."""
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..expressions import parse
-from ..problems import Task
+from ..problems import Split, Task
 from . import Budget, Candidate, Method
+
+# Columns beyond these magnitudes, or below their inverse: products of a few inputs, or squares of the target, leave
+# what floats can hold.
+REACH, TARGET_REACH = 1e60, 1e100
 
 
 @dataclass(frozen=True)
@@ -16,7 +22,8 @@ class Tabular(Method):
 
     Subclasses write ``search``. It is given complete rows and a target that varies; rows with NaN or infinite
     values are left out and counted in ``notes["rows_dropped"]``, a constant target (one row is one) is
-    answered by that constant.
+    answered by that constant. Columns of magnitudes beyond `REACH` are divided by a power of ten for the search,
+    which the answers state.
 
     Attributes
     ----------
@@ -52,7 +59,13 @@ class Tabular(Method):
             return [
                 Candidate({task.output: repr(float(table.y[0]))}, loss=0.0, complexity=1, evaluations=0, notes=notes)
             ]
-        front = self.search(table, budget=budget, rng=rng)
+        scales, unit = units(table)
+        if unit == 1.0 and set(scales.values()) == {1.0}:
+            front = self.search(table, budget=budget, rng=rng)
+        else:
+            front = self.search(divided(table, scales, unit), budget=budget, rng=rng)
+            changed = {name: scale for name, scale in scales.items() if scale != 1.0}
+            front = [in_units(candidate, task, changed, unit) for candidate in front]
         if task.validation is not None:
             front = sorted(front, key=lambda candidate: validation_error(candidate, task))
         return [dataclasses.replace(candidate, notes={**notes, **candidate.notes}) for candidate in front]
@@ -74,9 +87,46 @@ def validation_error(candidate: Candidate, task: Task) -> float:
         raise ValueError(f"{task.output}: there are no validation rows")
     X, y = task.validation
     scored = np.isfinite(y)
-    predicted = parse(candidate.solution[task.output])(
+    predicted = parse(candidate.solution[task.output], task.inputs)(
         dict(zip(task.inputs, np.asarray(X, dtype=float).T, strict=True))
     )
     with np.errstate(over="ignore", invalid="ignore"):
-        error = np.mean((np.broadcast_to(predicted, y.shape)[scored] - y[scored]) ** 2) if scored.any() else 0.0
+        off = np.broadcast_to(predicted, y.shape)[scored] - y[scored]
+        error = np.mean((off / power_of_ten(y[scored], TARGET_REACH)) ** 2) if scored.any() else 0.0
     return float(error) if np.isfinite(error) else float("inf")
+
+
+def power_of_ten(values: np.ndarray, reach: float = REACH) -> float:
+    """1 for a column within reach, else the power of ten that brings its largest magnitude near 1.
+
+    Examples
+    --------
+    >>> power_of_ten(np.array([3.0, -1e20])), power_of_ten(np.array([0.0, 3e-200]))
+    (1.0, 1e-200)
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    return 1.0 if largest == 0 or 1 / reach <= largest <= reach else float(f"1e{int(np.floor(np.log10(largest)))}")
+
+
+def units(table: Task) -> tuple[dict[str, float], float]:
+    """What the columns of a table, and its target, are divided by for the search: `power_of_ten` of each."""
+    scales = {name: power_of_ten(x) for name, x in zip(table.inputs, table.X.T, strict=True)}
+    return scales, power_of_ten(table.y, TARGET_REACH)
+
+
+def divided(task: Task, scales: Mapping[str, float], unit: float) -> Task:
+    """The table with inputs and target, on all its rows, divided by these."""
+    rows = {"validation": task.validation, "held_out": getattr(task, "held_out", None)}
+    by = np.array(list(scales.values()))
+    parts: dict[str, Any] = {name: Split(s.X / by, s.y / unit) for name, s in rows.items() if s is not None}
+    return dataclasses.replace(task, X=task.X / by, y=task.y / unit, **parts)
+
+
+def in_units(candidate: Candidate, task: Task, scales: Mapping[str, float], unit: float) -> Candidate:
+    """A candidate for a `divided` table as one for the table: every x becomes x/scale, the whole is times unit."""
+    inner = parse(candidate.solution[task.output], task.inputs)
+    used = {name: scale for name, scale in scales.items() if name in inner.names}
+    ratios = {name: parse(f"{name}/{scale!r}", task.inputs) for name, scale in used.items()}
+    text = str(inner.substitute(ratios))
+    text = text if unit == 1 else f"{unit!r}*({text})"
+    return dataclasses.replace(candidate, solution={task.output: text})

@@ -1,9 +1,9 @@
 """How well a Boolean network was found.
 
 Predictions and truths are next states: arrays of shape (n transitions, n regulated nodes) with values 0 and
-1. A prediction may be NaN where a rule has no value (unknown variable, unreadable rule): the published,
-pooled measures count it as 1, as the released code does; the harmonised ones count it as wrong. Undefined
-quotients are 0, as released.
+1; other numbers are refused, as no threshold is stated. A prediction may be NaN where a rule has no value (unknown
+variable, unreadable rule): all measures count it as wrong. The released code takes it for 1; so does who scores
+`missing_as_true` of the prediction. Undefined quotients are 0, as released.
 """
 
 import functools
@@ -25,16 +25,41 @@ LARGEST_TABLE = 20  # variables of a truth table that is still written out: 2**2
 
 
 def _pair(prediction: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth).astype(bool)
+    """Both as Booleans, a missing prediction as the opposite of the truth."""
+    prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth, dtype=float)
     if prediction.shape != truth.shape:
         raise ValueError(f"prediction has shape {prediction.shape}, truth {truth.shape}")
-    return prediction, truth
+    missing = np.isnan(prediction)
+    for name, states in (("prediction", prediction[~missing]), ("truth", truth)):
+        odd = states[(states != 0) & (states != 1)]
+        if odd.size:
+            raise ValueError(f"the {name} holds {odd[0]:g}: give states 0 or 1")
+    return np.where(missing, truth == 0, prediction == 1), truth == 1
+
+
+def missing_as_true(prediction: ArrayLike) -> np.ndarray:
+    """Next states as the released code takes them: 1 where a rule has no value.
+
+    Parameters
+    ----------
+    prediction : array_like, shape (n_transitions, n_nodes)
+
+    Returns
+    -------
+    ndarray of the same shape
+
+    Examples
+    --------
+    >>> missing_as_true([[0.0, np.nan]]).tolist()
+    [[0.0, 1.0]]
+    """
+    prediction = np.asarray(prediction, dtype=float)
+    return np.where(np.isnan(prediction), 1.0, prediction)
 
 
 def _confusion(prediction: ArrayLike, truth: ArrayLike) -> tuple[int, ...]:
     """True and false positives, false and true negatives."""
-    prediction, truth = _pair(prediction, truth)
-    predicted = np.isnan(prediction) | (prediction > 0.5)
+    predicted, truth = _pair(prediction, truth)
     counted = (predicted & truth, predicted & ~truth, ~predicted & truth, ~predicted & ~truth)
     return tuple(int(np.sum(cells)) for cells in counted)
 
@@ -78,10 +103,10 @@ def f1_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
 
 @metric("higher", upper=1.0, of=STATES)
 def accuracy_pooled(prediction: ArrayLike, truth: ArrayLike) -> float:
-    """Share of right bits; symmetric.
+    """Share of right bits; symmetric. A missing one is wrong.
 
-    >>> accuracy_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]])
-    0.75
+    >>> accuracy_pooled([[1, 1], [0, 1]], [[1, 0], [0, 1]]), accuracy_pooled([[1, np.nan]], [[1, 1]])
+    (0.75, 0.5)
     """
     tp, fp, fn, tn = _confusion(prediction, truth)
     return _share(tp + tn, tp + fp + fn + tn)
@@ -108,8 +133,7 @@ def f1_macro(prediction: ArrayLike, truth: ArrayLike) -> float:
     >>> f1_macro([[1, 1], [0, 1]], [[1, 0], [0, 1]])
     0.8333333333333333
     """
-    prediction, truth = _pair(prediction, truth)
-    predicted = np.where(np.isnan(prediction), ~truth, prediction > 0.5)
+    predicted, truth = _pair(prediction, truth)
     twice = 2 * np.sum(predicted & truth, axis=0)
     whole = twice + np.sum(predicted ^ truth, axis=0)
     return float(np.mean(np.where(whole > 0, twice / np.maximum(whole, 1), 1.0))) if whole.size else np.nan
@@ -177,7 +201,7 @@ def truth_table_inputs(n: int) -> np.ndarray:
 
 
 def next_states(rules: Mapping, states: ArrayLike, names: Sequence[str]) -> np.ndarray:
-    """What rules predict, as the released code has it.
+    """What rules predict.
 
     A rule with a variable that the network does not have is evaluated as far as it goes: where its value does
     not depend on that variable it is that value, elsewhere NaN.

@@ -26,10 +26,18 @@ GRAPHS = "set of (parent, child, lag)"
 def edges(graph: Mapping[str, Iterable[tuple[str, int]]]) -> set[Edge]:
     """Edges of a graph given as child -> (parent, lag) pairs.
 
+    A lag that is no whole number, or negative, is refused.
+
     >>> sorted(edges({"x0": [("x0", 1), ("x1", 1)], "x1": []}))
     [('x0', 'x0', 1), ('x1', 'x0', 1)]
     """
-    return {(parent, child, int(lag)) for child, parents in graph.items() for parent, lag in parents}
+    return {(parent, child, _whole(lag)) for child, parents in graph.items() for parent, lag in parents}
+
+
+def _whole(lag: float) -> int:
+    if lag != int(lag) or lag < 0:
+        raise ValueError(f"a lag is {lag}: give a number of whole steps, 0 or more")
+    return int(lag)
 
 
 def pairs(graph: Iterable[Edge]) -> set:
@@ -212,7 +220,7 @@ def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]) -> Iterator
     A series with fewer than two such points yields nothing."""
     parents: dict[str, list] = {}
     for parent, child, lag in sorted(graph):
-        parents.setdefault(child, []).append((parent, lag))
+        parents.setdefault(child, []).append((parent, _whole(lag)))
     for child, sources in parents.items():
         start = max(lag for _, lag in sources)
         y = np.asarray(series[child], dtype=float)
@@ -223,10 +231,11 @@ def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]) -> Iterator
 
 
 def _unit(values: np.ndarray) -> np.ndarray:
-    """Columns without their mean and of length 1, or of zeros where they never change."""
+    """Columns without their mean and of length 1; of zeros where they never change, of NaN where a value is missing."""
+    values = np.where(np.all(np.isfinite(values), axis=0), values, np.nan)
     # the largest floats have no square
     values = values / np.maximum(np.max(np.abs(values), axis=0), np.finfo(float).tiny)
-    values = np.where(np.ptp(values, axis=0) > 0, values - values.mean(axis=0), 0.0)
+    values = np.where(np.ptp(values, axis=0) == 0, 0.0, values - values.mean(axis=0))
     length = np.linalg.norm(values, axis=0)
     return values / np.where(length > 0, length, 1.0)
 
@@ -234,6 +243,8 @@ def _unit(values: np.ndarray) -> np.ndarray:
 def _partial_correlations(y: np.ndarray, X: np.ndarray) -> np.ndarray:
     """|corr(X_i, y | the other columns)| of each column; 0 for what the other columns determine entirely."""
     y, X = _unit(y), _unit(X)
+    if not (np.all(np.isfinite(y)) and np.all(np.isfinite(X))):
+        return np.full(X.shape[1], np.nan)
     U, S, Vt = np.linalg.svd(X, full_matrices=False)
     kept = S > NEGLIGIBLE * S[0]
     inverse = (Vt[kept].T / S[kept]) @ U[:, kept].T
@@ -261,8 +272,13 @@ def ci_score_effective(prediction: set[Edge], series: Mapping[str, np.ndarray]) 
     Returns
     -------
     float
-        NaN where no child has exactly one parent (such a graph is discarded), where a column never changes,
-        and for a series without two lagged points.
+        NaN where no child has exactly one parent (such a graph is discarded), where a column never changes or lacks
+        a value, and for a series without two lagged points.
+
+    Raises
+    ------
+    ValueError
+        If a lag is no whole number, or negative.
 
     Examples
     --------
@@ -288,7 +304,12 @@ def ci_score_partial(prediction: set[Edge], series: Mapping[str, np.ndarray]) ->
     -------
     float
         A correlation with something that the other parents determine entirely, or that never changes, counts
-        0; NaN for a graph without edges.
+        0; NaN for a graph without edges, and where a value is missing in a series that the graph needs.
+
+    Raises
+    ------
+    ValueError
+        If a lag is no whole number, or negative.
 
     Examples
     --------

@@ -10,7 +10,6 @@ import hashlib
 import importlib.metadata
 import inspect
 import os
-import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,7 +22,7 @@ from ..expressions.algebra import to_sympy
 from ..system import record_files
 from ..system.given_up import attempt, is_listed
 from ..system.store import algebra
-from .trees import size, tuples
+from .trees import tuples
 
 FILE = f"trees{record_files.SUFFIX}"
 SAMPLE = 60  # recorded trees that are made again
@@ -71,7 +70,8 @@ def recorded() -> Mapping[str, dict]:
 
 @functools.cache
 def _read(where: Path) -> dict[str, dict]:
-    return {_identity(line): line for line in record_files.load(where / FILE) if line["version"] == _version()}
+    lines = record_files.load(where / FILE)
+    return {_identity(line): line for line in lines if line["version"] == _version(line["conversion"])}
 
 
 def _identity(line: Mapping[str, Any]) -> str:
@@ -79,7 +79,7 @@ def _identity(line: Mapping[str, Any]) -> str:
 
 
 def _key(conversion: str, text: str) -> str:
-    return f"{conversion} {_version()} {text}"
+    return f"{conversion} {_version(conversion)} {text}"
 
 
 def extend() -> int:
@@ -103,10 +103,9 @@ def extend() -> int:
         lines = dict(before)
         for conversion in CONVERSIONS:
             for call, outcome in algebra().all(_key(conversion, "")):
-                line = {"conversion": conversion, "version": _version(), "text": call["text"], **outcome}
+                line = {"conversion": conversion, "version": _version(conversion), "text": call["text"], **outcome}
                 lines.setdefault(_identity(line), line)
-        record_files.write(where / FILE, lines.values(), _identity)
-        record_files.state_sums(where)
+        record_files.write(where, {where / FILE: lines.values()}, _identity)
     _read.cache_clear()
     return len(lines) - len(before)
 
@@ -138,11 +137,15 @@ def again(seed: int = 0, count: int = SAMPLE) -> list[tuple[str, bool]]:
 
 
 @functools.cache
-def _version() -> str:
-    published: list[Callable] = [to_sympy, convert_published, sympy_tree]
-    harmonised: list[Callable] = [convert_harmonised, real, exact, _canonical, _signed, _factors, _order]
-    sources = "".join(inspect.getsource(conversion) for conversion in published + harmonised)
-    return hashlib.sha256((importlib.metadata.version("sympy") + sources).encode()).hexdigest()[:16]
+def _version(conversion: str) -> str:
+    """Of SymPy and of the code that makes these trees; the two kinds of trees have codes of their own."""
+    if conversion == convert_published.__name__:
+        sources = [inspect.getsource(part) for part in (to_sympy, convert_published, sympy_tree)]
+    else:
+        modules = ("canonical_trees", "normal_form", "quotients")
+        sources = [inspect.getsource(part) for part in (to_sympy, real)]
+        sources += [Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8") for module in modules]
+    return hashlib.sha256("".join([importlib.metadata.version("sympy"), *sources]).encode()).hexdigest()[:16]
 
 
 def convert_published(text: str) -> tuple:
@@ -170,19 +173,17 @@ def sympy_tree(expression: Any) -> tuple:
 
 
 def convert_harmonised(text: str) -> tuple:
-    """The smallest canonical tree of some equal forms; called in a process of its own."""
-    import sympy
+    """The smallest canonical tree of the normal form; called in a process of its own."""
+    from .canonical_trees import smallest_tree
 
-    numbers: dict = {}
-    expression = exact(real(text), numbers)
-    forms = [expression, sympy.factor(expression), sympy.simplify(expression, rational=False)]
-    values = {symbol: sympy.Float(number) for number, symbol in numbers.items()}
-    trees = [_canonical(form.xreplace(values)) for form in forms]
-    return min(trees, key=lambda tree: (size(tree), repr(tree)))
+    return smallest_tree(text)
 
 
 def convert_as_it_stands(text: str) -> tuple:
-    return _canonical(real(text))
+    """The canonical tree of the expression as it is written; called in a process of its own."""
+    from .canonical_trees import canonical
+
+    return canonical(real(text))
 
 
 def real(text: str) -> Any:
@@ -215,84 +216,6 @@ def exact(expression: Any, numbers: dict, inside: bool = False) -> Any:
 
 
 SMALL = 12
-EVEN = {"Abs", "cos", "cosh"}
-ODD = {"sin", "tan", "sinh", "tanh", "asin", "atan", "asinh", "atanh", "sign"}
-NUMBER = ("C",)
-
-
-def _canonical(expression: Any) -> tuple:
-    import sympy
-
-    if expression.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I):
-        raise ValueError(f"{expression} is no real function")
-    return _wrapped(_signed(expression))
-
-
-def _wrapped(signed: tuple[int, tuple]) -> tuple:
-    sign, tree = signed
-    return tree if sign > 0 else ("-", tree)
-
-
-def _signed(expression: Any) -> tuple[int, tuple]:
-    """Sign and canonical tree of what it is the sign of."""
-    if expression.is_number:
-        return 1, NUMBER
-    if expression.is_Symbol:
-        return 1, (expression.name,)
-    if expression.is_Add:
-        constant = [NUMBER] if any(term.is_number for term in expression.args) else []
-        terms = [_signed(term) for term in expression.args if not term.is_number]
-        sums = {sign: sorted((_wrapped((sign * s, t)) for s, t in terms), key=_order) for sign in (1, -1)}
-        sign = min(sums, key=lambda sign: (_order(("", *sums[sign])), -sign))
-        return sign, ("Add", *constant, *sums[sign])
-    if expression.is_Mul or (expression.is_Pow and expression.exp.is_number):
-        sign, has_constant, factors = _factors(expression, 1)
-        powers = [t if (v - 1).is_zero else ("Pow", t, NUMBER) for t, v in factors.items() if not v.is_zero]
-        parts = [NUMBER] * (has_constant or not powers) + sorted(powers, key=_order)
-        tree = parts[0] if len(parts) == 1 else ("Mul", *parts)
-        return (1 if has_constant else sign), tree
-    name = type(expression).__name__
-    children = [_signed(argument) for argument in expression.args]
-    if name in ODD:
-        ((sign, child),) = children
-        return sign, (name, child)
-    if name in EVEN:
-        children = [(1, tree) for _, tree in children]
-    return 1, (name, *map(_wrapped, children))
-
-
-def _order(tree: tuple) -> tuple:
-    """Sorting key: variables first, so that equal ones stand in equal places; signs are the last to tell."""
-    text = repr(tree)
-    return re.findall(r"\('(x\d+)',\)", text), text.replace("('-', ", "("), text
-
-
-def _factors(expression: Any, power: Any) -> tuple[int, bool, dict]:
-    """Of a power of an expression: sign, whether it has a constant factor, exponents by canonical tree."""
-    import sympy
-
-    power = sympy.sympify(power)
-    if expression.is_Pow and expression.exp.is_number:
-        return _factors(expression.base, expression.exp * power)
-    if expression.is_Mul:
-        number = sympy.Mul(*(factor for factor in expression.args if factor.is_number))
-        if power.is_integer or not number.is_negative:
-            sign, constant = 1, False
-            factors: dict = {}
-            for factor in expression.args:
-                s, c, more = _factors(factor, power)
-                sign, constant = sign * s, constant or c
-                for tree, exponent in more.items():
-                    factors[tree] = factors.get(tree, sympy.S.Zero) + exponent
-            return sign, constant, factors
-    if expression.is_number:
-        is_sign = (abs(expression) - 1).is_zero and power.is_integer
-        return (-1 if is_sign and expression.is_negative and power.is_odd else 1), not is_sign, {}
-    sign, tree = _signed(expression)
-    if sign < 0 and not power.is_integer:  # a root of something with a minus: the sign cannot come out
-        return 1, False, {("-", tree): power}
-    return (sign if power.is_odd else 1), False, {tree: power}
-
 
 CONVERSIONS = {c.__name__: c for c in (convert_published, convert_harmonised, convert_as_it_stands)}
 

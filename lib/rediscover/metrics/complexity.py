@@ -1,23 +1,31 @@
 """How large an expression is, by the rules of the papers."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ..expressions import Expression
+from ..expressions import Expression, parse
+from ..system.given_up import attempt
 from .compared_trees import published_tree, sympy_tree
 from .edit_distance import as_expression, by_column
 from .trees import size
 
 
-def _count_ops(expression: Expression) -> int:
-    return int(expression.sympy().count_ops())
+def counted(rule: str, text: str, logic: bool) -> int:
+    """What SymPy counts in an expression; may run for ever, so that it is called through `given_up.attempt`."""
+    expression = parse(text, logic=logic).sympy()
+    if rule == "preorder":
+        return size(sympy_tree(expression))
+    return int((expression.evalf() if rule == "symbolbench" else expression).count_ops())
 
 
-def _preorder_nodes(expression: Expression) -> int:
-    return size(sympy_tree(expression.sympy()))
+def _by_sympy(rule: str) -> Callable[[Expression], int]:
+    def count(expression: Expression) -> int:
+        try:
+            return int(attempt(counted, rule, str(expression), expression.logic))
+        except TimeoutError:
+            raise ValueError(f"SymPy does not come to an end with {str(expression)!r:.60}") from None
 
-
-def _numeric_count_ops(expression: Expression) -> int:
-    return int(expression.sympy().evalf().count_ops())
+    return count
 
 
 def _published_nodes(expression: Expression) -> int:
@@ -30,10 +38,32 @@ def _published_nodes(expression: Expression) -> int:
 COMPLEXITY_RULES: dict[str, Callable[[Expression], int]] = {
     "tree": lambda expression: expression.size,
     "srsd_nodes": _published_nodes,
-    "count_ops": _count_ops,
-    "preorder": _preorder_nodes,
-    "symbolbench": _numeric_count_ops,
+    **{rule: _by_sympy(rule) for rule in ("count_ops", "preorder", "symbolbench")},
 }
+
+
+def operations(expressions: Iterable[Expression]) -> float:
+    """SymPy's ``count_ops``, after automatic evaluation, of expressions as they stand, added up.
+
+    Parameters
+    ----------
+    expressions : iterable of Expression
+
+    Returns
+    -------
+    float
+        A whole number; NaN where SymPy is given up on.
+
+    Examples
+    --------
+    >>> from rediscover.expressions import parse
+    >>> operations([parse("x + x"), parse("a & !b", logic=True)])
+    3
+    """
+    try:
+        return sum(COMPLEXITY_RULES["count_ops"](expression) for expression in expressions)
+    except ValueError:
+        return math.nan
 
 
 def complexity(
@@ -68,7 +98,7 @@ def complexity(
     KeyError
         If there is no such rule.
     ValueError
-        If the expression cannot be read, or not be simplified where the rule asks for it.
+        If the expression cannot be read, or SymPy does not come to an end with it where the rule asks for it.
 
     Examples
     --------

@@ -72,17 +72,35 @@ def ned_published(prediction: Expression | str, truth: Expression | str, names: 
 
 @metric("lower", upper=1.0)
 def ned_harmonised(prediction: Expression | str, truth: Expression | str, names: Sequence[str] | None = None) -> float:
-    r"""Normalised edit distance that does not depend on how signs, roots, products and sums are written.
+    r"""Normalised edit distance that does not depend on how an expression is written, within the bounds stated here.
 
     .. math:: 2 d / (|f_\mathrm{pred}| + |f_\mathrm{true}| + d)
 
     This normalisation (Li and Liu, IEEE TPAMI 29 (2007) 1091) keeps the distance symmetric and the triangle
     inequality valid, and tells large wrong predictions from larger ones. It is 0 if and only if both expressions have
-    the same canonical tree; then they are equal up to the values of constants. The converse holds as far as SymPy
-    finds a common form, which it may not for squares expanded under a root. The tree is the smallest of those of the
-    expression as it stands, factored and simplified, in real variables, by these rules:
+    the same canonical tree; then they are equal up to the values of constants, exponents among them.
 
-    - Sums and products take any number of arguments, in an order that does not depend on values of constants.
+    *What does not count.* The tree is the smallest of some forms that are made from a normal form
+    (`rediscover.metrics.normal_form`), which is the same for expressions that are equal wherever both are real numbers
+
+    - by rational algebra: expanded, factored, over one bar or several, also in the arguments of functions;
+    - by ``sin(u)**2 + cos(u)**2 = 1``, sine and cosine of twice an angle, ``tan(u) = sin(u)/cos(u)``;
+    - by exponentials of sums, logarithms of products, ``exp(log(u)) = u``, ``u**v = exp(v*log(u))``;
+    - by roots of products and powers of powers (``sqrt(u**2)`` is ``abs(u)``), ``sign(u)*abs(u) = u``.
+
+    Decimal numbers are fractions there, with 15 digits; ``0.333333333333333`` is 1/3.
+
+    *What does count.* Other identities: sines of sums, odd multiples of an angle, phases, inverse and hyperbolic
+    functions, rounding, ``max(u, v) = (u + v + abs(u - v))/2``, roots of several sums with both signs, roots other than
+    square roots in denominators of several terms. And writing counts where the normal form would be too large: sums of
+    more than 40 terms are not multiplied out, those of a degree above 10 not factored; multiples beyond the twelvefold
+    of an exponent or an angle are not related, nor exponents whose denominators exceed 12. What is too large stays as
+    it is written, with its parts in normal form.
+
+    *How the tree is built.*
+
+    - Sums and products take any number of arguments, in an order that does not depend on values of constants; it
+      follows the columns of the inputs, so that a distance above 0 may change a little with another order of columns.
     - A minus is one node, ``-``. Signs of factors are collected, pass through odd functions and odd powers,
       vanish in even ones and in front of a constant factor, and so end at a term of a sum, under a root, in a
       function without parity or at the root of the tree. A sum and its negative are written with the same terms.
@@ -109,8 +127,8 @@ def ned_harmonised(prediction: Expression | str, truth: Expression | str, names:
 
     Examples
     --------
-    >>> ned_harmonised("(x0*x1)**0.5/x2**0.5", "sqrt(x0*x1/x2)")
-    0.0
+    >>> ned_harmonised("(x0*x1)**0.5/x2**0.5", "sqrt(x0*x1/x2)"), ned_harmonised("1/x0 + 1/x1", "(x0 + x1)/(x0*x1)")
+    (0.0, 0.0)
     >>> ned_harmonised("x0 + x1", "x0 - x1")  # one sign; 3 and 4 nodes: 2 / (3 + 4 + 1)
     0.25
     """
@@ -138,7 +156,7 @@ def ned_details(
     ExpressionError
         If the truth cannot be read.
     """
-    truth = as_expression(truth)
+    truth = as_expression(truth, names)
     if not harmonised and prediction in UNDEFINED:
         prediction = "0"
     try:

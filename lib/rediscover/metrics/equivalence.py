@@ -1,33 +1,30 @@
 """Symbolic accuracy: is a found expression the true one, up to its constants?
 
 SurfaceBench asks a language model whether some choice of the constants makes the hypothesis equivalent to the
-truth. The deterministic substitute here answers the same question in two ways, either of which suffices:
-
-- the numbers agree: with its constants as given or refitted in the domain, the hypothesis has the truth's
-  values both there and on the domain widened by 1.4, where nothing was fitted;
-- the skeletons agree: both expressions with all numbers but small integer exponents made nameless, as SymPy
-  orders them or as it simplifies them.
-
-A hypothesis that is constant never passes. One with more constants than 10 (and than the truth) may not be
-refitted: anything flexible enough fits anything.
+truth. The deterministic substitute here answers the same question; `equivalent` states its rule.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import mpmath
 import numpy as np
 
 from ..expressions import EXPONENT, Expression, parse, refit
+from ..expressions.algebra import from_sympy, to_sympy
 from ..expressions.trees import fold
 from ..numerics import level_sets
 from ..system.given_up import attempt
 from . import metric
+from .precise import DIGITS, values
+from .solution import ROWS, extrapolates, inputs_that_matter, with_digits
 
 POINTS = 2000  # in the domain, and as many in the widened one
 FITTED = 200  # points that starts are compared on, by few steps each; the best is then fitted to all points
 STEPS = 25
 WIDER = 1.4
 TOLERANCE = 1e-6
+ROUNDING = 1e-12  # what varies by less, relative to its size, is constant
 LARGEST_REFIT = 10  # constants
 STARTS = 20
 Domain = Mapping[str, tuple[float, float]]
@@ -67,9 +64,29 @@ def equivalent(
 ) -> bool:
     """Whether some choice of the prediction's constants makes it the truth.
 
+    A prediction that is constant in the domain, or has other inputs than it, never is. Else one of
+    these must hold.
+
+    *The numbers agree* for the prediction f as given, with its constants refitted, or with those of
+    the refitted ones zero that may be zero. The points are 2,000 of the domain and as many of the
+    domain widened by 1.4, where an input with one sign in the domain keeps it. On either the largest
+    difference of f and the truth g is at most 1e-6 of the spread of g, and the median difference at
+    most 1e-6 of the spread of the middle half of g's values (if that is 0, of the middle nine tenths;
+    if that is 0, of all). In the domain f must be finite where g is; beyond it those points count
+    where both are. And f must be no mere approximation: see `approximates`. On whole numbers only
+    this last is not asked.
+
+    *The skeletons agree*: both with all numbers nameless but whole exponents up to 6 and factors -1
+    of f, as SymPy orders or as it simplifies them.
+
+    Constants are judged in the writing of `collected`, in which x*y + x*y is 2*x*y. There every
+    number is a constant but whole exponents up to 6 and factors 1 and -1: -x is not 2*x. Refitted
+    are at most 10 constants, or as many as the truth has: anything flexible enough fits anything.
+
     Parameters
     ----------
     prediction, truth : Expression or text
+        Text is read with the names of the domain: an input may be called E or pi.
     domain : Mapping of input name to (low, high)
     integers : bool
         Compare on whole numbers only.
@@ -87,28 +104,42 @@ def equivalent(
     >>> equivalent("x - 0.16*x**3", "sin(x)", square)
     False
     """
-    prediction, truth = (e if isinstance(e, Expression) else parse(e) for e in (prediction, truth))
-    if set(prediction.names) - set(domain):
+    found, true = (_read(e, domain) for e in (prediction, truth))
+    if set(found.names) - set(domain):
         return False
     rng = np.random.default_rng(0)
-    ranges = [_draw(domain, wider, integers, rng) for wider in (1.0, WIDER)]
-    targets = [truth(values) for values in ranges]
-    given = prediction(ranges[0])
-    if not np.isfinite(given).any() or np.ptp(given[np.isfinite(given)]) == 0:
+    inside, beyond = (_draw(domain, wider, integers, rng) for wider in (1.0, WIDER))
+    z, z_beyond = true(inside), true(beyond)
+    given = found(inside)
+    given = given[np.isfinite(given)]
+    if not given.size or np.ptp(given) <= ROUNDING * np.abs(given).max():
         return False
+
+    def fits(candidate: Expression) -> bool:
+        far = candidate(beyond)
+        both = np.isfinite(far) & np.isfinite(z_beyond)
+        return _close(candidate(inside), z) and _close(far[both], z_beyond[both])
 
     def agrees(candidate: Expression) -> bool:
-        return all(_close(candidate(values), z) for values, z in zip(ranges, targets, strict=True))
+        return fits(candidate) and (integers or not _approximates(candidate, true, inside))
 
-    if agrees(prediction):
+    if agrees(found):
         return True
-    if not prediction.constants:
+    found, collected_truth = _collected(found), _collected(true)
+    if not found.constants:
         return False
-    if len(prediction.constants) <= max(LARGEST_REFIT, len(truth.constants)):
-        refitted = _refitted(prediction, ranges[0], targets[0], rng)
-        if refitted is not None and agrees(refitted):
-            return True
-    return _labels(prediction) == _labels(truth) and _same_skeleton(prediction, truth)
+    if len(found.constants) <= max(LARGEST_REFIT, len(collected_truth.constants)):
+        refitted = _refitted(found, inside, z, rng)
+        if refitted is not None and fits(refitted):
+            if agrees(refitted) or agrees(_sparse(refitted, fits)):
+                return True
+    return _labels(found) == _labels(collected_truth) and _same_skeleton(found, true)
+
+
+def _read(given: Expression | str, domain: Domain) -> Expression:
+    if isinstance(given, Expression):
+        return given
+    return parse(given, {*domain, *parse(given).names})
 
 
 def _draw(domain: Domain, wider: float, integers: bool, rng: np.random.Generator) -> dict[str, np.ndarray]:
@@ -116,20 +147,60 @@ def _draw(domain: Domain, wider: float, integers: bool, rng: np.random.Generator
     for name, (low, high) in domain.items():
         middle, half = (low + high) / 2, wider * (high - low) / 2
         drawn = rng.uniform(middle - half, middle + half, POINTS)
+        if wider > 1 and low * high >= 0:  # identities such as exp(log(x)) = x hold for one sign
+            drawn = np.clip(drawn, 0, None) if low >= 0 else np.clip(drawn, None, 0)
         values[name] = np.rint(drawn) if integers else drawn
     return values
 
 
 def _close(prediction: np.ndarray, truth: np.ndarray, tolerance: float = TOLERANCE) -> bool:
-    """Whether values agree where the truth is finite, the median error measured against the median truth.
+    """Whether values agree where the truth is finite, by the largest and by the median error.
 
     The largest error alone would let anything pass that has the few huge values of a surface near a pole.
     """
     rows = np.isfinite(truth)
     if not rows.any() or not np.isfinite(prediction[rows]).all():
         return False
-    size, error = np.abs(truth[rows]), np.abs(prediction[rows] - truth[rows])
-    return all(f(error) <= tolerance * (1 + f(size)) for f in (np.max, np.median))
+    error, spread = np.abs(prediction[rows] - truth[rows]), np.ptp(truth[rows])
+    parts = (np.subtract(*np.quantile(truth[rows], [0.5 + p / 2, 0.5 - p / 2])) for p in (0.5, 0.9))
+    typical = next((part for part in parts if part > 0), spread)
+    return error.max() <= tolerance * spread and np.median(error) <= tolerance * typical
+
+
+def _approximates(prediction: Expression, truth: Expression, inside: Mapping[str, np.ndarray]) -> bool:
+    defined = np.flatnonzero(np.isfinite(truth(inside)))[:ROWS]
+    rows = np.column_stack([column[defined] for column in inside.values()]).tolist()
+    return attempt(approximates, prediction.tree, truth.tree, tuple(inside), rows)
+
+
+def approximates(prediction: tuple, truth: tuple, names: tuple[str, ...], rows: list) -> bool:
+    """Whether a prediction that agrees with the truth in the domain is another function nevertheless.
+
+    It is if it lacks an input with which the truth changes there or elsewhere; or if it differs from
+    the truth elsewhere (`solution.extrapolates`), unless 45 of 50 digits of both are equal in the
+    domain: x is so near to sin(x) for small x, but equal to asin(sin(x)). Called in a process of
+    its own.
+
+    Parameters
+    ----------
+    prediction, truth : trees
+    names : names of the inputs
+    rows : list of lists of float
+        Rows of the domain.
+
+    Returns
+    -------
+    bool
+    """
+    if inputs_that_matter(truth, names, rows) - set(Expression(prediction).names):
+        return True
+    with mpmath.workdps(DIGITS):
+        columns = with_digits(names, rows)
+        pairs = list(zip(values(prediction, columns), values(truth, columns), strict=True))
+        error = mpmath.mpf(10) ** (5 - DIGITS)
+        if all(abs(f - g) <= error * abs(g) for f, g in pairs):
+            return False
+    return extrapolates("equal", prediction, truth, names, rows) == "differs"
 
 
 def _refitted(
@@ -147,6 +218,40 @@ def _refitted(
     return refit(best, every, z[rows], starts=1, rng=rng)
 
 
+def _sparse(fitted: Expression, fits: Callable[[Expression], bool]) -> Expression:
+    """The expression with every constant 0 that may be so, one after the other."""
+    for i in range(len(fitted.constants)):
+        constants = [0.0 if j == i else c for j, c in enumerate(fitted.constants)]
+        if fits(without := fitted.with_constants(constants)):
+            fitted = without
+    return fitted
+
+
+def _collected(expression: Expression) -> Expression:
+    try:
+        return Expression(attempt(collected, expression.tree))
+    except Exception:  # computer algebra fails in many ways; then the expression stays as written
+        return expression
+
+
+def collected(tree: tuple) -> tuple:
+    """A tree as SymPy writes it, with one number for a constant part; may hang, so `attempt` it.
+
+    Like terms and numbers are brought together, pi and e are decimal numbers, decimal numbers that
+    are whole or a half are fractions: x + x, 2.0*x and 4*x/2 are 2*x, and x**0.5 is sqrt(x).
+    """
+    return from_sympy(_merged(to_sympy(tree)))
+
+
+def _merged(expression: Any) -> Any:
+    import sympy
+
+    named = {number: number.evalf() for number in (sympy.pi, sympy.E)}
+    expression = expression.xreplace(named)
+    halves = {n: sympy.Rational(round(2 * n), 2) for n in expression.atoms(sympy.Float) if 2 * n % 1 == 0}
+    return expression.xreplace(halves)
+
+
 def _labels(expression: Expression) -> frozenset:
     """Functions and variables, which expressions of one skeleton have in common."""
     found = set(expression.names)
@@ -156,21 +261,20 @@ def _labels(expression: Expression) -> frozenset:
 
 def _same_skeleton(prediction: Expression, truth: Expression) -> bool:
     try:
-        return attempt(compare_skeletons, str(prediction), str(truth))
+        return attempt(compare_skeletons, prediction.tree, truth.tree)
     except Exception:  # computer algebra fails in many ways; undecided counts as different
         return False
 
 
-def compare_skeletons(prediction: str, truth: str) -> bool:
-    """Whether texts have one skeleton, as given or simplified; may hang, so `attempt` it."""
+def compare_skeletons(prediction: tuple, truth: tuple) -> bool:
+    """Whether trees have one skeleton, as given or simplified; may hang, so `attempt` it."""
     import sympy
 
-    def match(
-        found: Any, true: Any
-    ) -> bool:  # SymPy writes -x as -1*x: a constant can be that, but that is no constant
+    def match(found: Any, true: Any) -> bool:
+        # SymPy writes -x as -1*x: a constant can be that, but that is no constant
         return _skeleton(found) in (_skeleton(true), _skeleton(true, sign="c"))
 
-    found, true = (parse(text).sympy() for text in (prediction, truth))
+    found, true = (_merged(to_sympy(tree)) for tree in (prediction, truth))
     return match(found, true) or match(sympy.simplify(found), sympy.simplify(true))
 
 

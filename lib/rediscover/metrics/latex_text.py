@@ -59,10 +59,39 @@ def _clean_once(text: str) -> str:
     text = re.sub(r"\\(?:begin|end)\{[^}]*\}", "", text.strip())
     text = re.sub(r"\s+", " ", text)
     text = re.sub(r"\s*([=+\-*/\\])\s*", r"\1", text)
-    text = re.sub(r"[.,;:\s]+$", "", text)
+    text = text.rstrip(".,;: ")
     while (unwrapped := _UNWRAPPED.sub(r"\1", text)) != text:
         text = unwrapped
     return text.strip()
+
+
+_SPELLINGS = re.compile(r"\\(" + "|".join(FACTS["spellings"]) + r")(?![A-Za-z])")
+
+
+def spelt_alike(text: str) -> str:
+    r"""The formula with one spelling for commands that differ in layout only.
+
+    Parameters
+    ----------
+    text : str
+        LaTeX.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(spelt_alike(r"\dfrac{a}{b} \le \left\lvert c\right\rvert"))
+    \frac{a}{b} \leq \left| c\right|
+    """
+    return _SPELLINGS.sub(_spelling, text)
+
+
+def _spelling(command: re.Match) -> str:
+    spelling = FACTS["spellings"][command[1]]
+    follows = command.string[command.end() : command.end() + 1]
+    return f"{spelling} " if spelling[-1].isalpha() and follows.isalnum() else spelling
 
 
 def parts(text: str) -> list[str]:

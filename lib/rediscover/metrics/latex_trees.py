@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from ..system.given_up import attempt, is_listed
 from ..system.store import algebra
-from .latex_text import FACTS
+from .latex_text import FACTS, spelt_alike
 from .trees import tuples
 
 
@@ -32,7 +32,7 @@ def structure(text: str) -> tuple:
     from pylatexenc.latexwalker import LatexWalker, LatexWalkerParseError
 
     try:
-        nodes, _, _ = LatexWalker(text, tolerant_parsing=True).get_latex_nodes()
+        nodes, _, _ = LatexWalker(spelt_alike(text), tolerant_parsing=True).get_latex_nodes()
     except (LatexWalkerParseError, RecursionError):  # beyond repair: its symbols in a row are its structure
         return ("formula", *((_letter(c),) for c in text if not c.isspace()))
     return ("formula", *_branches(nodes))
@@ -43,13 +43,17 @@ def _branches(nodes: Iterable[Any]) -> list[tuple]:
     items = []
     for node in nodes:
         items += _items(node)
-    tree = []
+    tree: list[tuple] = []
     while items:
         item = items.pop(0)
         if item in (("^",), ("_",)) and items:
             script = items.pop(0)
             item = (item[0], *script[1:]) if script[0] == "group" else (item[0], script)
-        tree.append(item)
+        place = len(tree)
+        if item[0] == "_" and len(item) > 1:  # x^2_1 is x_1^2, and so is x'_1
+            while place and (tree[place - 1] == ("'",) or (tree[place - 1][0] == "^" and len(tree[place - 1]) > 1)):
+                place -= 1
+        tree.insert(place, item)
     return [branch for item in tree for branch in (item[1:] if item[0] == "group" else [item])]
 
 
@@ -68,10 +72,12 @@ def _items(node: Any) -> list[tuple]:
         label = "letter" if node.macroname in FACTS["letter_commands"] else "\\" + node.macroname
         return [(label, *map(_argument, arguments))]
     if isinstance(node, latexwalker.LatexEnvironmentNode):
-        return [(node.environmentname, *_branches(node.nodelist))]
+        inside = _branches(node.nodelist)
+        return inside if node.environmentname in FACTS["alignments"] else [(node.environmentname, *inside)]
     if isinstance(node, latexwalker.LatexMathNode):
         return _branches(node.nodelist)
-    return [(node.specials_chars,)] if isinstance(node, latexwalker.LatexSpecialsNode) else []
+    is_visible = isinstance(node, latexwalker.LatexSpecialsNode) and node.specials_chars not in ("~", "&")
+    return [(node.specials_chars,)] if is_visible else []
 
 
 def letter_commands() -> tuple[str, ...]:

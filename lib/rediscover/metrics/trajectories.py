@@ -28,11 +28,15 @@ def r2_trajectories(prediction: ArrayLike, truth: ArrayLike) -> float:
     prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth, dtype=float)
     if prediction.shape != truth.shape or len(truth) < 2 or not np.all(np.isfinite(prediction)):
         return np.nan
+    # Powers of two change no digit, and keep the squares of the smallest and largest numbers within range.
+    _, exponent = np.frexp(np.max(np.abs(truth), axis=0))
+    exact = np.all(prediction == truth, axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
-        residual = np.sum((truth - prediction) ** 2, axis=0)
-        spread = np.sum((truth - truth.mean(axis=0)) ** 2, axis=0)
+        scaled = np.ldexp(truth, -exponent)
+        residual = np.sum((scaled - np.ldexp(prediction, -exponent)) ** 2, axis=0)
+        spread = np.sum((scaled - scaled.mean(axis=0)) ** 2, axis=0)
         shares = 1.0 - residual / np.where(spread > 0, spread, 1.0)
-    return float(np.mean(np.where(spread > 0, shares, residual == 0)))
+    return float(np.mean(np.where(spread > 0, shares, exact)))
 
 
 def sr2(r2: ArrayLike, *, failures: str = "kept") -> float:

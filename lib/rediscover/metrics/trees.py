@@ -10,7 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from ..system.compiled_cache import keep_somewhere
 from . import metric
+
+keep_somewhere(__file__)
 
 
 class Edit(NamedTuple):

@@ -1,4 +1,4 @@
-"""Finite differences of second-order accuracy on uniform points, by the stencils of the packages in use."""
+"""Finite differences of second-order accuracy, by the stencils of the packages in use."""
 
 import functools
 import math
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+EVEN = 1e-6  # relative difference of steps that rounding and printed digits leave
 # How rows near an edge are treated; see `difference_matrix`.
 STENCILS = ("shared", "direct", "repeated")
 
@@ -57,3 +58,47 @@ def derivative(u: np.ndarray, step: float, order: int, axis: int, stencil: str =
     matrix = difference_matrix(u.shape[axis], step, order, stencil)
     front = np.moveaxis(u, axis, 0)
     return np.moveaxis((matrix @ front.reshape(len(front), -1)).reshape(front.shape), 0, axis)
+
+
+def even_step(points: np.ndarray) -> float | None:
+    """The step between points that are evenly spaced to rounding, else None.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n,), n at least 2, increasing
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> even_step(np.array([0.0, 0.5, 1.0])), even_step(np.array([0.0, 0.5, 2.0]))
+    (0.5, None)
+    """
+    steps = np.diff(points)
+    off = np.abs(steps - steps.mean()).max()
+    return float(steps[0]) if off <= EVEN * steps.mean() + 4 * np.spacing(np.abs(points).max()) else None
+
+
+def rates(states: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Differences of states in time, central and of second order at the ends too, however the times are spaced.
+
+    Parameters
+    ----------
+    states : ndarray, shape (..., n, d)
+    times : ndarray, shape (n,), increasing
+
+    Returns
+    -------
+    ndarray, shape (..., n, d)
+        In units of the states over that of the times.
+
+    Examples
+    --------
+    >>> t = np.array([0.0, 1.0, 3.0, 4.0])
+    >>> rates(t[:, None] ** 2, t)[:, 0].round(9).tolist()  # exact for a parabola
+    [0.0, 2.0, 6.0, 8.0]
+    """
+    step = even_step(times)
+    return np.gradient(states, times if step is None else times[1] - times[0], axis=-2, edge_order=2)

@@ -19,6 +19,7 @@ from ..problems import did_you_mean, problem_of, problems
 from ..runs import predictions
 from ..studies import asked
 from ..system.studies import owner, shown
+from ..system.writing import write_text
 from .head_to_head import Comparison, cell
 from .kept import answers, class_name, folder, keep, place, profile_of, scored
 
@@ -80,7 +81,7 @@ def new(name: str, where: str | Path = ".") -> Path:
     path = Path(where) / f"{name}.py"
     if path.exists():
         raise FileExistsError(f"{path} exists: delete it, or choose another name")
-    path.write_text(TEMPLATE.format(stem=name, name=class_name(name)))
+    write_text(path, TEMPLATE.format(stem=name, name=class_name(name)))
     return path
 
 
@@ -184,7 +185,7 @@ def compare(
         raise ValueError(f"compare: {name} is compared with itself: name another method")
     found |= {other: answers(other, study, chosen) for other in dict.fromkeys(others)}
     last = {"mine": name, "against": others, "study": study, "ids": chosen}
-    _last().write_text(json.dumps(last))
+    write_text(_last(), json.dumps(last))
     return Comparison(study, name, pd.concat(found.values(), ignore_index=True), shown(study)["measures"])
 
 

@@ -9,6 +9,7 @@ import jinja2
 
 from ..report.tables import Output
 from ..runs.schema import to_csv
+from ..system.writing import write_text
 from .head_to_head import NOTE, Comparison, cell
 
 HERE = Path(__file__).parent
@@ -55,5 +56,5 @@ def write(comparison: Comparison, folder: str | Path) -> Path:
         measure=comparison.label(measure).partition(",")[0],
         each=each.map(cell).to_html(border=0),
     )
-    (folder / "index.html").write_text(text, encoding="utf-8")
+    write_text(folder / "index.html", text)
     return folder / "index.html"

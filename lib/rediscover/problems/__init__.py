@@ -4,7 +4,7 @@ A problem is a frozen record with an id (``study/name``), a truth and a way to m
 package holds one study and offers two functions, ``ids(subset=None)`` and ``load(name, **options)``; the
 catalogue below finds the modules by their names. Problems know nothing of methods.
 
-The module itself can be called: ``rediscover.problems(study="srsd", subset="easy")`` lists ids.
+The module itself can be called: ``rediscover.problems("srsd", "easy")`` lists ids.
 """
 
 import dataclasses
@@ -17,6 +17,7 @@ import sys
 import types
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import yaml
 
+from ..numerics.arrays import check_grid, check_times, checked_table, time_splits
 from ..system.looks import Looks
 
 if TYPE_CHECKING:
@@ -36,7 +38,9 @@ STUDIES = tuple(sorted(info.name for info in pkgutil.iter_modules(__path__) if n
 @functools.cache
 def facts(study: str) -> Any:
     """What the data file of a study holds, ``data/<study>.yaml``."""
-    return yaml.safe_load((resources.files(__package__) / "data" / f"{study}.yaml").read_text(encoding="utf-8"))
+    # Each run reads it, in a process of its own; libyaml takes a tenth of the time.
+    text = (resources.files(__package__) / "data" / f"{study}.yaml").read_text("utf-8")
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def generator(seed: int, *names: str) -> np.random.Generator:
@@ -77,6 +81,12 @@ class Task:
     y : ndarray, shape (n,)
     validation : Split or None
         Held-out rows for choosing among candidates, when the study has them.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not go together, a number is complex or no number, or an input has a name that no expression
+        can hold.
     """
 
     inputs: tuple[str, ...]
@@ -84,6 +94,15 @@ class Task:
     X: np.ndarray
     y: np.ndarray
     validation: Split | None = None
+
+    def __post_init__(self) -> None:
+        from ..expressions.syntax import unreadable
+
+        if (name := unreadable(self.inputs)) is not None:
+            why = "give each a name of its own, of letters, digits and _, that is no function's"
+            raise ValueError(f"{self.output}: no expression can hold the input {name!r}; {why}")
+        X, y = checked_table(self.X, self.y, len(self.inputs), self.output)
+        self.__dict__.update(X=X, y=y)  # the record is frozen
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -144,7 +163,7 @@ class Problem(Looks):
         """The truth, parsed: output name -> Expression."""
         from ..expressions import parse
 
-        return {name: parse(text) for name, text in self.truth.items()}
+        return {name: parse(text, self.vocabulary) for name, text in self.truth.items()}
 
     def evaluate(self, values: Mapping[str, Any]) -> np.ndarray:
         """The truth at the given inputs.
@@ -171,6 +190,9 @@ class Problem(Looks):
     def fitted(self) -> str:
         """The split that generic methods fit; beside 'train' they are given the validation rows, if there are any."""
         return "train"
+
+    def check(self, seed: int = 0) -> None:
+        """Refuse data that nothing can be fitted to, in one sentence; by default nothing is."""
 
     def tasks(self, seed: int = 0) -> list[Task]:
         """The problem as regression tables, one per output."""
@@ -224,6 +246,11 @@ class Trajectories(Evolving):
         """Times, shape (n,), states with their noise and exact rates, shape (n, n_states)."""
         raise NotImplementedError
 
+    def check(self, seed: int = 0) -> None:
+        """Refuse a record that no right-hand side can be fitted to, as `check_times` does."""
+        with suppress(NotImplementedError):  # known by its tables alone
+            check_times(*self.trajectory(seed)[:2], self.id)
+
 
 class InitialValueProblem(Trajectories):
     """A system that is shown along one whole trajectory from a known initial state, none of it held back.
@@ -267,6 +294,11 @@ class Field(Evolving):
         """Axes of space by name, times, states with their noise and their rates on the grid."""
         raise NotImplementedError
 
+    def check(self, seed: int = 0) -> None:
+        """Refuse a grid that is not even, as `check_grid` does."""
+        with suppress(NotImplementedError):
+            check_grid(*self.samples(seed)[:2], self.id)
+
 
 class Transitions(Problem):
     """A Boolean network: node -> update rule."""
@@ -288,28 +320,6 @@ class Passage(Problem):
     """A formula described by text: ``{"latex": ...}``."""
 
     kind = "passage"
-
-
-def time_splits(n: int, split: str = "published") -> dict[str, slice]:
-    """Blocks of a record of n times: the published ones, or 60 / 20 / 20 % without overlap.
-
-    Examples
-    --------
-    >>> time_splits(150)["validation"], time_splits(150, "corrected")["validation"]
-    (slice(72, 96, None), slice(90, 120, None))
-    """
-    if split not in ("published", "corrected"):
-        raise ValueError(f"split must be 'published' or 'corrected', got {split!r}")
-    kept, test = int(0.8 * n), int(0.2 * n)
-    cut = int(0.2 * kept) if split == "published" else test
-    # As published, the validation block is cut from the end of the training block, not from behind it.
-    end = kept - cut if split == "published" else kept
-    return {
-        "train": slice(0, kept - cut),
-        "validation": slice(end - cut, end),
-        "refit": slice(0, kept),
-        "test": slice(n - test, n),
-    }
 
 
 def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:

@@ -1,5 +1,6 @@
 """The pages of problems, methods and studies: what their templates are given."""
 
+import dataclasses
 import inspect
 import json
 import re
@@ -131,7 +132,7 @@ def methods(write: Write, boards: Mapping[str, list]) -> None:
             "method",
             method=row,
             text=Markup(reference.rendered(cls.__doc__ or "")) if cls else "",
-            settings=[(field, default) for field, default in cls().settings.items()] if cls else [],
+            settings=[*dataclasses.asdict(cls()).items()] if cls else [],
             code=_code(cls) if cls else "",
             file=cls.__module__.replace(".", "/") if cls else "",
             results=lines,

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from ..system.paths import root
+from ..system.writing import write_text
 
 MARKED = re.compile(r"<!--([^/\s][^\s>]*)-->((?:(?!<!--).)*)<!--/-->", re.S)
 LEFT = re.compile(r"<!--(?:/|[^/\s>][^\s>]*)-->")  # a mark without its other half
@@ -78,5 +79,5 @@ if __name__ == "__main__":
     for path in sorted((root() / "notebooks").glob("[0-9]*.ipynb")):
         old, new = path.read_text(encoding="utf-8"), essay(path, texts())
         if new != old:
-            path.write_text(new, encoding="utf-8")
+            write_text(path, new)
             print(f"{path.name}: new numbers in the text; read whether the words still fit")

@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 
 from ..system.paths import root
+from ..system.writing import write_text
 from .stories import notebooks
 
 
@@ -84,9 +85,7 @@ def _write(notebook: nbformat.NotebookNode, path: Path) -> bool:
     text = nbformat.writes(notebook) + "\n"
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return False
-    part = path.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
+    write_text(path, text)
     return True
 
 

@@ -13,6 +13,7 @@ from ..report.facts import shown
 from ..report.names import shown as named
 from ..report.tables import blocks, escape, number
 from ..system.paths import root
+from ..system.writing import write_text
 from . import facts
 
 MARKS = {  # of prose and of numbers, as patterns
@@ -93,4 +94,4 @@ def macros(text: str = "") -> str:
 if __name__ == "__main__":
     target = root() / "build" / "paper" / "facts.tex"
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(macros((root() / "paper" / "main.tex").read_text(encoding="utf-8")), encoding="utf-8")
+    write_text(target, macros((root() / "paper" / "main.tex").read_text(encoding="utf-8")))

@@ -10,6 +10,7 @@ from ..report.facts import computed, table
 from ..report.papers import catalogue
 from ..system.paths import root
 from ..system.studies import studies
+from ..system.writing import write_text
 from . import facts
 
 
@@ -64,6 +65,6 @@ def _markdown(frame: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    computed().to_csv(root() / "tables" / "facts.csv", index=False)
+    write_text(root() / "tables" / "facts.csv", computed().to_csv(index=False))
     for path in (root() / page for page in PAGES):
-        path.write_text(generated(path.read_text(encoding="utf-8")), encoding="utf-8")
+        write_text(path, generated(path.read_text(encoding="utf-8")))

@@ -22,6 +22,7 @@ from ..report.tables import number
 from ..runs.schema import KINDS
 from ..system.paths import root
 from ..system.studies import owner, studies
+from ..system.writing import write_text
 from . import collected, entries, reference, stories, typeset
 
 HERE = collected.HERE
@@ -45,14 +46,14 @@ class Writer:
         path = self.folder / f"{file}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         page = self.environment.get_template(f"{template}.html")
-        path.write_text(page.render(here=file, up="../" * file.count("/"), title=title, **values), encoding="utf-8")
+        write_text(path, page.render(here=file, up="../" * file.count("/"), title=title, **values))
         if kind:
             self.found.append((title, kind, f"{file}.html"))
 
     def index(self) -> None:
         """Write what the search looks through."""
         text = json.dumps(self.found, ensure_ascii=False, separators=(",", ":"))
-        (self.folder / "search.js").write_text(f"found({text});\n", encoding="utf-8")
+        write_text(self.folder / "search.js", f"found({text});\n")
 
 
 def build(folder: Path, only: Iterable[str] | None = None) -> Path:

@@ -1,6 +1,6 @@
 """Tables, figures, verdicts and where each of them came from."""
 
-from . import comparisons, papers, plots, tables, trials
+from . import comparisons, papers, plots, released, tables, trials
 from .ledger import claims, combine, compare, compare_table
 from .papers import catalogue, published
 from .tables import Output
@@ -16,6 +16,7 @@ __all__ = [
     "papers",
     "plots",
     "published",
+    "released",
     "tables",
     "trials",
 ]

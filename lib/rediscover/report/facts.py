@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..runs.schema import KINDS
+from ..runs.schema import KINDS, PRINTED_IN
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
 from .ledger import CLAIM_VERDICTS, NOT_PRINTED, VERDICTS
@@ -108,25 +108,11 @@ def next_best(rows: pd.DataFrame, method: str = "bidirectional") -> dict[str, An
     >>> next_best(rows)["method"]
     'Operon and uDSR'
     """
-    others = rows[~rows["method"].isin((method, *CONTROLS))]
+    others = rows[~rows["method"].isin((method, f"{method}_first", *CONTROLS))]
     best = others[others["value"] == others["value"].max()]
     first = best.iloc[0]
     names = " and ".join(map(display_name, order(best["method"])))
     return {"value": Interval(first["value"], first["low"], first["high"]), "method": names}
-
-
-def percents(rows: pd.DataFrame) -> dict[str, Any]:
-    """Method -> its share in per cent with the interval, as a fact; and `next_best` of them beside the own method.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        One row a method: method; value, low and high as shares.
-    """
-    rows = rows.assign(**100 * rows[["value", "low", "high"]])
-    other = next_best(rows)
-    found = {row.method: (Interval(row.value, row.low, row.high), ".0f") for row in rows.itertuples()}
-    return found | {"next_best": (other["value"], ".0f"), "next_best.method": other["method"]}
 
 
 def how_many(true: Iterable[bool]) -> str:
@@ -179,9 +165,8 @@ def of_all_studies() -> dict[str, Any]:
         "cost.minutes": (cost["minutes"].sum(), ".0f"),
         "cost.gigabytes": (cost["gigabytes"].max(), 2),
     }
-    for name, frame, verdicts in (("ledger", ledger, VERDICTS), ("claims", claims, CLAIM_VERDICTS)):
-        parts = {paper: _counts(part, verdicts) for paper, part in frame.groupby("paper")}
-        found[name] = _counts(frame, verdicts) | parts
+    for name, frame, counted in (("ledger", ledger, _cells), ("claims", claims, _claims)):
+        found[name] = counted(frame) | {paper: counted(part) for paper, part in frame.groupby("paper")}
     found["ledger"] |= _evidence(ledger, table("ledger_swaps"))
     found["claims.as_printed"] = _counts(claims.rename(columns={"verdict": "", "as_printed": "verdict"}), AS_PRINTED)
     for notebook in (path.name.partition(".")[0] for path in sorted((root() / "tables").glob("*.provenance.json"))):
@@ -191,13 +176,22 @@ def of_all_studies() -> dict[str, Any]:
     return found
 
 
+def _cells(ledger):
+    """Printed numbers by verdict; those that were only typed are counted apart, as ``transcribed``."""
+    typed = ledger["kind"] == "transcribed"
+    return _counts(ledger[~typed], VERDICTS) | {"count": len(ledger), "transcribed": typed.sum()}
+
+
+def _claims(claims):
+    return _counts(claims, CLAIM_VERDICTS)
+
+
 def _evidence(ledger, swaps):
-    """Verdicts by kind of evidence, and what is known of the rules behind the reproduced cells."""
-    back = ledger[ledger["verdict"] == "reproduced"]
+    """Verdicts by kind of evidence, and what is known of the rules behind the reproduced cells that were not typed."""
+    back = ledger[(ledger["verdict"] == "reproduced") & (ledger["kind"] != "transcribed")]
     ran = back["kind"].isin(("rerun", "reimplementation"))
-    undiscerning = swaps.loc[swaps["share"] == 1, ["paper", "table"]].agg(" ".join, axis=1)
-    discerning = pd.MultiIndex.from_frame(swaps.loc[swaps["share"] < 1, ["paper", "table"]])
-    tells = pd.MultiIndex.from_frame(back[["paper", "table"]]).isin(discerning)
+    undiscerning = [f"{row.paper} {row.table}" for row in swaps[swaps["share"] == 1].itertuples()]
+    tells = (back["others"] > 0) & (back["others_passing"] == 0)
     counts = ledger.groupby("verdict")["kind"].value_counts()
     return {
         **{f"{v.replace(' ', '_')}.{kind}": counts.get((v, kind), 0) for v in VERDICTS for kind in KINDS},
@@ -205,6 +199,7 @@ def _evidence(ledger, swaps):
         "reproduced.share_ran": (ran.mean(), ".0%"),
         "reproduced.discriminating": (tells & (ran | (back["kind"] == "recorded"))).sum(),
         "reproduced.after": (back["rule_chosen"] == "after").sum(),
+        "reproduced.elsewhere": (back["printed_in"] != PRINTED_IN[0]).sum(),
         "swaps.all": ", ".join(undiscerning) or "no table",
     }
 

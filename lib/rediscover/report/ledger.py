@@ -1,12 +1,16 @@
 """Every published number beside ours, with a verdict.
 
-Verdicts on numbers: ``reproduced`` (inside the stated tolerance, same definition), ``differs``, ``not comparable`` (the
-published definition or data cannot be recovered), ``not run`` (the method or model is unavailable here).
+Verdicts on numbers: ``reproduced`` (the same by the rule of the cell, same definition), ``differs``, ``undecided``
+(tested, but chance leaves it open), ``not comparable`` (the published definition or data cannot be recovered), ``not
+run`` (the method or model is unavailable here).
 Verdicts on claims: ``holds``, ``fails``, ``mixed``, ``not shown``, ``untestable here``.
 """
 
 import importlib
+import json
+import numbers
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,9 +19,11 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ..runs.schema import CLAIMS, LEDGER, check
 from ..system.studies import FOLDER, studies
-from . import papers
+from . import papers, rules
+from .claim_cells import Cell
+from .comparable import excluded, unlike_published
 
-VERDICTS = ("reproduced", "differs", "not comparable", "not run")
+VERDICTS = ("reproduced", "differs", "undecided", "not comparable", "not run")
 CLAIM_VERDICTS = ("holds", "fails", "mixed", "not shown", "untestable here")
 NOT_PRINTED = "not printed"
 COLUMNS = list(LEDGER)
@@ -34,7 +40,8 @@ def compare(
     column: str,
     absent: Mapping[str, tuple[str, str]],
     definition: str,
-    tolerance: str,
+    rule: str = "",
+    excluded: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """A ledger of one published table.
 
@@ -44,45 +51,132 @@ def compare(
         For the ledger's columns of the same name.
     rows : DataFrame
         The published table, tidy, with a column ``value`` and the index of `published`.
-    measured : key values -> dict(value, low, high, and optionally definition, verdict, reason)
-        `low` and `high` bound what counts as the same (a bootstrap interval, or rounding of the printed digit).
+    measured : key values -> dict(value, and optionally low, high, reason, parameters, rule, definition, kind, verdict)
+        `parameters` is what the rule takes (rules.yaml); `low` and `high` follow from it where they rest on seeds. A
+        cell with a `verdict` is not judged.
     keys : columns of `rows` that make the key of `measured`.
     row, column : format strings over the columns of `rows`, for the ledger's two coordinates.
     absent : value of the first key -> (verdict, reason), for what was not measured; ``"*"`` for the rest.
     definition : what our number is.
-    tolerance : what counts as the same, and why.
+    rule : what counts as the same, a key of rules.yaml; empty where nothing can.
+    excluded : source of a cell -> why nothing can be compared with it, whatever was measured.
 
     Returns
     -------
     DataFrame with the columns of `schema.LEDGER`; every row of `rows` is there.
     """
+    subject = next((name for name in ("method", "model") if name in rows), None)
     entries = []
     for source, record in zip(rows.index, rows.to_dict("records"), strict=True):
         key = tuple(record[name] for name in keys)
-        ours = measured.get(key)
-        entry = {
+        entry: dict[str, Any] = {
             "paper": paper,
             "table": table,
             "row": row.format(**record).strip(),
             "column": column.format(**record).strip(),
+            "method": record[subject] if subject else "",
             "published": record["value"],
             "definition": definition,
-            "tolerance": tolerance,
-            "reason": "",
+            "rule": rule,
             "source": source,
         }
+        ours = measured.get(key)
         if ours is None:
-            entry["verdict"], entry["reason"] = absent.get(
-                key[0], absent.get("*", ("not run", "not part of this study"))
-            )
-            entry["reason"] = entry["reason"] or "no runs in this profile"
+            verdict, reason = absent.get(key[0], absent.get("*", ("not run", "not part of this study")))
+            entry |= {"verdict": verdict, "reason": reason or "no runs in this profile"}
         else:
             entry |= ours
             entry["measured"] = entry.pop("value")
-            if "verdict" not in entry:  # cells that are no numbers bring their verdict
-                entry["verdict"] = verdict(record["value"], entry["low"], entry["high"])
+        if source in excluded:
+            entry |= {"verdict": "not comparable", "reason": excluded[source]}
         entries.append(entry)
-    return check(pd.DataFrame(entries).reindex(columns=COLUMNS).astype({"low": float, "high": float}), LEDGER)
+    return judged(pd.DataFrame(entries))
+
+
+def judged(entries: pd.DataFrame) -> pd.DataFrame:
+    """Entries of one or several tables with the verdicts of their rules, what the rules say behind the reasons.
+
+    Parameters
+    ----------
+    entries : DataFrame
+        Columns of `schema.LEDGER`; one that is missing is empty, `parameters` are mappings or JSON. A row with a
+        verdict keeps it.
+
+    Returns
+    -------
+    DataFrame with the columns of `schema.LEDGER`.
+    """
+    frame = entries.reindex(columns=COLUMNS)
+    texts = [name for name, (kind, _) in LEDGER.items() if kind is str and name != "parameters"]
+    frame[texts] = frame[texts].astype(object).fillna("")
+    rows, printed = frame.to_dict("records"), neighbours(frame)
+    for entry, others in zip(rows, printed, strict=True):
+        parameters = _parameters(entry["parameters"])
+        entry["parameters"] = json.dumps(parameters) if parameters else ""
+        if entry["verdict"]:
+            continue
+        if rules.rules()[entry["rule"]]["test"] == "seeds":
+            entry |= {end: value for end, value in rules.interval(parameters).items() if end != "value"}
+        cell = {"value": entry["measured"], "low": entry["low"], "high": entry["high"], "parameters": parameters}
+        other = unlike_published(entry)
+        found = rules.judge(entry["rule"], entry["published"], cell, others, unlike=bool(other))
+        entry |= {"verdict": found.verdict, "reason": "; ".join(filter(None, [other, entry["reason"], found.note]))}
+        entry |= {"others": len(others), "others_passing": found.passing}
+    floats = dict.fromkeys(("low", "high", "others", "others_passing"), float)
+    return check(pd.DataFrame(rows, columns=COLUMNS).astype(floats), LEDGER)
+
+
+def _parameters(given: Any) -> dict[str, Any]:
+    """What the rule of a row takes, from a mapping, JSON or nothing, as the row states it: with twelve digits."""
+    return (
+        _stable(given) if isinstance(given, Mapping) else json.loads(given) if isinstance(given, str) and given else {}
+    )
+
+
+def _stable(value: Any) -> Any:
+    """A value for JSON, its numbers with twelve significant digits."""
+    if isinstance(value, Mapping):
+        return {name: _stable(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_stable(part) for part in value]
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return float(f"{value:.12g}") if isinstance(value, numbers.Real) else value
+
+
+def neighbours(entries: pd.DataFrame) -> list[list[str]]:
+    """What is printed for other methods in the same place of the same table, for each row.
+
+    The place of a method's cell is its column where the row begins with the method, else its row.
+
+    Parameters
+    ----------
+    entries : DataFrame
+        Columns: table, row, column, method, published.
+
+    Returns
+    -------
+    list of lists of str
+        Empty for cells of no method.
+
+    Examples
+    --------
+    >>> rows = [("1", "a", "easy", "a", "5"), ("1", "b", "easy", "b", "6"), ("1", "b", "hard", "b", "7")]
+    >>> neighbours(pd.DataFrame(rows, columns=["table", "row", "column", "method", "published"]))
+    [['6'], ['5'], []]
+    """
+    columns = zip(*(entries[name] for name in ("table", "row", "column", "method", "published")), strict=True)
+    cells = [(t, column if row.startswith(method) else row, method, text) for t, row, column, method, text in columns]
+    places: dict[tuple, list[tuple[str, str]]] = {}
+    for table, place, method, text in cells:
+        if method and text:
+            places.setdefault((table, place), []).append((method, text))
+    return [
+        [text for other, text in places.get((table, place), []) if other != method] if method else []
+        for table, place, method, _ in cells
+    ]
 
 
 def compare_table(
@@ -109,36 +203,11 @@ def compare_table(
     """
     about = papers.tables().loc[name]
     rows = papers.published(name) if rows is None else rows
-    rules = {"absent": absent or {}} | (about["ledger"][part] if part else about["ledger"])
-    return compare(about["paper"], about["table"], rows, measured, **rules)
-
-
-def verdict(value: str, low: float, high: float) -> str:
-    """``reproduced`` if the published value, as precise as it is printed, meets the interval [low, high].
-
-    Parameters
-    ----------
-    value : str
-        As printed; commas part the thousands.
-    low, high : float
-        The interval of our own value.
-
-    Returns
-    -------
-    str
-        'reproduced' or 'differs'.
-
-    Examples
-    --------
-    >>> verdict("0.38", 0.384, 0.5), verdict("0.38", 0.386, 0.5)
-    ('reproduced', 'differs')
-    """
-    value = value.replace(",", "")
-    printed = float(value)
-    mantissa, _, exponent = value.lower().partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    half = 0.5 * 10.0 ** (int(exponent or 0) - decimals)
-    return "reproduced" if printed + half >= low and printed - half <= high else "differs"
+    stated = {"absent": absent or {}} | (about["ledger"][part] if part else about["ledger"])
+    keys = rows[stated["keys"]].itertuples(index=False, name=None)
+    ours = [source for source, key in zip(rows.index, keys, strict=True) if key in measured]
+    stated["excluded"] = excluded(rows, about, ours)
+    return compare(about["paper"], about["table"], rows, measured, **stated)
 
 
 def claim_verdict(cells: Iterable[bool | None]) -> str:
@@ -181,28 +250,8 @@ def _share(cells: list, way: bool) -> tuple[int, float, float]:
     return count, float(low), float(high)
 
 
-def above(low: float, high: float, value: float = 0.0) -> bool | None:
-    """Whether an interval lies above a value.
-
-    Parameters
-    ----------
-    low, high : ends of the interval
-    value : float
-
-    Returns
-    -------
-    bool, or None if the value is in it or an end is NaN
-
-    Examples
-    --------
-    >>> above(0.1, 0.3), above(-0.3, -0.1), above(-0.1, 0.1)
-    (True, False, None)
-    """
-    return True if low > value else False if high < value else None
-
-
 def more(a: float, b: float) -> bool | None:
-    """Whether a number is larger than another.
+    """Whether a printed number is larger than another; no cell of runs is made so, as it has no test.
 
     Parameters
     ----------
@@ -225,21 +274,33 @@ class Judged(tuple):
 
     Attributes
     ----------
-    cells : what the verdict is made of: True, False or None for each, as for `claim_verdict`
+    cells : list of `Cell`, what the verdict is made of
     finding : the statistic in words
+    tests : the family of tests behind the cells, if there is one
     """
 
-    cells: list[bool | None]
+    cells: list[Cell]
+    tests: pd.DataFrame | None
 
-    def __new__(cls, cells: Iterable[Any], finding: str) -> "Judged":
-        found = [None if cell is None or cell is pd.NA else bool(cell) for cell in cells]
-        judged = super().__new__(cls, (claim_verdict(found), finding))
-        judged.cells = found
+    def __new__(cls, cells: Iterable[Cell], finding: str, tests: pd.DataFrame | None = None) -> "Judged":
+        found = list(cells)
+        if bare := [cell for cell in found if not isinstance(cell, Cell)]:
+            raise TypeError(f"a cell of a claim is {bare[0]!r}: make it by a test, an interval or a count")
+        judged = super().__new__(cls, (claim_verdict(cell.goes for cell in found), finding))
+        judged.cells, judged.tests = found, tests
         return judged
+
+    def beside(self, claim: str) -> str:
+        """The tests behind a claim as a table, then its verdict and finding, as a notebook prints them."""
+        if self.tests is None or self.tests.empty:
+            return f"{claim} {self}"
+        shown = self.tests.drop(columns="method")
+        kept = [name for name in shown if name != "condition" or shown[name].any()]
+        return f"{shown[kept].to_string(index=False, float_format='{:.2g}'.format)}\n{claim} {self}"
 
     def __str__(self) -> str:
         verdict, finding = self
-        count = f" ({self.cells.count(True)} of {len(self.cells)} cells)" if self.cells else ""
+        count = f" ({sum(cell.goes is True for cell in self.cells)} of {len(self.cells)} cells)" if self.cells else ""
         return f"{verdict}{count}: {finding}"
 
 
@@ -260,15 +321,21 @@ def claims(key: str, results: Mapping[str, Judged]) -> pd.DataFrame:
     ------
     KeyError
         If a claim has no result, or a result no claim: each must get a line.
+    ValueError
+        If a cell is of a method that the paper does not print, or whose namesake here does not stand for it.
     """
     table = papers.claims(key)
     problem = set(table.index) ^ set(results)
     if problem:
         raise KeyError(f"claims of {key} and results do not match: {', '.join(sorted(problem))}")
     out, judged = table[["claim"]].copy(), [results[claim] for claim in table.index]
+    voters = papers.voters(studies()[key]["paper"])
+    for claim, one in zip(table.index, judged, strict=True):
+        if strange := {cell.method for cell in one.cells if cell.by != "not run"} - voters - {""}:
+            raise ValueError(f"{claim}: {sorted(strange)[0]} is no method of the paper; leave its cells out")
     out["verdict"] = [one[0] for one in judged]
     out["as_printed"] = as_printed(key)
-    shares = [_share(one.cells, True) for one in judged]
+    shares = [_share([cell.goes for cell in one.cells], True) for one in judged]
     out["cells"] = [len(one.cells) for one in judged]
     out[["as_claimed", "low", "high"]] = pd.DataFrame(shares, out.index)
     takes = studies()[key].get("takes", {})  # what would decide those that nothing here can

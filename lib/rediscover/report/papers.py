@@ -9,6 +9,7 @@ import yaml
 from ..methods import Method, registry
 from ..methods.endpoint import Endpoint
 from ..methods.llm_text import LanguageModel
+from ..runs.schema import PRINTED_IN
 from ..system.studies import FOLDER, studies
 
 
@@ -40,20 +41,22 @@ def published(name: str) -> pd.DataFrame:
 def tables() -> pd.DataFrame:
     """The published tables in the order of the papers, and where each is made again.
 
-    The last four columns are None where study.yaml says nothing of them.
+    Of the last six columns, those are None of which study.yaml says nothing; `printed_in` is then the paper.
 
     Returns
     -------
     DataFrame
         Indexed by file name without suffix.
-        Columns: paper, table, notebook, problems (prefixes), cells (formats), describes, ledger (rules), kind.
+        Columns: paper, table, notebook, problems (prefixes), cells (formats), describes, ledger (rules), kind,
+        printed_in (`schema.PRINTED_IN`), shares (`comparable.unattainable`).
     """
     rows = {
         name: {
             "paper": study["paper"],
             "notebook": study["notebooks"][0],
             "problems": study["problems"],
-            **dict.fromkeys(("cells", "describes", "ledger", "kind")),
+            **dict.fromkeys(("cells", "describes", "ledger", "kind", "shares")),
+            "printed_in": PRINTED_IN[0],
         }
         | about
         for study in studies().values()
@@ -88,7 +91,7 @@ def claims(key: str | None = None) -> pd.DataFrame:
 
 
 def catalogue(paper: str | None = None) -> pd.DataFrame:
-    """Every method of the papers: method, papers, label, status, ours, reason, kind.
+    """Every method of the papers: method, papers, label, status, ours, reason, kind, chance, chosen, unlike.
 
     Status is that of `status`, or 'not yet' where no file offers the method; it follows from the registry and is
     written down nowhere.
@@ -101,7 +104,9 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: label, method, papers, status, ours, reason, kind (of evidence).
+        Columns: label, method, papers, status, ours, reason, kind (of evidence), chance (whether one seed of it differs
+        from another), chosen (before or after outcomes were seen: its configuration), unlike (why it does not stand
+        for the published method in claims; empty where it does).
     """
     known, rows = registry(), []
     for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):
@@ -115,10 +120,56 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
             "ours": ours if present else "",
             "reason": reason,
             "kind": entry.get("kind", "rerun"),
+            "chance": entry.get("chance", True),
+            "chosen": entry.get("chosen", "before"),
+            "unlike": entry.get("unlike", ""),
         }
         labels = [entry["method"]] if paper is None else entry["papers"].get(paper, [])
         rows += [{"label": label, **row} for label in labels]
     return pd.DataFrame(rows)
+
+
+def voters(paper: str) -> set[str]:
+    """What the cells of a paper's claims may be of: its methods and models by their labels, but those `unlike` it.
+
+    Our own methods and the controls are none of them, so that no variant of ours moves a verdict.
+
+    Parameters
+    ----------
+    paper : as study.yaml writes it, such as ``SurfaceBench``
+
+    Returns
+    -------
+    set of str
+
+    Examples
+    --------
+    >>> "DSR" in voters("SRSD"), "AI Feynman" in voters("SRSD"), "bidirectional" in voters("SRSD")
+    (True, False, False)
+    """
+    known = catalogue(paper.lower()).set_index("label")["unlike"]
+    names = tables().query("paper == @paper").index
+    printed = {name for table in map(published, names) for name in table.get("model", [])}
+    return {*known.index, *printed} - set(known.index[known != ""])
+
+
+def of_paper(frame: pd.DataFrame, paper: str) -> pd.DataFrame:
+    """The rows of a frame of scores that stand for a paper's methods, under the labels that it prints.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With a column ``method``, the names here.
+    paper : as in methods.yaml, such as ``surfacebench``
+
+    Returns
+    -------
+    DataFrame
+        Like `frame`; one row has one label, the first where a method stands for several.
+    """
+    known = catalogue(paper).query("ours != '' and unlike == ''").drop_duplicates("ours").set_index("ours")["label"]
+    kept = frame[frame["method"].isin(known.index)]
+    return kept.assign(method=kept["method"].map(known))
 
 
 def status(method: type[Method]) -> tuple[str, str]:

@@ -183,7 +183,7 @@ def intervals(
     row: str,
     panel: str,
     label: dict[str, str],
-    reference: Mapping[tuple[str, str], float] | None = None,
+    reference: tuple[str, Mapping[tuple[str, str], float]] | None = None,
     best: tuple[str, Mapping[str, float]] | None = None,
     others: tuple[str, Mapping[str, Sequence[float]]] | None = None,
     linear: Collection[str] = (),
@@ -196,7 +196,8 @@ def intervals(
     tidy : DataFrame with columns `row`, `panel`, value, low, high
     row, panel : names of two columns
     label : panel -> title with unit and direction, in the order of the panels
-    reference : mapping (row, panel) -> published value, a hollow diamond under the estimate
+    reference : what they are, for the legend, and (row, panel) -> published value, a hollow diamond under the estimate;
+        the same statistic as the estimates
     best : what it is, for the legend, and panel -> the best published value, drawn as a dashed line
     others : what they are, and panel -> published values of what has no row, a tick each on a line below
     linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
@@ -228,10 +229,9 @@ def intervals(
                     continue
                 ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
                 ax.plot(value, y, marker(method), color=colour(method), **_size(method))
-                if reference and (method, name) in reference:
-                    (keys["published, same method"],) = ax.plot(
-                        reference[method, name], y - 0.42, **PRINTED | {"ms": 5}
-                    )
+                if reference and (method, name) in reference[1]:
+                    published = reference[1][method, name]
+                    (keys[reference[0]],) = ax.plot(published, y - 0.42, **PRINTED | {"ms": 5})
             if others:
                 keys |= _ticks(ax, others[0], others[1].get(name, ()))
             if best and name in best[1]:

@@ -214,7 +214,9 @@ def _predicted(candidate: Candidate, problem: Problem, seed: int, plt: Any) -> A
     figure, row = plt.subplots(1, len(problem.outputs), figsize=(2.8 * len(problem.outputs), 2.6), squeeze=False)
     for i, (axes, name) in enumerate(zip(row[0], problem.outputs, strict=True)):
         true = test.output(i).y
-        axes.plot(true, np.broadcast_to(parse(candidate.solution[name])(values), true.shape), ".", ms=3)
+        axes.plot(
+            true, np.broadcast_to(parse(candidate.solution[name], problem.vocabulary)(values), true.shape), ".", ms=3
+        )
         axes.axline((true.mean(), true.mean()), slope=1, color="#777777", lw=1)
         axes.set(xlabel=f"{name}, true", ylabel=f"{name}, predicted")
     plt.close(figure)

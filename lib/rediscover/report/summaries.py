@@ -6,8 +6,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
+
+from .rules import by_seed
 
 DRAWN = 1 << 20  # values of a bootstrap that are in memory at a time
 
@@ -190,35 +191,6 @@ def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: C
     return pd.DataFrame(rows)
 
 
-def next_run(values: ArrayLike) -> dict[str, float]:
-    r"""Mean of some runs, and where one run more would lie with probability 95 %.
-
-    Student's prediction interval, :math:`\bar x \pm t_{0.975, n-1} s \sqrt{1 + 1/n}`. Of one run there is none: all
-    three are its value.
-
-    Parameters
-    ----------
-    values : array_like, shape (n_runs,)
-
-    Returns
-    -------
-    dict with value, low, high
-
-    References
-    ----------
-    Hahn and Meeker, Statistical Intervals (1991), section 4.7.
-
-    Examples
-    --------
-    >>> {key: round(value, 2) for key, value in next_run([1.0, 2.0, 3.0]).items()}  # t = 4.30, s = 1, root of 4/3
-    {'value': 2.0, 'low': -2.97, 'high': 6.97}
-    """
-    values = np.asarray(values, float)
-    n, mean = len(values), float(values.mean())
-    width = stats.t.ppf(0.975, n - 1) * values.std(ddof=1) * math.sqrt(1 + 1 / n) if n > 1 else 0.0
-    return {"value": mean, "low": float(mean - width), "high": float(mean + width)}
-
-
 def next_share(shares: ArrayLike, n: int) -> dict[str, float]:
     """Mean of shares of the same problems, one for each run, with Wilson's 95 % interval of that many of `n`.
 
@@ -243,8 +215,8 @@ def next_share(shares: ArrayLike, n: int) -> dict[str, float]:
     return {"value": mean, "low": float(low), "high": float(high)}
 
 
-def of_runs(values: pd.Series, seeds: pd.Series, what: str, *, share: bool = False, factor: float = 1) -> dict:
-    """A cell of a method with chance, as `ledger.compare` takes it, by the rule of docs/ledger.md.
+def of_runs(values: pd.Series, seeds: pd.Series, what: str, *, score: str, factor: float = 1) -> dict:
+    """A cell of a method with chance, as `ledger.compare` takes it, by the rule ``seeds``.
 
     Values that are not finite are counted, not averaged, as in `interval`.
 
@@ -253,30 +225,25 @@ def of_runs(values: pd.Series, seeds: pd.Series, what: str, *, share: bool = Fal
     values : Series of float, one for each problem and seed
     seeds : Series of the same index
     what : the problems, in the plural
-    share : whether the values are 0 or 1, so that their mean is a share of problems
+    score : name in scores.yaml, which states the scale
     factor : by which all is multiplied, such as 100 for percent
 
     Returns
     -------
-    dict with value, low, high, reason
+    dict with value (mean over the seeds' means), reason, parameters (`rules.by_seed`)
 
     Examples
     --------
-    >>> cell = of_runs(pd.Series([1.0, 3.0, 2.0, math.inf]), pd.Series([0, 0, 1, 1]), "laws")
-    >>> cell["value"], cell["reason"]
-    (2.0, 'mean over 3 of 4 laws; 2 seeds 2 to 2')
-    >>> of_runs(pd.Series([1.0, 0.0]), pd.Series([0, 0]), "laws")["reason"]
-    'mean over 2 of 2 laws; one seed; no interval'
+    >>> cell = of_runs(pd.Series([1.0, 3.0, 2.0, math.inf]), pd.Series([0, 0, 1, 1]), "laws", score="nmse_release")
+    >>> cell["value"], cell["reason"], cell["parameters"]["values"], cell["parameters"]["n"]
+    (2.0, 'mean over 3 of 4 laws', [2.0, 2.0], 2)
     """
     known = values[values.notna()]
-    finite = known[np.isfinite(known)]
-    runs = finite.groupby(seeds).mean()
-    reason = f"mean over {len(finite)} of {len(known)} {what}"
-    if not len(runs):
-        nothing = math.inf if len(known) else math.nan
-        return {"value": nothing, "low": nothing, "high": nothing, "reason": reason}
-    found = next_share(runs, finite.groupby(seeds).size().max()) if share else next_run(runs)
-    least, most = factor * runs.min(), factor * runs.max()
-    chance = f"{len(runs)} seeds {least:.4g} to {most:.4g}" if len(runs) > 1 else "one seed"
-    chance += "" if share or len(runs) > 1 else "; no interval"
-    return {key: factor * value for key, value in found.items()} | {"reason": f"{reason}; {chance}"}
+    finite = known.where(np.isfinite(known))
+    means, counts = finite.groupby(seeds).mean(), finite.groupby(seeds).count()
+    nothing = math.inf if len(known) else math.nan
+    return {
+        "value": float(factor * means.mean()) if means.notna().any() else nothing,
+        "reason": f"mean over {finite.count()} of {len(known)} {what}",
+        "parameters": by_seed(score, means, counts.max() if len(counts) else 0, factor),
+    }

@@ -8,9 +8,7 @@ import math
 import os
 import platform
 import sys
-import tempfile
 import textwrap
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..runs.schema import IDENTITY, read_csv, to_csv
+from ..system.writing import replacing
 from .names import shown as name_of
 from .names import title
 
@@ -134,7 +133,7 @@ class Output:
         from matplotlib import pyplot, rc_context
 
         for suffix, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 160})):
-            with _replacing(self.figures / f"{name}.{suffix}") as path, rc_context({"pdf.fonttype": 42}):
+            with replacing(self.figures / f"{name}.{suffix}") as path, rc_context({"pdf.fonttype": 42}):
                 figure.savefig(path, format=suffix, bbox_inches="tight", **options)
                 if suffix == "png":
                     _few_colours(path)
@@ -163,16 +162,16 @@ class Output:
             "files": dict(sorted(self.emitted.items())),
         }
         path = self.tables / f"{self.params.notebook}.provenance.json"
-        with _replacing(path) as part:
+        with replacing(path) as part:
             Path(part).write_text(json.dumps(record, indent=1) + "\n")
 
     def _csv(self, frame, name, digits=10) -> None:
-        with _replacing(self.tables / f"{name}.csv") as path:
+        with replacing(self.tables / f"{name}.csv") as path:
             to_csv(frame, path, float_format=f"%.{digits}g")
         self._record(self.tables / f"{name}.csv")
 
     def _write(self, path, text) -> None:
-        with _replacing(path) as part:
+        with replacing(path) as part:
             Path(part).write_text(text)
         self._record(path)
 
@@ -372,17 +371,3 @@ def _few_colours(path: Path) -> None:
     with Image.open(path) as image:
         few = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
     few.save(path, "png", optimize=True)
-
-
-@contextmanager
-def _replacing(path: Path):
-    """A temporary file beside `path` that takes its place when complete, so that nobody reads half a table."""
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        yield part
-        os.chmod(part, 0o644)
-        os.replace(part, path)
-    except BaseException:
-        Path(part).unlink(missing_ok=True)
-        raise

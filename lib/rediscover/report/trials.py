@@ -1,15 +1,18 @@
-"""Tested reasons: what becomes of cells that differ when their notebook runs with other parameters.
+"""Trials: what becomes of cells of the ledger when their runs are made again with other parameters.
 
-Rules: trials.yaml in the folder of a study; results: trials.csv beside it, a row for each cell of the ledger.
+Rules: trials.yaml in the folder of a study; results: trials.csv beside it, a row for each cell, with its value for
+each seed. A trial that only adds seeds to the setting of the tables, or moves to the paper's own, decides the cell; of
+another one the outcome stands in the reason.
 """
 
 import importlib
 import io
+import json
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import yaml
@@ -17,13 +20,18 @@ import yaml
 from ..problems import problem, problems
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
+from ..system.writing import write_text
+from .comparable import unlike_published
+from .ledger import neighbours
+from .rules import interval, judge
 
 if TYPE_CHECKING:  # params reads this room
     from ..params import Profile
 
 PROFILE = "reference"  # whose cells are tried again
 CELL = ["table", "row", "column"]
-COLUMNS = ["trial", *CELL, "measured", "low", "high", "verdict", "reason"]
+COLUMNS = ["trial", *CELL, "values", "digits"]
+COMPARED = ("reproduced", "differs", "undecided")
 OUTCOMES = {"reproduced": "as printed", "differs": "not as printed"}
 
 
@@ -65,14 +73,19 @@ def run(study: str, rule: dict) -> pd.DataFrame:
     command = [sys.executable, "-m", "papermill", f"notebooks/{notebook}.ipynb", str(target), "--cwd", "notebooks"]
     asked = ["-p", "profile", PROFILE, "-y", yaml.safe_dump(given), "--no-progress-bar", "--log-level", "ERROR"]
     subprocess.run([*command, *asked], cwd=root(), check=True)
-    ledger = pd.read_csv(target.parent / "tables" / f"{study}_ledger.csv", keep_default_na=False)
-    tried = ledger["row"].isin(rule["labels"]) & ledger["verdict"].isin(OUTCOMES)
+    ledger = pd.read_csv(target.parent / "tables" / f"{study}_ledger.csv", dtype=str, keep_default_na=False)
+    values = ledger["parameters"].map(lambda text: json.loads(text or "{}").get("values"))
+    tried = ledger["row"].isin(rule["labels"]) & values.notna()
     tried &= ledger["table"].isin(rule.get("tables", ledger["table"]))
-    return ledger.loc[tried, COLUMNS[1:]].reset_index(drop=True)
+    found = ledger.loc[tried, CELL].assign(values=values[tried].map(json.dumps), digits="")
+    return found.reset_index(drop=True)
 
 
 def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
-    """A study's ledger, with what the trials gave in the reasons of cells that differ.
+    """A study's ledger with what the trials gave: verdicts of the cells that they decide, outcomes in the reasons.
+
+    A cell with chance is decided by the trial with the most seeds of those that may decide, of equals by the first; the
+    rule is that of the cell. It replaces what the cell's own seeds gave, whichever way that fell.
 
     Parameters
     ----------
@@ -87,25 +100,36 @@ def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
     path = results(next(key for key, about in studies().items() if p.notebook in about["notebooks"]))
     if p.explored or p.profile != PROFILE or not path.exists():
         return ledger
-    told, known = dict[tuple, list[str]](), rules(path.parent.name)
-    for row in _text(path).itertuples():
-        text = f"with {known[row.trial]['says']}: {_outcome(row)}; {row.reason}"
-        told.setdefault((row.table, row.row, row.column), []).append(text)
-    cells = ledger[CELL].itertuples(index=False, name=None)
-    reasons = [
-        "; ".join([reason, *told.get(cell, [])]) if verdict == "differs" else reason
-        for cell, verdict, reason in zip(cells, ledger["verdict"], ledger["reason"], strict=True)
-    ]
-    return ledger.assign(reason=reasons)
+    known = rules(path.parent.name)
+    tried = {cell: part.to_dict("records") for cell, part in _text(path).groupby(CELL, sort=False)}
+    rows = ledger.to_dict("records")
+    for row, others in zip(rows, neighbours(ledger), strict=True):
+        if row["parameters"] and row["verdict"] in COMPARED:
+            own, found = json.loads(row["parameters"]), tried.get(tuple(row[name] for name in CELL), [])
+            if "values" in own:
+                row |= _with_trials(row, own, [known[trial["trial"]] | trial for trial in found], others)
+    return pd.DataFrame(rows, columns=ledger.columns).astype(ledger.dtypes)
 
 
-def _outcome(row) -> str:
-    """What a trial says of a printed number; an interval is stated, since with few seeds it can be wide."""
-    low, high = pd.to_numeric([row.low, row.high])
-    if not low < high:
-        return OUTCOMES[row.verdict]
-    side = "in" if row.verdict == "reproduced" else "not in"
-    return f"the printed value is {side} {low:.4g} to {high:.4g}"
+def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) -> dict:
+    """What changes in a row of the ledger by its trials, each with its rule and its result."""
+    told, deciding, other = [row["reason"]], dict[str, Any](), bool(unlike_published(row))
+    for trial in trials:
+        parameters = own | {"values": json.loads(trial["values"]), "trial": trial["trial"]}
+        found = judge(row["rule"], row["published"], {"parameters": parameters}, others, unlike=other)
+        outcome = OUTCOMES.get(found.verdict, found.verdict)
+        told.append(
+            f"with {trial['says']}: {found.note}, {outcome}" + ("" if trial["decides"] else f" ({trial['why']})")
+        )
+        if trial["decides"] and len(parameters["values"]) > len(deciding.get("parameters", own)["values"]):
+            deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}
+    if deciding:
+        if "scale" in own:
+            deciding |= {
+                "measured" if end == "value" else end: v for end, v in interval(deciding["parameters"]).items()
+            }
+        deciding["parameters"] = json.dumps(deciding["parameters"])
+    return deciding | {"reason": "; ".join(filter(None, told))}
 
 
 def retest(study: str, names: Iterable[str] = ()) -> Path:
@@ -140,7 +164,8 @@ def _put(path: Path, found: pd.DataFrame, names: list[str]) -> None:
         parts.insert(0, _text(path).query("trial != @found['trial'].iloc[0]"))
     whole = pd.concat(parts)
     order = whole["trial"].map(names.index)
-    whole.assign(order=order).sort_values("order", kind="stable").drop(columns="order").to_csv(path, index=False)
+    whole = whole.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
+    write_text(path, whole.to_csv(index=False))
 
 
 def _text(source: Path | io.StringIO) -> pd.DataFrame:

@@ -12,39 +12,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from ..runs import records
-from ..runs.schema import KINDS, WHOLE_LEDGER, check
+from ..runs.schema import KINDS, PRINTED_IN, WHOLE_LEDGER, check
 from ..system import record_files
 from ..system.studies import studies
 from . import papers
-from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, as_printed, combine, verdict
+from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, as_printed, combine
+from .rules import rules
 
 _ABOUT = ("unit", "status", "sd", "basis", "where_in_paper", "dataset_printed", "n_problems")  # not what a cell is
-
-
-@functools.cache
-def _tolerances() -> dict[str, Any]:
-    """Part of a rule's text -> why numbers count as the same by it, under ``after`` if it was chosen late."""
-    return yaml.safe_load(Path(__file__).with_name("tolerances.yaml").read_text(encoding="utf-8"))
-
-
-def _rule(tolerance: str) -> tuple[str, str]:
-    """Why a rule counts two numbers as the same, and whether it was chosen before or after its outcome was seen."""
-    found = next((why for part, why in _tolerances().items() if part in tolerance), "")
-    return (found["after"], "after") if isinstance(found, dict) else (found, "before" if tolerance else "none")
-
-
-def justification(tolerance: str) -> str:
-    """Why a rule of the ledger counts two numbers as the same; empty if no reason is on file.
-
-    Examples
-    --------
-    >>> justification("exact")
-    'a count or a size, in which nothing is random or rounded'
-    """
-    return _rule(tolerance)[0]
 
 
 def section(claim: str, notebook: str) -> str:
@@ -86,10 +63,10 @@ def cells() -> pd.DataFrame:
             part["kind"] = _kinds(about, rows, number, part)
             if number:
                 part = part[part["published"] != ""]
-            parts.append(part.assign(**about[["paper", "table", "describes", "notebook"]]))
+            parts.append(part.assign(**about[["paper", "table", "describes", "notebook", "printed_in"]]))
     whole = pd.concat(parts).rename_axis("source").reset_index()
     whole = whole.assign(**_unnamed(whole), rule_chosen="none").drop(columns="describes")
-    return whole.reindex(columns=["notebook", "method", *COLUMNS, "kind", "rule_chosen"])
+    return whole.reindex(columns=["notebook", *COLUMNS, "printed_in", "rule_chosen"])
 
 
 def _kinds(about: pd.Series, rows: pd.DataFrame, number: int, part: pd.DataFrame) -> pd.Series:
@@ -112,8 +89,9 @@ def _of_methods(paper: str, problems: tuple[str, ...]) -> dict[str, str]:
     """Label in a paper -> kind of evidence: that of the method, and recorded if `records` have answers of it."""
     found = {}
     for line in papers.catalogue(paper.lower()).itertuples():
-        files = [records.path({"problem": f"{prefix}/", "method": line.ours}) for prefix in problems]
-        kept = line.ours and any(((record_files.folder() or Path()) / file).exists() for file in files)
+        prefixes = problems if line.ours else ()
+        files = [records.path({"problem": f"{prefix}/", "method": line.ours}) for prefix in prefixes]
+        kept = any(((record_files.folder() or Path()) / file).exists() for file in files)
         found[line.label] = "recorded" if kept and line.kind == "rerun" else line.kind
     return found
 
@@ -166,14 +144,30 @@ def ledger(folder: Path, notebooks: list[str]) -> pd.DataFrame:
         f"{name} does not treat this cell" if name in notebooks else f"the notebook {name} is not part of this version"
         for name in whole.loc[missing, "notebook"]
     ]
-    shared = [column for column in COLUMNS if column not in ("paper", "table", "published")]
+    shared = [column for column in COLUMNS if column not in ("paper", "table", "method", "published", "kind")]
     whole[shared] = whole[shared].astype(object)
     whole.loc[found.index, shared] = found[shared]
+    stated = found["kind"][found["kind"] != ""]
+    whole.loc[stated.index, "kind"] = stated
     whole = combine([whole.reset_index(drop=True).fillna("")])
-    whole["rule_chosen"] = [_rule(tolerance)[1] for tolerance in whole["tolerance"]]
-    if wrong := set(whole["kind"]) - set(KINDS):
-        raise ValueError(f"no such kind of evidence: {sorted(wrong)[0]!r} (known: {', '.join(KINDS)})")
+    whole["rule_chosen"] = _chosen(whole)
+    for column, known in (("kind", KINDS), ("rule", ["", *rules()]), ("printed_in", PRINTED_IN)):
+        if wrong := set(whole[column]) - set(known):
+            raise ValueError(f"{column} {sorted(wrong)[0]!r} is not known (known: {', '.join(known)})")
     return check(whole, WHOLE_LEDGER)
+
+
+def _chosen(whole: pd.DataFrame) -> list[str]:
+    """Of each row, whether its rule or its method's configuration was chosen after outcomes were known."""
+    late = {
+        (paper, line.label)
+        for paper in whole["paper"].unique()
+        for line in papers.catalogue(paper.lower()).itertuples()
+        if line.chosen == "after"
+    }
+    stated = {"": "none"} | {key: about["chosen"] for key, about in rules().items()}
+    cells = zip(whole["paper"], whole["method"], whole["rule"], strict=True)
+    return ["after" if rule and (paper, method) in late else stated[rule] for paper, method, rule in cells]
 
 
 def claims(folder: Path, notebooks: list[str]) -> pd.DataFrame:
@@ -235,38 +229,31 @@ def claim_counts(whole: pd.DataFrame) -> pd.DataFrame:
 def swaps(whole: pd.DataFrame) -> pd.DataFrame:
     """Of each table, how many values printed for other methods would also have passed where one was reproduced.
 
-    A method's neighbours are the cells of the same table with the same other coordinate. Numbers are asked by the
-    interval of the reproduced cell; a cell without one was the same text, so another passes if it is.
+    Parameters
+    ----------
+    whole : DataFrame
+        Columns: paper, table, verdict; others and others_passing, as `ledger.judged` counts them.
 
     Returns
     -------
     DataFrame
-        Index: paper, table; of tables with methods. Columns: reproduced (cells), others (values of other methods in
-        the same places), swaps (those of them that pass) and share (of others, from 0 to 1).
+        Index: paper, table; of tables in which a reproduced cell has others beside it. Columns: reproduced (cells),
+        others (values of other methods in the same places), swaps (those of them that pass), share (of others, 0 to 1)
+        and excluding (reproduced cells with others beside them, none of which would have passed).
     """
-    whole = whole[(whole["method"] != "") & (whole["published"] != "")]
-    by_row = [row.startswith(method) for row, method in zip(whole["row"], whole["method"], strict=True)]
-    whole = whole.assign(place=whole["column"].where(by_row, whole["row"]))
-    rows = []
-    for (paper, table), part in whole.groupby(["paper", "table"], sort=False):
-        back = part[part["verdict"] == "reproduced"]
-        pairs = back.merge(part, on="place", suffixes=("", "_other"))
-        pairs = pairs[pairs["method"] != pairs["method_other"]]
-        passed = [
-            verdict(pair.published_other, float(pair.low), float(pair.high)) == "reproduced"
-            if pair.low
-            else pair.published_other == pair.published
-            for pair in pairs.itertuples()
-        ]
-        if len(pairs):
-            rows.append((paper, table, len(back), len(pairs), sum(passed), sum(passed) / len(pairs)))
-    columns = ["paper", "table", "reproduced", "others", "swaps", "share"]
-    return pd.DataFrame(rows, columns=columns).set_index(["paper", "table"])
+    back = whole[whole["verdict"] == "reproduced"]
+    others, passing = (pd.to_numeric(back[name]).fillna(0) for name in ("others", "others_passing"))
+    back = back.assign(others=others, swaps=passing, excluding=(others > 0) & (passing == 0), reproduced=1)
+    names = ["reproduced", "others", "swaps", "excluding"]
+    table = back.groupby(["paper", "table"], sort=False)[names].sum().astype(int).query("others > 0")
+    table.insert(3, "share", table["swaps"] / table["others"])
+    return table
 
 
-def tolerances(whole: pd.DataFrame) -> pd.DataFrame:
-    """What counted as the same, for how many cells it was asked, and why it is the right rule."""
-    asked = whole[whole["verdict"].isin(("reproduced", "differs"))]
-    frame = asked.groupby(["paper", "tolerance"], sort=False)["verdict"].value_counts().unstack(fill_value=0)
-    frame = frame.reindex(columns=VERDICTS[:2], fill_value=0).rename_axis(columns=None)
-    return frame.assign(because=[justification(rule) for rule in frame.index.get_level_values("tolerance")])
+def applied(whole: pd.DataFrame) -> pd.DataFrame:
+    """What counted as the same, for how many cells it was asked and with what outcome, and why it is the right rule."""
+    asked = whole[(whole["rule"] != "") & whole["verdict"].isin(VERDICTS[:3])]
+    frame = asked.groupby(["paper", "rule"], sort=False)["verdict"].value_counts().unstack(fill_value=0)
+    frame = frame.reindex(columns=VERDICTS[:3], fill_value=0).rename_axis(columns=None)
+    about = [rules()[rule] for rule in frame.index.get_level_values("rule")]
+    return frame.assign(**{name: [rule[name] for rule in about] for name in ("chosen", "words", "because")})

@@ -1,4 +1,4 @@
-"""Doing it: the grid of runs, isolated workers, and the store that remembers what is done.
+"""Doing it: the grid of runs, each as if alone in its process, and the store that remembers what is done.
 
 `grid` plans the product of problems, methods, noise levels and seeds, takes from the store what is there, has
 the rest computed (`executors`: here, or by a Dask cluster) and returns one row per run. It knows no study.
@@ -20,15 +20,15 @@ from ..problems import Problem, problem
 from ..system import outside
 from ..system.store import Store, StoreError
 from . import records
-from .executors import Dask, Local, Task
+from .executors import Dask, Local, task
 from .run import Run, digest, identity, key
+from .worker import STATUSES
 
 if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
 __all__ = ["STATUSES", "Store", "StoreError", "compute", "digest", "grid", "identity", "kept", "key"]
 
-STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
 # Of work on an answer, such as scoring it: a backstop that nothing reaches, since what may hang there is given up on.
 AFTERWARDS = Budget(seconds=86400.0, memory_mb=4096)
 
@@ -42,7 +42,7 @@ def grid(
     budget: Budget | Mapping | None = None,
     evaluations: Mapping[str, int] | None = None,
     store: str | PathLike | None = None,
-    retry: Iterable[str] = (),
+    retry: Iterable[str] | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
     progress: bool = True,
@@ -63,8 +63,9 @@ def grid(
         SQLite file of finished runs. What it holds is not computed again; an interrupted grid goes on where
         it stopped. Without it results live only in the returned frame. Runs that are committed (`records`) are not
         computed either.
-    retry : list of statuses
-        Stored runs that ended so are computed again, for instance ``("timeout",)``.
+    retry : list of statuses, optional
+        Stored runs that ended so are computed again, for instance ``("timeout",)``; by default those that the
+        environment variable REDISCOVER_RETRY names (``make all RETRY="error timeout"``).
     workers : int, optional
         Runs at a time; by default as many as this process may use processors.
     scheduler : str, optional
@@ -143,7 +144,7 @@ def compute(
     budget: Budget = AFTERWARDS,
     *,
     store: str | PathLike | None = None,
-    retry: Iterable[str] = (),
+    retry: Iterable[str] | None = None,
     workers: int | None = None,
     scheduler: str | None = None,
     progress: bool = True,
@@ -155,7 +156,9 @@ def compute(
     works : list of work
         Work is a named tuple that can be pickled. Called without arguments it returns its outcome, a mapping
         of plain data with status and reason; ``key`` is a text that changes with all that the outcome depends
-        on; ``identity`` says what it is to readers of the store.
+        on; ``identity`` says what it is to readers of the store. Each has a process of its own, unless it says
+        `shares`: that it runs code of this package alone. Such work has a process that has done no other kind, and
+        changed nothing that another piece could see (`process_state`).
     budget : Budget
         Seconds and memory of each.
     store, retry, workers, scheduler, progress : as for `grid`
@@ -166,6 +169,7 @@ def compute(
     """
     if workers is not None and (not _integer(workers) or workers < 1):
         raise ValueError(f"grid: workers must be a whole number >= 1, got {workers!r}")
+    retry = os.environ.get("REDISCOVER_RETRY", "").split() if retry is None else retry
     if wrong := sorted(set(retry) - set(STATUSES)):
         raise ValueError(f"grid: cannot retry {wrong[0]!r} (statuses: {', '.join(STATUSES)})")
     keys = [work.key for work in works]
@@ -173,7 +177,7 @@ def compute(
     with closing(executor), closing(Store(store)) as kept:
         done = {k: r | {"reused": True} for k, r in kept.get(keys).items() if r["status"] not in retry}
         planned = [(k, work) for k, work in dict(zip(keys, works, strict=True)).items() if k not in done]
-        tasks = [Task(k, outside.packed(work), budget.seconds, budget.memory_mb) for k, work in planned]
+        tasks = [task(work, budget) for _, work in planned]
         with progress_bar(progress, total=len(done) + len(planned), reused=len(done)) as count:
             for i, outcome in executor.run(tasks):
                 k, work = planned[i]

@@ -8,6 +8,8 @@ import collections
 import json
 import logging
 import pickle
+import resource
+import signal
 import socket
 import threading
 import time
@@ -15,74 +17,136 @@ from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import wait
 from signal import Signals
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
 
+from ..methods import Budget
+from ..system import outside
+from ..system.processes import use
 from ..system.workers import Pool, Worker
-from .worker import ending
+from .worker import ending, sound
 
-PRELOAD = ("scipy.optimize", "scipy.spatial", "rediscover.expressions")
+# What runs import on first use; each run is a fork, so that each would import it again.
+PRELOAD: tuple[str, ...] = ("rediscover.expressions.integration", "rediscover.expressions.numerics", "pandas")
+PRELOAD += ("sympy", "sympy.codegen", "sympy.combinatorics", "sympy.tensor")
+PRELOAD += ("scipy.integrate", "scipy.interpolate", "scipy.optimize", "scipy.sparse", "scipy.spatial", "scipy.special")
 TICK = 0.01  # seconds of the processor's clock: no run takes less
 POLL = 0.02  # seconds between two looks at the limits
-PATIENCE = 10.0  # seconds to wait for a scheduler
+LOOK = 1.0  # seconds between two looks that count at most
+PATIENCE = 10.0  # seconds to wait for a scheduler, and for a run that is stopped
+PROCESSES = 256  # that a run may have at a time
+# A process gets these for what it does itself; all other signals come from outside.
+OWN_FAULTS = (
+    signal.SIGSEGV,
+    signal.SIGABRT,
+    signal.SIGFPE,
+    signal.SIGBUS,
+    signal.SIGILL,
+    signal.SIGSYS,
+    signal.SIGTRAP,
+)
 
 
 class Task(NamedTuple):
-    """Pickled work with its key, and the limits that its worker is held to."""
+    """Pickled work with its key, and the limits that its worker is held to.
+
+    Attributes
+    ----------
+    shares : whether its worker may do such work before and after, as long as that changes nothing for others
+    """
 
     key: str
     payload: bytes
     seconds: float
     memory_mb: float
+    shares: bool = False
+
+
+def task(work: Any, budget: Budget) -> Task:
+    """A piece of work, to be done within the budget's seconds and memory; see `runs.compute`."""
+    shares = getattr(work, "shares", False)
+    return Task(work.key, outside.packed(work), budget.seconds, budget.memory_mb, shares)
 
 
 class Local:
-    """Isolated workers on this machine, `count` at a time; `modules` are imported before they fork."""
+    """Isolated workers on this machine, `count` at a time; `modules` are imported before they fork.
+
+    A worker does one task; those that share it, one after the other until one leaves something changed. What the
+    machine did to a run (a worker killed or stopped from outside, no disk, no memory) is not the run's ending: it is
+    done again, once, and then unavailable.
+    """
 
     def __init__(self, count: int, modules: list[str]) -> None:
         self.count, self.modules, self.pool = count, modules, Pool()
         self.close = self.pool.close
 
     def run(self, tasks: list[Task]) -> Iterator[tuple[int, dict]]:
-        waiting = collections.deque(enumerate(tasks))
+        waiting = collections.deque((position, task, "") for position, task in enumerate(tasks))
         busy: dict = {}
         while waiting or busy:
             while waiting and len(busy) < self.count:
-                running = _Running(self.pool.worker(*PRELOAD, *self.modules), *waiting.popleft())
+                running = _Running(self._worker(waiting[0][1]), *waiting.popleft())
                 busy[running.worker.connection] = running
             ready = wait(busy, POLL)
             for connection, running in list(busy.items()):
                 outcome = self._received(running) if connection in ready else self._exceeded(running)
                 if outcome:
                     yield running.position, {**outcome, "seconds": max(running.seconds, TICK), "peak_mb": running.peak}
-                elif connection.closed:  # a worker that has served before and died, perhaps of that: again
-                    waiting.append((running.position, running.task))
+                elif connection.closed:
+                    waiting.append((running.position, running.task, running.before))
                 if outcome or connection.closed:
                     del busy[connection]
 
-    def _received(self, running: "_Running") -> dict | None:
-        worker = running.worker
+    def _worker(self, task: Task) -> Worker:
+        pool = self.pool.worker if task.shares else self.pool.fresh
         try:
-            outcome = json.loads(worker.connection.recv()[1])
+            return pool(*PRELOAD, *self.modules)
+        except RuntimeError:  # the server was killed; there is another one now
+            return pool(*PRELOAD, *self.modules)
+
+    def _received(self, running: "_Running") -> dict | None:
+        """How the run ended; None if it shall be done again."""
+        worker, outcome, left = running.worker, None, []
+        try:
+            text, left = worker.connection.recv()[1]
+            outcome = sound(json.loads(text))
         except (EOFError, OSError):
-            code = self.pool.stop(worker)
-            end = f"was killed by {Signals(-code).name}" if code < 0 else f"exited with {code}"
-            return ending("error", f"the worker {end}") if worker.calls == 1 else None
+            pass
+        except Exception as error:  # the method has changed what reports for it
+            outcome = ending("error", f"what came back cannot be read ({type(error).__name__}: {error})")
         running.look()
-        if running.resident > running.task.memory_mb / 4:
-            self.pool.stop(worker)  # what one run leaves in memory must not count against the next
-        else:
+        if outcome and running.task.shares and not left and running.resident <= running.task.memory_mb / 4:
             self.pool.idle.append(worker)
-        return outcome
+            return outcome
+        code = self.pool.stop(worker)  # what one run leaves in memory must not count against the next
+        if outcome:
+            refused = outcome["status"] == "memory"
+            return (refused and _machine_short_of_memory(running)) or outcome
+        if worker.calls > 1:  # it has served before and died, perhaps of that
+            return None
+        if code >= 0:
+            return ending("error", f"the worker exited with {code}")
+        end = f"the worker was killed by {Signals(-code).name}"
+        if -code in OWN_FAULTS:
+            return ending("error", end)
+        if running.before:
+            return ending("unavailable", f"{end}, as at first: see that the machine has memory for it, and run again")
+        running.before = end
+        return None
 
     def _exceeded(self, running: "_Running") -> dict | None:
         """How the run ends if it is over a limit."""
         running.look()
-        if running.peak > running.task.memory_mb:
-            over = ending("memory", f"used more than {running.task.memory_mb:g} MiB")
-        elif time.monotonic() - running.started > running.task.seconds:
-            over = ending("timeout", f"not done after {running.task.seconds:g} s")
+        seconds, memory = running.task.seconds, running.task.memory_mb
+        if running.peak > memory:
+            over = ending("memory", f"used more than {memory:g} MiB")
+        elif running.processes > PROCESSES:
+            over = ending("error", f"started more than {PROCESSES} processes")
+        elif running.clock > seconds:
+            over = ending("timeout", f"not done after {seconds:g} s")
+        elif running.stopped > max(seconds, PATIENCE):
+            over = ending("unavailable", f"its processes were stopped for {running.stopped:.0f} s: run again")
         else:
             return None
         self.pool.stop(running.worker)
@@ -90,24 +154,58 @@ class Local:
 
 
 class _Running:
-    """A task under way in a worker: its processor time in seconds, its resident memory in MiB now and at most."""
+    """A task under way in a worker, and what that uses.
 
-    before = 0.0  # processor time that earlier tasks took
+    Attributes
+    ----------
+    before : how it ended when it was done first, if the machine ended it
+    clock : float
+        Seconds since it began, without those in which its processes, or this one, were stopped.
+    stopped : float
+        Seconds in which its processes were stopped.
+    seconds : float
+        Of processor time, of all its processes.
+    resident, peak : float
+        Memory in MiB of all its processes, now and at most.
+    """
 
-    def __init__(self, worker: Worker, position: int, task: Task) -> None:
-        self.worker, self.position, self.task = worker, position, task
-        self.started = time.monotonic()
-        self.seconds = self.resident = self.peak = 0.0
+    earlier = 0.0  # processor time that earlier tasks took
+
+    def __init__(self, worker: Worker, position: int, task: Task, before: str) -> None:
+        self.worker, self.position, self.task, self.before = worker, position, task, before
+        self.looked = time.monotonic()
+        self.clock = self.stopped = self.seconds = self.resident = self.peak = 0.0
+        self.processes = 1
         self.look()
-        self.before, self.seconds = self.seconds, 0.0
+        self.earlier, self.seconds, self.peak = self.seconds, 0.0, 0.0
         with suppress(OSError):  # died while idle: its end is met like any other
             worker.begin(f"{__package__}.worker:attempt", (task.payload,))
 
     def look(self) -> None:
         """Read them again; they stay as they were if the worker is gone."""
+        now = time.monotonic()
+        passed, self.looked = now - self.looked, now
         with suppress(psutil.Error):
-            seconds, self.resident = used(self.worker.pid)
-            self.seconds, self.peak = seconds - self.before, max(self.peak, self.resident)
+            found = use(self.worker.keeper, self.worker.pid)
+            self.seconds, self.resident = found.seconds - self.earlier, found.resident
+            self.processes, self.peak = found.processes, max(self.peak, self.resident)
+            if found.stopped:
+                self.stopped += passed
+                return
+        self.clock += min(passed, LOOK)  # a longer time between two looks: this process was stopped, and all with it
+
+
+def _machine_short_of_memory(running: _Running) -> dict | None:
+    """How a run ends that was refused memory, if that is because this machine has less than the run may use."""
+    limit = running.task.memory_mb * 2**20
+    free = psutil.virtual_memory().available + running.peak * 2**20
+    for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+        soft, _ = resource.getrlimit(kind)
+        free = free if soft < 0 else min(free, soft)
+    if free >= limit:
+        return None
+    reason = f"the run may use {running.task.memory_mb:g} MiB, which this machine does not have now"
+    return ending("unavailable", f"{reason}: run again with more memory or fewer workers")
 
 
 class Dask:
@@ -159,14 +257,3 @@ def _isolated(task: Task, modules: list[str]) -> dict:
     local.modules = modules
     [(_, outcome)] = local.run([task])
     return outcome
-
-
-def used(pid: int) -> tuple[float, float]:
-    """Processor time in seconds, of all threads and of children that ended, and resident memory in MiB of a process."""
-    process = psutil.Process(pid)
-    with process.oneshot():
-        times = process.cpu_times()
-        return (
-            times.user + times.system + times.children_user + times.children_system,
-            process.memory_info().rss / 2**20,
-        )

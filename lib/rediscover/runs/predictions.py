@@ -70,7 +70,9 @@ def measures(problem: Problem, predicted: dict[str, np.ndarray], seed: int = 0) 
     affine = {}
     for name, split in splits.items():
         values = dict(zip(problem.inputs, split.X.T, strict=True))
-        columns = [np.broadcast_to(parse(answer.solution[out])(values), len(split.X)) for out in names]
+        columns = [
+            np.broadcast_to(parse(answer.solution[out], problem.vocabulary)(values), len(split.X)) for out in names
+        ]
         affine[name] = columns[0] if len(columns) == 1 else np.column_stack(columns)
     for column, value in score(problem, answer, seed=seed).items():
         suited = [

@@ -1,7 +1,7 @@
 """Making records, and running a sample of them again."""
 
+import itertools
 import json
-import pickle
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -12,14 +12,16 @@ import numpy as np
 
 from ..methods import Budget
 from . import compute, executor_for, progress_bar, records
-from .executors import Task
-from .run import Run
+from .executors import task
+from .run import Run, digest
 
 if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
 FLUSH = 60.0  # seconds between two writes; a kill loses no more than what ended since
 SAMPLE = 60  # recorded runs that are run again
+PATIENCE = 60.0  # seconds for each of them
+EASILY = 10  # a run that is done in a part of its limit, one of so many, cannot have met it
 PORTABLE_LOSS = 0.01  # by what share the loss of a method may differ whose own arithmetic follows the processor
 
 
@@ -58,7 +60,7 @@ def extend(
         How many were recorded.
     """
     end = time.monotonic() + 3600 * hours if hours else float("inf")
-    tasks = [Task(run.key, pickle.dumps(run), run.budget.seconds, run.budget.memory_mb) for run in runs]
+    tasks = [task(run, run.budget) for run in runs]
     done: list[dict] = []
     count, written = 0, time.monotonic()
     executor = executor_for(runs, workers, scheduler)
@@ -80,44 +82,39 @@ def extend(
     return count
 
 
-def sample(runs: Sequence[Run], lines: Sequence[dict], seed: int, seconds: float, size: int = SAMPLE) -> list[int]:
-    """Which recorded runs to run again: of changed code first, every method in turn, within `seconds` of one core.
+def sample(runs: Sequence[Run], seed: int, size: int = SAMPLE) -> list[int]:
+    """Which recorded runs to run again: every method of every study in turn, in an order that hangs on what was asked.
+
+    Nothing that a record says of itself (its answer, code, seconds, processor) decides whether it is drawn.
 
     Parameters
     ----------
-    runs, lines : list of Run and their records, alike in length
+    runs : list of Run
     seed : int
-    seconds : float
-        Recorded seconds that the sample may take together, and one run a tenth of them.
     size : int
+        How many; more if there are more methods, as each is drawn once.
 
     Returns
     -------
     list of int
         Positions in `runs`.
     """
-    order = np.random.default_rng(seed).permutation(len(runs))
-    stale = {i for i in order if lines[i]["code"] != records.code_of(runs[i])}
+    lots = {i: digest([seed, records.asked(run)]) for i, run in enumerate(runs)}
     by_method: dict[str, list[int]] = {}
-    for i in sorted(order, key=lambda i: i not in stale):  # stable: the order of the draw within both parts
-        if lines[i]["status"] not in records.LIMITED and lines[i]["seconds"] <= seconds / 10:
-            by_method.setdefault(f"{runs[i].problem.study} {runs[i].method.name}", []).append(i)
-    chosen: list[int] = []
-    left = seconds
-    for turn in range(max(map(len, by_method.values()), default=0)):
-        for waiting in by_method.values():
-            if turn < len(waiting) and len(chosen) < size and lines[waiting[turn]]["seconds"] <= left:
-                chosen.append(waiting[turn])
-                left -= lines[waiting[turn]]["seconds"]
-    return chosen
+    for i in sorted(lots, key=lots.__getitem__):
+        by_method.setdefault(f"{runs[i].problem.study} {runs[i].method.name}", []).append(i)
+    turns = itertools.zip_longest(*by_method.values())
+    return [i for turn in turns for i in turn if i is not None][: max(size, len(by_method))]
 
 
-def spot_checks(runs: Sequence[Run], *, seed: int = 0, seconds: float = 600.0, **options: Any) -> "pd.DataFrame":
+def spot_checks(
+    runs: Sequence[Run], *, seed: int = 0, size: int = SAMPLE, seconds: float = PATIENCE, **options: Any
+) -> "pd.DataFrame":
     """Run a sample of the recorded runs again and compare the answers.
 
     Answers must be the same to the last digit. Those of methods whose own arithmetic follows the processor
     (``Method.portable`` is False) are compared by their loss where the record was made on another processor, within
-    `PORTABLE_LOSS`, and reported as such.
+    `PORTABLE_LOSS`, and reported as such. A run that is not done within `seconds` is not compared, and reported too.
 
     Parameters
     ----------
@@ -125,33 +122,58 @@ def spot_checks(runs: Sequence[Run], *, seed: int = 0, seconds: float = 600.0, *
         What the tables are made of; those that are recorded are drawn from.
     seed : int
         Of the draw.
+    size : int
+        How many are drawn, see `sample`.
     seconds : float
-        Of one core that the sample took when it was recorded.
+        For each run.
     options : workers and progress, as for `runs.compute`
 
     Returns
     -------
     DataFrame
         One row for each run: study, problem, method, settings, noise, evaluations, seed, changed_code, compared
-        (``answers`` or ``loss``), same.
+        (``answers``, ``loss``, or ``nothing`` for one that was not done in time), same (of nothing: False).
     """
     import pandas as pd
 
-    lines = records.lines(runs)
-    known = [(run, line) for run, line in zip(runs, lines, strict=True) if line and not run.method.available()]
-    chosen = [known[i] for i in sample([r for r, _ in known], [line for _, line in known], seed, seconds)]
+    known = [(run, line) for run, line in zip(runs, records.lines(runs), strict=True) if line]
+    known = [(run, line) for run, line in known if not run.method.available()]
+    chosen = [known[i] for i in sample([run for run, _ in known], seed, size)]
     again = [run for run, _ in chosen]
-    limits = max((run.budget for run in again), key=lambda budget: (budget.seconds, budget.memory_mb), default=Budget())
+    memory = max((run.budget.memory_mb for run in again), default=Budget().memory_mb)
     rows = []
-    for (run, line), outcome in zip(chosen, compute(again, limits, **options), strict=True):
-        elsewhere = not run.method.portable and line["processor"] != records.processor()
-        same = close(line, outcome) if elsewhere else equal(line, outcome)
+    for (run, line), outcome in zip(chosen, compute(again, Budget(1, seconds, memory), **options), strict=True):
+        compared, same = comparison(run, line, outcome, seconds)
         rows.append(
             {"study": run.problem.study, **{name: line[name] for name in records.ASKED if name != "data"}}
-            | {"changed_code": line["code"] != records.code_of(run)}
-            | {"compared": "loss" if elsewhere else "answers", "same": same}
+            | {"changed_code": line["code"] != records.code_of(run), "compared": compared, "same": same}
         )
     return pd.DataFrame(rows)
+
+
+def comparison(run: Run, line: dict, outcome: dict, seconds: float) -> tuple[str, bool]:
+    """What of a record and of the run done again is compared (see `spot_checks`), and whether it is the same."""
+    if outcome["status"] in ("timeout", "unavailable"):
+        return "nothing", False
+    easy = run.budget.seconds >= EASILY * outcome["seconds"]
+    if line["status"] == "memory" or (line["status"] == "timeout" and not easy):
+        return "nothing", False  # on another machine it may have ended
+    if not run.method.portable and line["processor"] != records.processor():
+        return "loss", close(line, outcome)
+    return "answers", equal(line, outcome)
+
+
+def summary(checked: "pd.DataFrame") -> str:
+    """How many rows of `spot_checks` are how, in words."""
+    if checked.empty:
+        return "no recorded runs to check"
+    counts = checked.groupby("compared")["same"].agg(["size", "sum"])
+    size = counts["size"].reindex(["answers", "loss", "nothing"], fill_value=0)
+    other = (counts["size"] - counts["sum"]).reindex(size.index, fill_value=0)
+    said = f"{len(checked)} recorded runs were run again, {other['answers'] + other['loss']} gave another answer"
+    if size["loss"]:
+        said += f"; {size['loss']} were recorded on another processor, which their method follows: losses are compared"
+    return said + (f"; {size['nothing']} were not done in time, and are not compared" if size["nothing"] else "")
 
 
 def mismatches(checked: "pd.DataFrame") -> "pd.DataFrame":
@@ -159,7 +181,7 @@ def mismatches(checked: "pd.DataFrame") -> "pd.DataFrame":
 
     One compared by its loss never is such a row: on another processor its method may answer otherwise by right.
     """
-    return checked[~checked["same"] & (checked["compared"] == "answers")]
+    return checked if checked.empty else checked[~checked["same"] & (checked["compared"] == "answers")]
 
 
 def equal(line: dict, outcome: dict) -> bool:

@@ -18,11 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from ..problems import Field, Problem, Series, Trajectories
+from ..methods import registry
+from ..problems import STUDIES, Field, Problem, Series, Trajectories
 from ..system.code_version import code_version
-from ..system.record_files import SUFFIX, RecordError, alone, folder, load, state_sums, used, write
+from ..system.record_files import SUFFIX, SUMS, RecordError, alone, altered, files, folder, load, used, write
 from .run import PROSE, Run, digest, plain
 
+ANSWERED = ("status", "reason", "candidates")
+LISTED = 5  # conflicts that a message names
 ASKED = ("problem", "data", "method", "selection", "settings", "noise", "evaluations", "seed")
 _data_digests: dict[str, str] = {}  # of this process: many methods are shown the same
 LIMITED = ("timeout", "memory")  # endings that hang on the limits of the budget, which are then part of what is asked
@@ -95,7 +98,7 @@ def code_of(run: Run) -> str:
 
 def find(runs: Sequence[Run]) -> list[dict | None]:
     """The recorded outcome of each run, as `compute` would return it; None where there is none."""
-    kept = ("status", "reason", "candidates", "seconds", "peak_mb")
+    kept = (*ANSWERED, "seconds", "peak_mb")
     return [line and {name: line[name] for name in kept} | {"reused": True} for line in lines(runs)]
 
 
@@ -104,46 +107,98 @@ def lines(runs: Sequence[Run]) -> list[dict | None]:
     return [_line(run) for run in runs] if used() else [None] * len(runs)
 
 
-def add(found: Iterable[Mapping[str, Any]], into: Path | None = None) -> int:
-    """Write records to their files, beside those that are there; of two for the same run the newer stays.
+def add(found: Iterable[Mapping[str, Any]], into: Path | None = None, prefer: str = "") -> int:
+    """Write records to their files, beside those that are there.
+
+    Of two with the same answer to the same question the one that is there stays.
 
     Parameters
     ----------
     found : lines as `record` makes them
     into : folder of records; by default the repository's
+    prefer : ``here`` or ``there``: whose answer counts where what is here and what is found are in conflict
 
     Returns
     -------
     int
         How many lines are new or changed.
+
+    Raises
+    ------
+    RecordError
+        If two answers to one question differ and none is preferred, a line names no method or problem that there is, or
+        a file was altered since it was recorded. Then nothing is written.
     """
     into = into or folder()
     if into is None:
         raise RecordError("records are kept in the repository: run inside it")
-    files: dict[Path, dict[str, dict]] = {}
+    new: dict[Path, dict[str, dict]] = {}
+    conflicts: list[str] = []
     for line in found:
-        files.setdefault(into / path(line), {})[_identity(line)] = dict(line)
-    changed = 0
+        other = new.setdefault(into / path(line), {}).setdefault(_identity(line), dict(line))
+        conflicts += _conflict(other, line)
     with alone(into):
-        for file, lines in files.items():
-            before = {_identity(line): line for line in load(file)}
-            changed += sum(before.get(key) != line for key, line in lines.items())
-            write(file, (before | lines).values(), _identity)
-        state_sums(into)
+        written, changed = {}, 0
+        for file, lines in new.items():
+            before = {_identity(line): line for line in load(file, into)}
+            differing = [key for key in before.keys() & lines.keys() if _conflict(before[key], lines[key])]
+            if not prefer:
+                conflicts += [_conflict(before[key], lines[key])[0] for key in sorted(differing)]
+            taken = {key: lines[key] for key in lines if key not in before or (key in differing and prefer == "there")}
+            changed += len(taken)
+            written[file] = (before | taken).values()
+        if conflicts:
+            listed = "; ".join(conflicts[:LISTED]) + ("; ..." if len(conflicts) > LISTED else "")
+            remedy = "find out which is right, and say --prefer here or --prefer there"
+            raise RecordError(f"{len(conflicts)} runs have two answers ({listed}): {remedy}")
+        write(into, written, _identity)
     _read.cache_clear()
     return changed
+
+
+def _conflict(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """What two records of one run differ in, in words; nothing if both say the same."""
+    if all(json.dumps(one[name], sort_keys=True) == json.dumps(other[name], sort_keys=True) for name in ANSWERED):
+        return []
+    ended = " and ".join(line["status"] for line in (one, other))
+    return [f"{one['method']} on {one['problem']}, seed {one['seed']}: {ended}"]
+
+
+def shard(where: Path) -> list[dict]:
+    """All records of a folder that another machine has made.
+
+    Raises
+    ------
+    RecordError
+        If it is no folder of records, or does not say itself what is in its files.
+    """
+    if not (where / SUMS).exists():
+        raise RecordError(f"{where} has no {SUMS}: name a folder that `make records INTO=...` wrote")
+    if wrong := altered(where):
+        raise RecordError(f"{where / wrong[0]} is not what its {SUMS} says: copy the folder again")
+    return list(every(where))
 
 
 def every(where: Path | None = None) -> Iterator[dict]:
     """All records, file by file."""
     where = where or folder()
-    for file in sorted(where.glob(f"*/*{SUFFIX}")) if where else ():
-        yield from load(file)
+    for file in files(where) if where else ():
+        if file.parent != where:  # there are trees, not runs
+            yield from load(file, where)
 
 
 def path(line: Mapping[str, Any]) -> Path:
-    """The file that a record belongs to, relative to the folder of records."""
-    return Path(line["problem"].split("/")[0]) / f"{line['method']}{SUFFIX}"
+    """The file that a record belongs to, relative to the folder of records.
+
+    Raises
+    ------
+    RecordError
+        If its method or its study is not of this package.
+    """
+    study, method = line["problem"].partition("/")[0], line["method"]
+    if study not in STUDIES or method not in registry():
+        raise RecordError(f"there is no method {method!r} for {study!r}: update rediscover, or leave the record out")
+    return Path(study) / f"{method}{SUFFIX}"
 
 
 def _is_default(field: dataclasses.Field, value: Any) -> bool:

@@ -40,7 +40,7 @@ def refit_all(problem: Problem, solution: dict[str, str], seed: int) -> dict[str
     for task in problem.tasks(seed):
         values = dict(zip(task.inputs, task.X[:ROWS].T, strict=True))
         rng = generator(seed, problem.id, "refit")
-        fitted = refit(folded(parse(solution[task.output])), values, task.y[:ROWS], rng=rng)
+        fitted = refit(folded(parse(solution[task.output], task.inputs)), values, task.y[:ROWS], rng=rng)
         solution[task.output] = str(fitted)
     return solution
 

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import hashlib
 import json
+import random
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..methods import Budget, Method
 from ..problems import Problem
+from ..system import outside
 from ..system.code_version import code_version
 from .worker import checked
 
@@ -26,11 +28,19 @@ class Run(NamedTuple):
     budget: Budget
 
     def __call__(self) -> dict:
+        # A method that draws from the common generators, which it should not, repeats nevertheless.
+        random.seed(self.seed)
+        np.random.seed(self.seed % 2**32)  # noqa: NPY002
         return checked(self.problem, self.method.solve(self.problem, budget=self.budget, seed=self.seed))
 
     @property
     def key(self) -> str:
         return key(*self)
+
+    @property
+    def shares(self) -> bool:
+        """Whether only code of this package runs; numba compiles that, and keeps nothing else."""
+        return outside.inside(self) and not set(self.method.requires) - {"numba"}
 
     @property
     def identity(self) -> dict:

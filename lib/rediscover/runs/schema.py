@@ -7,10 +7,13 @@ is a float everywhere: ``snr_db`` is infinite for clean data.
 import json
 import numbers
 from os import PathLike
+from pathlib import Path
 from types import UnionType
 from typing import Any, TextIO
 
 import pandas as pd
+
+from ..system.writing import replacing
 
 Kind = type | UnionType
 Schema = dict[str, tuple[Kind, str]]
@@ -56,19 +59,38 @@ PAIRED_TEST: Schema = {
     "p": (float, "of Wilcoxon's signed-rank test"),
     "p_holm": (float, "corrected for all tests of the table"),
 }
+CLAIM_TEST: Schema = {
+    "method": (str, "whose cell of a claim it makes, as the paper prints it; empty where it is of none"),
+    "condition": (str, "on what: a set, a split, a score; empty where there is one only"),
+    "a": (str, "what is compared"),
+    "b": (str, "with what"),
+    "n_a": (int, "problems with a value of a"),
+    "n_b": (int, "and of b; the same ones where the test is paired"),
+    "a_middle": (float, "median of a; the share where it is one of problems"),
+    "b_middle": (float, "and of b"),
+    "test": (str, "signed ranks, signs (both in pairs), rank sums, Fisher, or trend"),
+    "effect": (float, "positive if a is larger, in [-1, 1]: rank-biserial or a difference of shares, or tau-b"),
+    "p": (float, "two-sided"),
+    "p_holm": (float, "corrected for all tests of the claim"),
+}
 LEDGER: Schema = {
     "paper": (str, "whose number it is"),
     "table": (str, "where it is printed"),
     "row": (str, "first coordinate there"),
     "column": (str, "second coordinate there"),
+    "method": (str, "as printed; empty where the cell is of none"),
     "published": (str, "as printed, so that no digit is lost"),
     "measured": (numbers.Real | str, "ours; text for a cell that is no number, NaN for none"),
     "low": (float, "lower end of what counts as the same"),
     "high": (float, "upper end of it"),
     "definition": (str, "what our number is"),
-    "tolerance": (str, "what counts as the same, and why"),
+    "rule": (str, "key of report/rules.yaml: what counts as the same; empty where nothing is compared"),
+    "parameters": (str, "what the rule takes besides, as a JSON object, or empty"),
     "verdict": (str, "one of `report.ledger.VERDICTS`"),
     "reason": (str, "of the verdict, or empty"),
+    "others": (float, "values printed for other methods in the same place; NaN where nothing was compared"),
+    "others_passing": (float, "of them, those that our number would have reproduced as well"),
+    "kind": (str, "one of `KINDS` where the cell has another than its table; else empty"),
     "source": (str, "file and line of the published value"),
 }
 KINDS = {  # of evidence behind our number, or what it would be
@@ -77,17 +99,18 @@ KINDS = {  # of evidence behind our number, or what it would be
     "recorded": "an answer that was recorded earlier, scored again",
     "recomputed": "made again from what the authors stored",
     "arithmetic": "a calculation on numbers that the paper itself prints",
+    "released": "a setting or text compared with the authors' released files",
     "count": "a data set was counted, or it is a fact of the problem's definition",
+    "transcribed": "our own table was compared with the printed one from which it was typed: a check of the typing",
     "none": "a description, or nothing is printed",
 }
+PRINTED_IN = ("paper", "released figure", "released notebook")
 WHOLE_LEDGER: Schema = LEDGER | {
-    "measured": (str, "as the study wrote it"),
-    "low": (str, "as the study wrote it, as high"),
-    "high": (str, ""),
-    "notebook": (str, "that measures it"),
-    "method": (str, "as printed; empty where the cell is of none"),
+    **{name: (str, "as the study wrote it") for name in ("measured", "low", "high", "others", "others_passing")},
     "kind": (str, "one of `KINDS`"),
-    "rule_chosen": (str, "before or after its outcome was seen, or none where no rule compares"),
+    "notebook": (str, "that measures it"),
+    "printed_in": (str, "one of `PRINTED_IN`"),
+    "rule_chosen": (str, "before or after outcomes were known, of rule and configuration; none where no rule compares"),
 }
 CLAIMS: Schema = {
     "claim": (str, "what the paper says"),
@@ -141,7 +164,12 @@ def to_csv(frame: pd.DataFrame, path: str | PathLike | TextIO, **options: Any) -
         for name in JSON
         if name in frame
     }
-    frame.assign(**texts).to_csv(path, index=False, **options)
+    frame = frame.assign(**texts)
+    if isinstance(path, str | PathLike):
+        with replacing(Path(path)) as part:
+            frame.to_csv(part, index=False, **options)
+    else:
+        frame.to_csv(path, index=False, **options)
 
 
 def read_csv(path: str | PathLike) -> pd.DataFrame:

@@ -37,7 +37,7 @@ def by_fitness(candidates: list[Candidate], table: Task) -> list[Candidate]:
     columns = dict(zip(table.inputs, np.asarray(X, float).T, strict=True))
 
     def worth(candidate: Candidate) -> float:
-        predicted = np.broadcast_to(parse(candidate.solution[table.output])(columns), np.shape(y))
+        predicted = np.broadcast_to(parse(candidate.solution[table.output], table.inputs)(columns), np.shape(y))
         value = float(fitness(nmse_power(predicted, y), candidate.complexity))
         return value if np.isfinite(value) else -np.inf
 
@@ -126,7 +126,7 @@ def by_validation(runs: pd.DataFrame, problems: Iterable[Problem]) -> pd.DataFra
 def _validation_error(problem: Problem, solution: Mapping[str, str], X: np.ndarray, y: np.ndarray) -> float:
     """Relative squared error of one candidate on the rows X, y; inf for a constant."""
     (output,) = problem.outputs
-    expression = parse(solution[output])
+    expression = parse(solution[output], problem.vocabulary)
     if not expression.names:
         return np.inf
     return relative_squared_error(expression(dict(zip(problem.inputs, X.T, strict=True))), y)

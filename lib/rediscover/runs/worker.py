@@ -1,5 +1,6 @@
 """The one thing that workers do for a grid: a task, and a description of how it ended."""
 
+import errno
 import json
 import pickle
 import re
@@ -10,22 +11,59 @@ import numpy as np
 
 from ..methods import Candidate, Unsupported
 from ..problems import Problem
+from ..system import process_state
+from ..system.store import StoreError
 
+STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
+CANDIDATE = {  # what a candidate is made of
+    "solution": dict,
+    "loss": float,
+    "complexity": float | None,
+    "evaluations": int | None,
+    "notes": dict,
+}
 CANDIDATES = 50  # of a front, at most so many are kept
+NOTES = 1_000_000  # characters that a candidate's notes may have
+# Of the disk, of open files, of processes: what the machine has none left of.
+SHORTAGES = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 KINDS_OF_EXPRESSIONS = ("regression", "level set", "trajectories", "field")
 
 
-def attempt(task: bytes) -> str:
-    """Do one task, a pickled callable, and describe how it ended: JSON of status, reason, and plain data."""
+def attempt(task: bytes) -> tuple[str, list[str]]:
+    """Do one task, a pickled callable; how it ended, and what it has left changed in this process for others.
+
+    The first is JSON of status, reason, and plain data.
+    """
+    before = process_state.state()
+    return _done(task), process_state.changed(before)
+
+
+def _done(task: bytes) -> str:
     try:
-        return json.dumps(pickle.loads(task)(), default=_numpy_to_python)
+        return _text(pickle.loads(task)())
     except Unsupported as error:
         outcome = ending("unsupported", str(error))
     except MemoryError as error:
         outcome = ending("memory", f"MemoryError: {error}")
     except BaseException as error:  # SystemExit too: a method that gives up must not take the worker along
-        outcome = ending("error", f"{type(error).__name__}: {error}")
-    return json.dumps(outcome)
+        status = "unavailable" if of_the_machine(error) else "error"
+        outcome = ending(status, f"{type(error).__name__}: {error}")
+    return _text(outcome)
+
+
+def _text(outcome: dict) -> str:
+    # Half of a surrogate pair can be in a text, and in no file.
+    text = json.dumps(outcome, default=_numpy_to_python, ensure_ascii=False)
+    return text.encode(errors="replace").decode()
+
+
+def of_the_machine(error: BaseException | None) -> bool:
+    """Whether an error, or one that it came from, is the machine's: its disk, its files, its store."""
+    while error:
+        if isinstance(error, StoreError) or (isinstance(error, OSError) and error.errno in SHORTAGES):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def ending(status: str, reason: str, candidates: Iterable[dict] = ()) -> dict:
@@ -33,6 +71,25 @@ def ending(status: str, reason: str, candidates: Iterable[dict] = ()) -> dict:
     line = re.sub(r"\b0x[0-9a-fA-F]+", "0x...", " ".join(reason.split()))  # addresses differ from run to run
     line = line.encode(errors="replace").decode()[:200]
     return {"status": status, "reason": line, "candidates": list(candidates)}
+
+
+def sound(outcome: Any) -> dict:
+    """An outcome as it came from a worker, if it is one: a method may have changed what made it.
+
+    Raises
+    ------
+    TypeError
+        If it is none.
+    """
+    if not isinstance(outcome, dict) or not isinstance(outcome.get("reason"), str):
+        raise TypeError("no status and reason")
+    if outcome.get("status") not in STATUSES:
+        raise TypeError(f"no status {outcome.get('status')!r:.40}")
+    for candidate in outcome.get("candidates", []):
+        kinds = {name: type(candidate[name]) for name in CANDIDATE}
+        if wrong := [name for name, kind in kinds.items() if not issubclass(kind, CANDIDATE[name])]:
+            raise TypeError(f"{wrong[0]} is of type {kinds[wrong[0]].__name__}")
+    return outcome
 
 
 def checked(problem: Problem, answer: Any) -> dict:
@@ -50,9 +107,15 @@ def checked(problem: Problem, answer: Any) -> dict:
             accepted.append(list(problem.inputs[-1:]))
         if names not in accepted:
             return ending("error", f"returned a solution for {names!r:.80}, expected one for {accepted[0]}")
-    candidates = [_as_dict(candidate) for candidate in answer]
+    try:
+        candidates = [_as_dict(candidate) for candidate in answer]
+    except (TypeError, ValueError, OverflowError) as error:
+        return ending("error", f"{type(error).__name__}: {error}")
     if problem.kind not in KINDS_OF_EXPRESSIONS:
         return ending("ok", "", candidates)
+    for output, text in ((o, t) for candidate in candidates for o, t in candidate["solution"].items()):
+        if not isinstance(text, str):
+            return ending("error", f"the solution for {output} is of type {type(text).__name__}, not a text")
     faults = [_unparsable(candidate["solution"], problem.vocabulary) for candidate in candidates]
     if faults[0]:
         return ending("unparsable", faults[0], candidates)
@@ -62,14 +125,24 @@ def checked(problem: Problem, answer: Any) -> dict:
 
 
 def _as_dict(candidate: Candidate) -> dict:
-    size, count = candidate.complexity, candidate.evaluations
+    size, count, solution = candidate.complexity, candidate.evaluations, dict(candidate.solution)
+    if count is not None and not 0 <= int(count) < 2**63:
+        raise ValueError(f"evaluations is {count!r:.40}, not a number of evaluations")
+    if len(_text(dict(candidate.notes))) > NOTES:
+        raise ValueError(f"the notes of a candidate have more than {NOTES} characters")
     return {
-        "solution": dict(candidate.solution),
-        "loss": float(candidate.loss),
-        "complexity": None if size is None else float(size),
+        "solution": solution,
+        "loss": _real(candidate.loss),
+        "complexity": None if size is None else _real(size),
         "evaluations": None if count is None else int(count),
         "notes": dict(candidate.notes),
     }
+
+
+def _real(value: Any) -> float:
+    if np.iscomplexobj(value):
+        raise TypeError(f"{value!r:.40} is no real number")
+    return float(value)
 
 
 def _numpy_to_python(value: Any) -> Any:

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from numba import njit
 
+from ..system.compiled_cache import keep_somewhere
+
 
 def sources() -> str:
     """Digest of the modules of this package that compile anything."""
@@ -17,6 +19,7 @@ def sources() -> str:
 
 
 STAMP = sources()
+keep_somewhere(__file__)
 
 
 def compiled(function):

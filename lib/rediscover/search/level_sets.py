@@ -24,6 +24,7 @@ CLOUD = 1_200  # points that are used of a cloud
 ZEROS = 0.02  # share of points off the cloud at which F may vanish
 ELIMINATED = 1e-9  # what a sparser combination may leave
 EXACT = 1e-10  # what F may leave on the cloud, relative to its size off it
+NEAR = 1e-10  # distance of the cloud from F = 0, relative to its extent: off it, high powers are large, and hide much
 FUNCTIONS = ("sin", "cos", "exp", "abs", "tanh", "atan", "sinh", "cosh")
 FACTORS = (2.0, 3.0, 0.5, np.pi)
 
@@ -51,7 +52,9 @@ class Null(NamedTuple):
     evaluations: int
 
 
-def null_combination(points: np.ndarray, names: Sequence[str], evaluations: int, box=None) -> list[Null]:
+def null_combination(
+    points: np.ndarray, names: Sequence[str], evaluations: int, box=None, added: bool = True
+) -> list[Null]:
     """Functions that vanish on a cloud: the exact one if a library holds one, then approximate ones.
 
     Parameters
@@ -63,6 +66,8 @@ def null_combination(points: np.ndarray, names: Sequence[str], evaluations: int,
         Most features that are compared.
     box : sequence of (low, high), optional
         Where points off the cloud are drawn; by default the range of the cloud, widened by a quarter.
+    added : bool
+        Whether the list that was chosen after truths had been read is among the libraries, see `libraries`.
 
     Raises
     ------
@@ -80,7 +85,7 @@ def null_combination(points: np.ndarray, names: Sequence[str], evaluations: int,
     on, off = (dict(zip(names, part.T, strict=True)) for part in (few, outside))
     used = 0
     approximate: list[Null] = []
-    for features in libraries(names):
+    for features in libraries(names, added):
         features = features[: max(0, min(evaluations - used, len(few) - 10))]
         used += len(features)
         null = _first_null(features, on, off)
@@ -101,8 +106,12 @@ def description(null: Null, n: int) -> float:
     return n * float(np.log2(max(null.distance, ON))) + NODE_BITS * null.expression.size
 
 
-def libraries(names: Sequence[str]) -> list[list[Tree]]:
-    """Lists of features in order of complexity, the shortest list first, without the constant, which is in all."""
+def libraries(names: Sequence[str], added: bool = True) -> list[list[Tree]]:
+    """Lists of features in order of complexity, the shortest list first, without the constant, which is in all.
+
+    One list was chosen after the implicit surfaces of SurfaceBench had been read: functions of a coordinate or of a
+    product beside monomials to degree eight. It is there if `added` is.
+    """
     n = len(names)
     variables = [(name,) for name in names]
     polynomial = {d: [monomial(p, names) for p in exponents(n, d)[1:]] for d in (2, 3, 4, 6, 8)}
@@ -126,7 +135,6 @@ def libraries(names: Sequence[str]) -> list[list[Tree]]:
     two += [("sqrt", u) for u in [*radii, sphere]] + [("log", ("+", (1,), u)) for u in [*squares, *radii, sphere]]
     cross: list[Tree] = [("*", f, v) for f in ones for v in variables]
     waves = [("*", a, b) for a, b in itertools.combinations([(f, v) for v in variables for f in ("sin", "cos")], 2)]
-    # Chosen after the implicit surfaces of SurfaceBench were read: a function beside monomials of high degree.
     among: list[Tree] = [(f, v) for v in variables for f in ("sin", "cos", "exp", "tan")]
     among += [(f, u) for u in products for f in ("sin", "cos", "exp")]
     bumps = [("*", f, g) for f, g in itertools.combinations([*ones], 2)]
@@ -142,7 +150,7 @@ def libraries(names: Sequence[str]) -> list[list[Tree]]:
         [*polynomial[2], *ones, *bumps],
         [*polynomial[2], *ones, *two, *(("*", f, m) for f in [*ones, *two] for m in polynomial[2])],
         polynomial[6],
-        [*polynomial[2], *among, *polynomial[8][len(polynomial[2]) :]],
+        *([[*polynomial[2], *among, *polynomial[8][len(polynomial[2]) :]]] if added else []),
         [*polynomial[3], *ones, *two, *cross, *waves, *scaled],
     ]
     return sorted(lists, key=len)
@@ -228,9 +236,12 @@ def _as_null(support, c, features, kept, size, on, off) -> Null:
         tree = tidy(combination([v for v, _ in rest], [t for _, t in rest], constant))
         here, there = evaluate([tree], on)[0], evaluate([tree], off)[0]
         left = float(np.sqrt(np.mean(here**2) / np.mean(there**2)))
-        if left < EXACT:
+        distance = _distance(Expression(tree), on)
+        near = NEAR * max(float(np.std(column)) for column in on.values())
+        exact = left < EXACT and distance < near
+        if exact:
             break
-    return Null(Expression(tree), left, _distance(Expression(tree), on), left < EXACT, 0)
+    return Null(Expression(tree), left, distance, exact, 0)
 
 
 def _distance(F: Expression, on) -> float:

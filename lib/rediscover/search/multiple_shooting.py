@@ -8,6 +8,7 @@ from scipy.optimize import least_squares
 
 from ..expressions import Expression, parse
 from ..expressions.numerics import Program
+from ..numerics.differences import even_step
 
 WINDOW = 15  # intervals of the record that are integrated at a stretch
 SUBSTEPS = 2  # of Runge and Kutta's method in one interval
@@ -73,14 +74,18 @@ class _Shooting:
     """Residuals of several sets of constants, integrated side by side through all windows at once."""
 
     def __init__(self, read: list[Expression], names: list[str], states: np.ndarray, t: np.ndarray, window: int):
-        self.names, self.window, self.step = names, window, float(t[1] - t[0])
+        self.names, self.window = names, window
         self.labels = [f"#{k}" for k in range(sum(len(right.constants) for right in read))]  # no identifiers
         label = iter(self.labels)
         self.program = Program([right._with_leaves(lambda _: (next(label),)) for right in read])
         starts = np.arange(0, len(t) - 1, window)
         ends = starts[:, None] + np.arange(1, window + 1)
         self.inside = ends < len(t)
-        self.start, self.observed = states[starts], states[np.minimum(ends, len(t) - 1)]
+        last = np.minimum(ends, len(t) - 1)
+        # Steps of each window, shape (n_windows or 1, window, 1); beyond the end a window goes on with the last.
+        even = even_step(t) is not None
+        self.steps = np.full((1, window, 1), t[1] - t[0]) if even else np.diff(t)[last - 1][:, :, None]
+        self.start, self.observed = states[starts], states[last]
         spread = states.std(axis=0)
         self.spread = np.where(spread > 0, spread, 1.0)
 
@@ -95,10 +100,11 @@ class _Shooting:
         """Trajectories, shape (n_sets, n_windows, window, n_states)."""
         constants = dict(zip(self.labels, sets.T[:, :, None], strict=True))
         x = np.repeat(self.start[None], len(sets), axis=0)
-        h, path = self.step / SUBSTEPS, []
+        path = []
 
         with np.errstate(all="ignore"):
-            for _ in range(self.window):
+            for i in range(self.window):
+                h = self.steps[:, i] / SUBSTEPS
                 for _ in range(SUBSTEPS):
                     x = runge_kutta(self.program, self.names, x, h, constants)
                 path.append(x)

@@ -201,9 +201,9 @@ def beside(pool: Pool, rows, item: Undone, degree: int, columns, y, names, n: in
     Q = np.linalg.qr(few.T)[0]
     target = item.values[rows] - Q @ (Q.T @ item.values[rows])
     size = float(np.linalg.norm(target))
-    if size == 0:
-        return [], 0
     n = min(n, len(pool))
+    if size == 0 or n == 0:
+        return [], 0
     fit = np.concatenate([_agreement(pool.values[i : min(i + BLOCK, n)], Q, target / size) for i in range(0, n, BLOCK)])
     order = np.argsort(-np.round(fit, 11), kind="stable")[:RANKED]
     near = [i for i in order[:20] if fit[i] > 1 - 1e-9]

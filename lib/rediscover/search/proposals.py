@@ -21,6 +21,7 @@ import numpy as np
 
 from ..expressions import Expression
 from ..expressions.programs import ProgramError, Reading
+from ..expressions.programs.frames import refusing
 from .slot_fits import Fit, Table
 
 Answer = str | ProgramError  # the text of a program, or why there is none
@@ -174,7 +175,8 @@ def search(
         try:
             if isinstance(answer, ProgramError):
                 raise answer
-            reading = notation.read(answer)
+            with refusing():
+                reading = notation.read(answer)
         except ProgramError:
             counts["unreadable"] += 1
             return None

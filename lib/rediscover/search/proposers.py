@@ -21,6 +21,8 @@ from ..expressions import Expression, ExpressionError, parse
 from ..expressions.edits import evolve_block
 from ..expressions.numerics import UFUNCS
 from ..expressions.programs import ProgramError, Reading, Slot, read_function
+from ..expressions.programs.frames import refusing
+from ..expressions.spelling import respelled
 from ..expressions.syntax import write
 from ..expressions.trees import UNARY, fold, replace_leaves
 from ..llm.tokens import tokens_in
@@ -126,6 +128,13 @@ class Skeleton:
     def letter(self) -> str:
         return next(letter for letter in ("c", "C", "k", "K", "const") if letter not in self.inputs)
 
+    def parsed(self, text: str) -> Expression:
+        """What a model has written, which may be spelled in other signs."""
+        try:
+            return parse(text)
+        except ExpressionError:
+            return parse(respelled(text, (*self.inputs, self.letter)))
+
     def read(self, text: str) -> Reading:
         slots: list[Slot] = []
 
@@ -136,10 +145,8 @@ class Skeleton:
             slots.append(Slot(f"{self.letter}_{len(slots)}_", len(slots), str(leaf), 1.0))
             return (slots[-1].name,)
 
-        try:
-            expression = Expression(replace_leaves(parse(text).tree, constant))
-        except ExpressionError as error:
-            raise ProgramError(0, error.reason) from None
+        with refusing():
+            expression = Expression(replace_leaves(self.parsed(text).tree, constant))
         unknown = set(expression.names) - set(self.inputs) - {slot.name for slot in slots}
         if unknown:
             raise ProgramError(0, f"unknown variable {min(unknown)!r}")
@@ -339,7 +346,8 @@ class Model:
     programs : reply, what is shown -> texts of programs; raises `ProgramError` where there are none.
     joint : one reply holds all the answers that are wanted; else each is a reply of its own, all asked for at once.
     first_draw : as many requests apart for each run as no run makes.
-    tokens : of prompts and completions so far, recorded ones too, and ``completions``.
+    tokens : of prompts and completions so far, recorded ones too, ``completions``, and ``surplus``: programs beyond
+        those that were wanted, which are dropped.
     """
 
     ask: Callable[[list[dict], int], Any]
@@ -362,7 +370,9 @@ class Model:
             self.tokens.update(
                 completions=1, prompt_tokens=reply.prompt_tokens, completion_tokens=reply.completion_tokens
             )
-            answers += self.read(reply, shown)[: count if self.joint else 1]
+            read, wanted = self.read(reply, shown), count if self.joint else 1
+            self.tokens.update(surplus=max(0, len(read) - wanted))
+            answers += read[:wanted]
         missing = ProgramError(0, "the reply has no further program")
         return answers + [missing] * (count - len(answers))
 
@@ -370,6 +380,7 @@ class Model:
         if reply.text is None:
             return [ProgramError(0, "the server withheld the reply")]
         try:
-            return list(self.programs(reply.text, shown)) or [ProgramError(0, "the reply has no program")]
+            with refusing():
+                return list(self.programs(reply.text, shown)) or [ProgramError(0, "the reply has no program")]
         except ProgramError as error:
             return [error]

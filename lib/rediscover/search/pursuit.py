@@ -61,6 +61,7 @@ class Terms(NamedTuple):
 
 def usable(values: np.ndarray, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows of `values` that are finite and not spanned by the base, of norm 1, and their indices."""
+    values = np.reshape(values, (-1, base.shape[1]))  # of no feature too
     size = np.sqrt(np.einsum("ij,ij->i", values, values))
     with np.errstate(invalid="ignore"):
         kept = np.flatnonzero((size > 0) & np.isfinite(size))

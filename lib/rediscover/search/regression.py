@@ -50,6 +50,7 @@ class Search:
     names: tuple[str, ...]
     evaluations: int
     check: tuple[dict[str, np.ndarray], np.ndarray] | None = None
+    without: tuple[str, ...] = ()
     finds: list[Found] = field(default_factory=list)
     used: int = 0
 
@@ -87,7 +88,7 @@ class Search:
         return find if holds else dataclasses.replace(find, exact=False)
 
 
-def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int, held_out=None) -> Search:
+def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int, held_out=None, without=()) -> Search:
     """Expressions for a target, by all stages until one finds an exact one.
 
     Parameters
@@ -100,12 +101,14 @@ def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int, held_out=None
         See `Search`.
     held_out : (X, y), optional
         Further rows on which an exact find must hold as well. The search itself is on `ROWS` quantiles of y.
+    without : names of stages that are left out
+        ``pieces`` or ``laws``.
     """
     kept = quantile_rows(y, ROWS)
     columns = dict(zip(names, np.ascontiguousarray(X[kept].T), strict=True))
     rest = [(X, y)] if held_out is None else [(X, y), held_out]
     check = (dict(zip(names, np.vstack([x for x, _ in rest]).T, strict=True)), np.concatenate([v for _, v in rest]))
-    search = Search(columns, y[kept], tuple(names), int(evaluations), check)
+    search = Search(columns, y[kept], tuple(names), int(evaluations), check, tuple(without))
     with np.errstate(all="ignore"):  # features that overflow are left out where they are made
         for _ in stages(search):
             if search.exact or search.left <= 0:
@@ -136,18 +139,21 @@ def stages(search: Search) -> Iterator[None]:
     yield
     yield from pursuits(search, pool, size=LIBRARY, most_terms=TERMS)
     del pool
-    part = int(min(PIECE_POOL, size))
-    search.take(piecewise(columns, y, names, one_formula(names, part), search.left))
-    yield
-    yield from laws(search)
+    if "pieces" not in search.without:
+        part = int(min(PIECE_POOL, size))
+        search.take(piecewise(columns, y, names, one_formula(names, part), search.left))
+        yield
+    if "laws" not in search.without:
+        yield from laws(search)
     if len(y) >= FEW:
         search.take(noisy(columns, y, names, search.share("noise")))
         yield
         if search.left > QUOTIENTS:
             search.take(noisy_quotients(columns, y, names))
             yield
-        search.take(noisy_pieces(columns, y, names, search.left))
-        yield
+        if "pieces" not in search.without:
+            search.take(noisy_pieces(columns, y, names, search.left))
+            yield
         search.take(shortest(search))
         yield
 

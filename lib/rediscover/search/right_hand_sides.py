@@ -231,10 +231,10 @@ def distinct(tried: list[Chosen], library: Library, count: int) -> list[Chosen]:
     return list(seen.values())
 
 
-def followed(record: Record, degree: int) -> Record:
+def followed(record: Record, degree: int, rounds: int) -> Record:
     """The record with a polynomial system between its times, fitted to it until both agree."""
     terms, last = monomials(record.names, degree), np.inf
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         searches = _searches(record)
         system = [search.fit(terms, [()] * len(terms)) for search in searches]
         worst = max(np.sqrt(model.loss) / search.spread for model, search in zip(system, searches, strict=True))
@@ -249,7 +249,7 @@ def _searches(record: Record) -> list[Search]:
     return [Search(record, i) for i in range(len(record.names))]
 
 
-def polynomials(record: Record) -> tuple[Record, list[list[Model]], list[int]]:
+def polynomials(record: Record, rounds: int) -> tuple[Record, list[list[Model]], list[int]]:
     """Sparse polynomials of each state, the chosen one first.
 
     Also the record with the best system between its times, and the evaluations that each state cost.
@@ -257,7 +257,7 @@ def polynomials(record: Record) -> tuple[Record, list[list[Model]], list[int]]:
     pools: list[list[Model]] = [[] for _ in record.names]
     spent, found = [0] * len(pools), []
     for degree in degrees(record.names):
-        curve, bits = followed(record, degree), 0.0
+        curve, bits = followed(record, degree, rounds), 0.0
         for i, search in enumerate(_searches(curve)):
             models = search.polynomials(degree)
             bits += search.described(models)[0].bits
@@ -273,7 +273,9 @@ def explained(record: Record, models: Sequence[Model]) -> bool:
     return all(m.loss <= (EXPLAINED * s.spread) ** 2 for m, s in zip(models, _searches(record), strict=True))
 
 
-def right_hand_sides(t, states, names: Sequence[str], evaluations: int = 10**9) -> list[tuple[list[Model], int]]:
+def right_hand_sides(
+    t, states, names: Sequence[str], evaluations: int = 10**9, rounds: int = ROUNDS
+) -> list[tuple[list[Model], int]]:
     """For each state its models, the chosen one first, and the evaluations that they cost.
 
     A record that polynomials do not explain through every state is smoothed.
@@ -286,15 +288,17 @@ def right_hand_sides(t, states, names: Sequence[str], evaluations: int = 10**9) 
     names : of the states
     evaluations : int
         Comparisons of a model with the record, of each state, after which no further function is tried.
+    rounds : int
+        Most rounds of following a model and fitting it again; with 0 no solution replaces the curve between the times.
     """
     with np.errstate(all="ignore"):
-        return _right_hand_sides(t, states, names, evaluations)
+        return _right_hand_sides(t, states, names, evaluations, rounds)
 
 
-def _right_hand_sides(t, states, names, evaluations):
-    record, pools, spent = polynomials(Record(t, states, names))
+def _right_hand_sides(t, states, names, evaluations, rounds):
+    record, pools, spent = polynomials(Record(t, states, names), rounds)
     if not explained(record, [pool[0] for pool in pools]) and record.noise.max() > INTERPOLATED:
-        record, pools, more = polynomials(Record(t, states, names, smoothed=True))
+        record, pools, more = polynomials(Record(t, states, names, smoothed=True), rounds)
         spent = [a + b for a, b in zip(spent, more, strict=True)]
     searches, library = _searches(record), tabulated(record)
     for i, search in enumerate(searches):
@@ -304,7 +308,8 @@ def _right_hand_sides(t, states, names, evaluations):
     }
     for i, search in enumerate(searches):
         pools[i] = search.described(pools[i] + search.offered([pair for pair in offer.values() if pair[0].choice]))
-    searches += _searches(curve := record.follow([pool[0] for pool in pools]) or record)
+    curve = record.follow([pool[0] for pool in pools]) or record if rounds else record
+    searches += _searches(curve)
     if curve is not record:
         for i, search in enumerate(searches[len(names) :]):
             pools[i] = search.described([search.again(model) for model in pools[i][:AGAIN]])
@@ -327,7 +332,7 @@ def steady(record: Record, pools: list[list[Model]]) -> list[list[Model]]:
             break
         bits, chosen = heapq.heappop(waiting)
         models = [pool[k] for pool, k in zip(pools, chosen, strict=True)]
-        system = {name: parse(model.text) for name, model in zip(record.names, models, strict=True)}
+        system = {name: parse(model.text, record.names) for name, model in zip(record.names, models, strict=True)}
         far = (np.abs(simulate(system, start, record.t) - first) for start in starts)
         if all((away <= GROWN * span).all() for away in far):
             return [[pool[k], *pool[:k], *pool[k + 1 :]] for pool, k in zip(pools, chosen, strict=True)]

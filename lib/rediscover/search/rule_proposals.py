@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
-from ..metrics.boolean import f1_pooled, next_states
+from ..metrics.boolean import f1_pooled, missing_as_true, next_states
 from .verification_loop import Context, Verified, bred
 
 Rules = dict[str, str]
@@ -37,7 +37,8 @@ class RuleVerifier:
             rules = {node: parse(str(answer[node]), logic=True) for node in self.problem.outputs}
         except (ExpressionError, KeyError):
             return None
-        score = f1_pooled(next_states(rules, self.train.X, self.problem.inputs), self.train.y)
+        states = missing_as_true(next_states(rules, self.train.X, self.problem.inputs))
+        score = f1_pooled(states, self.train.y)
         texts = {node: str(rule) for node, rule in rules.items()}
         return Verified(texts, texts, score, sum(int(rule.sympy().count_ops()) for rule in rules.values()))
 

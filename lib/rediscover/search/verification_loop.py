@@ -197,7 +197,7 @@ class SkeletonVerifier:
         """Skeletons with constants that were found elsewhere."""
         texts = tuple(solution.values())
         if texts not in self.known:
-            self.known[texts] = self.r2({state: parse(text) for state, text in solution.items()})
+            self.known[texts] = self.r2({state: parse(text, list(solution)) for state, text in solution.items()})
         return Verified(skeletons, solution, self.known[texts], sum(map(operations, skeletons.values())))
 
     def r2(self, equations: Mapping[str, Expression]) -> float:
@@ -324,4 +324,11 @@ class Genetic:
 
 def _terms(tree: tuple) -> list[tuple]:
     """Summands of a tree, from left to right."""
-    return [*_terms(tree[1]), *_terms(tree[2])] if tree[0] == "+" and len(tree) == 3 else [tree]
+    found, left = list[tuple](), [tree]
+    while left:
+        node = left.pop()
+        if node[0] == "+" and len(node) == 3:
+            left += [node[2], node[1]]
+        else:
+            found.append(node)
+    return found

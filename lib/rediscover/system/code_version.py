@@ -80,7 +80,30 @@ def _own_version(module: str) -> str:
             node.body = node.body[1:]
     tree = _Untyped().visit(tree)
     data = path.with_suffix(".yaml")
-    return hashlib.sha256(ast.dump(tree).encode() + (data.read_bytes() if data.exists() else b"")).hexdigest()
+    return hashlib.sha256(_text(tree).encode() + (data.read_bytes() if data.exists() else b"")).hexdigest()
+
+
+def _text(node: object) -> str:
+    """A syntax tree as text, the same for each version of Python.
+
+    `ast.dump` writes fields that are empty, and newer versions have more of these; `ast.unparse` quotes f-strings in
+    another way from 3.12 on; 3.12.1 ends a format specification with an empty constant.
+
+    Examples
+    --------
+    >>> _text(ast.parse("g('')").body[0].value)
+    "Call(args=[Constant(value='')] func=Name(ctx=Load() id='g'))"
+    >>> _text(ast.parse("f'{x:{n}}'").body[0].value.values[0].format_spec)
+    "JoinedStr(values=[FormattedValue(conversion=-1 value=Name(ctx=Load() id='n'))])"
+    """
+    if isinstance(node, list):
+        return "[" + " ".join(map(_text, node)) + "]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.JoinedStr):
+        node = ast.JoinedStr([part for part in node.values if getattr(part, "value", None) != ""])
+    fields = (f"{name}={_text(value)}" for name, value in sorted(ast.iter_fields(node)) if value not in (None, []))
+    return f"{type(node).__name__}({' '.join(fields)})"
 
 
 class _Untyped(ast.NodeTransformer):

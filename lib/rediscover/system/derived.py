@@ -17,6 +17,7 @@ from pandas.api.types import is_numeric_dtype
 from .file_digest import file_digest
 from .studies import FOLDER, studies
 from .upstream_files import files
+from .writing import write_text
 
 
 class Table(NamedTuple):
@@ -78,11 +79,11 @@ def write(study: str) -> list[Path]:
     said = {}
     for name, (table, frame) in made.items():
         path(study, name).parent.mkdir(exist_ok=True)
-        frame.to_csv(path(study, name), index=False)
+        write_text(path(study, name), frame.to_csv(index=False))
         said[name] = table.source() | {"sha256": digest(study, name)}
     text = "# Written by `rediscover derive`: what made each file, of what, and the SHA-256 of both.\n"
     index = path(study, "").with_name("sources.yaml")
-    index.write_text(text + yaml.safe_dump(said, sort_keys=False, width=160), encoding="utf-8")
+    write_text(index, text + yaml.safe_dump(said, sort_keys=False, width=160))
     return [path(study, name) for name in made]
 
 

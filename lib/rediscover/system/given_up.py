@@ -22,6 +22,7 @@ from typing import Any
 
 from . import workers
 from .store import algebra
+from .writing import replacing
 
 LIMIT = 30.0  # seconds of computing where the list is made
 GUARD = 10 * LIMIT  # where it is used; the environment variable REDISCOVER_GUARD takes its place
@@ -83,7 +84,7 @@ def add_noted() -> int:
         if outcome["took"] >= LIMIT:
             rows.setdefault((call["operation"], call["digest"]), call | {"seconds": f"{LIMIT:g}"})
     added = len(rows) - len(listed())
-    with LIST.open("w", newline="", encoding="utf-8") as file:
+    with replacing(LIST) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(row for _, row in sorted(rows.items()))

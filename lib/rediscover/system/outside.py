@@ -81,10 +81,16 @@ def travels(work: Any) -> bool:
     return any(_sent(type(part)) for part in _parts(work))
 
 
+def inside(work: Any) -> bool:
+    """Whether all parts of a piece of work are of this package, or plain data."""
+    return all(type(part).__module__.partition(".")[0] in (PACKAGE, "builtins") for part in _parts(work))
+
+
 def modules(work: Any) -> set[str]:
     """Modules that a worker should import before it reads a piece of work."""
-    found = {type(part).__module__ for part in _parts(work) if not _sent(type(part))}
-    return found - {"builtins"}
+    parts = list(_parts(work))
+    found = {type(part).__module__ for part in parts if not _sent(type(part))}
+    return found.union(*(getattr(part, "loads", ()) for part in parts)) - {"builtins"}
 
 
 def _parts(work: Any) -> Iterator[Any]:

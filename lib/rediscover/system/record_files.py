@@ -14,6 +14,8 @@ from .paths import root
 
 SUMS = "SHA256SUMS"
 SUFFIX = ".jsonl.xz"
+PART = ".part"
+REMEDY = "restore it with git checkout, or delete it and record again"
 
 
 class RecordError(RuntimeError):
@@ -33,31 +35,62 @@ def used() -> bool:
     return os.environ.get("REDISCOVER_FRESH", "") in ("", "0") and folder() is not None
 
 
-def load(file: Path) -> list[dict]:
+def load(file: Path, where: Path | None = None) -> list[dict]:
     """All lines of one file; none if it is not there.
+
+    Parameters
+    ----------
+    file : path
+    where : folder of records that it is in; by default the repository's
 
     Raises
     ------
     RecordError
-        If it cannot be read.
+        If it cannot be read, or its text is not the one that was recorded.
     """
-    if not file.exists():
-        return []
-    try:
-        with lzma.open(file, "rt", encoding="utf-8") as text:
-            return [json.loads(line) for line in text]
-    except (lzma.LZMAError, EOFError, ValueError) as error:
-        raise RecordError(f"{file} is damaged ({error}): restore it with git checkout, or delete it") from None
+    where = where or folder() or file.parent
+    # A writer may have been interrupted, or be at work: then what is stated is in the part, until that is renamed.
+    for place in (file, _part(file), file):
+        if place.exists():
+            try:
+                text = lzma.open(place).read()
+            except (lzma.LZMAError, EOFError) as error:
+                raise RecordError(f"{file} is damaged ({error}): {REMEDY}") from None
+            if _digest(text) == _stated(where).get(_name(file, where)):
+                return [json.loads(line) for line in text.decode().splitlines()]
+    if file.exists():
+        raise RecordError(f"{file} is not what {SUMS} says: {REMEDY}")
+    return []
 
 
-def write(file: Path, lines: Iterable[Mapping[str, Any]], order: Callable[[Mapping[str, Any]], str]) -> None:
-    """Write a file as a whole, its lines sorted by `order`: nobody meets half of one."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f".{file.name}.{os.getpid()}")
-    with lzma.open(part, "wt", encoding="utf-8", preset=9) as text:
-        for line in sorted(lines, key=order):
-            text.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n")
-    os.replace(part, file)
+def write(
+    where: Path, files: Mapping[Path, Iterable[Mapping[str, Any]]], order: Callable[[Mapping[str, Any]], str]
+) -> None:
+    """Write files as a whole, and their digests: nobody meets half of one, or some without the others.
+
+    Parameters
+    ----------
+    where : folder of records, which `alone` has for this process
+    files : path -> its lines, which are sorted by `order`
+    """
+    texts = {}
+    for file, lines in files.items():
+        dumped = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in sorted(lines, key=order))
+        texts[file] = "".join(f"{line}\n" for line in dumped).encode()
+    for file, text in texts.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        _part(file).write_bytes(lzma.compress(text, preset=9))
+    stated = _stated(where) | {_name(file, where): _digest(text) for file, text in texts.items()}
+    sums = "".join(f"{digest}  {name}\n" for name, digest in sorted(stated.items()))
+    _part(where / SUMS).write_text(sums)
+    os.replace(_part(where / SUMS), where / SUMS)
+    for file in texts:  # from here on an interrupted writer's work is done by the next one
+        os.replace(_part(file), file)
+
+
+def files(where: Path) -> list[Path]:
+    """Files of records that there are, or of which the digest is stated."""
+    return sorted({*where.rglob(f"[!.]*{SUFFIX}"), *(where / name for name in _stated(where))})
 
 
 def altered(where: Path | None = None) -> list[str]:
@@ -65,31 +98,46 @@ def altered(where: Path | None = None) -> list[str]:
     where = where or folder()
     if where is None or not (where / SUMS).exists():
         return []
-    stated = {name: digest for digest, name in map(str.split, (where / SUMS).read_text().splitlines())}
-    present = _sums(where)
-    return sorted(name for name in stated | present if stated.get(name) != present.get(name))
-
-
-def state_sums(where: Path) -> None:
-    """Write down the digests of all files."""
-    lines = [f"{digest}  {name}\n" for name, digest in _sums(where).items()]
-    part = where / f".{SUMS}.{os.getpid()}"
-    part.write_text("".join(lines))
-    os.replace(part, where / SUMS)
+    stated = _stated(where)
+    return [_name(file, where) for file in files(where) if stated.get(_name(file, where)) != _digest(_unpacked(file))]
 
 
 @contextmanager
 def alone(where: Path) -> Iterator[None]:
-    """Only one process at a time changes the records."""
+    """Only one process at a time changes the records; what one left that was killed is brought to an end."""
     where.mkdir(parents=True, exist_ok=True)
     with open(where / ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        for part in where.rglob(f".*{PART}"):
+            file = part.with_name(part.name[1:].removesuffix(PART))
+            whole = file.name != SUMS and _stated(where).get(_name(file, where)) == _digest(_unpacked(part))
+            os.replace(part, file) if whole else part.unlink()
         yield
 
 
-def _sums(where: Path) -> dict[str, str]:
-    sums = {}
-    for file in sorted(where.rglob(f"*{SUFFIX}")):
-        with lzma.open(file) as text:
-            sums[file.relative_to(where).as_posix()] = hashlib.sha256(text.read()).hexdigest()
-    return sums
+def _part(file: Path) -> Path:
+    return file.with_name(f".{file.name}{PART}")
+
+
+def _name(file: Path, where: Path) -> str:
+    return file.relative_to(where).as_posix()
+
+
+def _digest(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()
+
+
+def _unpacked(file: Path) -> bytes:
+    try:
+        return lzma.open(file).read()
+    except (lzma.LZMAError, EOFError, FileNotFoundError):
+        return b""
+
+
+def _stated(where: Path) -> dict[str, str]:
+    """Name of a file -> digest of its text, as stated; files that are gone were deleted on purpose."""
+    try:
+        lines = (where / SUMS).read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    return {name: digest for digest, name in map(str.split, lines)}

@@ -19,7 +19,6 @@ where(x > 0, 0.5*v*abs(v) + (-1.0*x**1) + 2.0*x**2, 5.0)
 """
 
 import ast
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -27,13 +26,14 @@ from typing import NamedTuple
 from .. import Expression
 from ..syntax import as_number, identifier
 from ..trees import ExpressionError
+from .chains import parsed
 from .execution import Interpreter
-from .frames import Frame, Function, Itself, Parameter, ProgramError
+from .frames import STEPS, Frame, Function, Itself, Parameter, ProgramError, refusing
 from .values import Formula, Number, Table, Value, Vector, formula
 
 __all__ = ["ProgramError", "Reading", "Slot", "read_function", "read_module"]
 
-CHARACTERS = 20_000  # longest text
+CHARACTERS = 200_000  # longest text
 
 
 class Slot(NamedTuple):
@@ -115,7 +115,20 @@ def read_function(
     ProgramError
         With the line and the reason.
     """
-    tree = _parsed(text)
+    _check(text)
+    with refusing():
+        tree = _parsed(text)
+        return _function(tree, name, parameters, count, columns or {}, known or {})
+
+
+def _function(
+    tree: ast.Module,
+    name: str | None,
+    parameters: str,
+    count: int,
+    columns: Mapping[str, Sequence[str]],
+    known: Mapping[str, Number],
+) -> Reading:
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     if name is None:
         if len(functions) != 1:
@@ -125,12 +138,12 @@ def read_function(
         raise ProgramError(0, f"it has no function {name!r}")
     node = functions[name]
     arguments = [each.arg for each in node.args.posonlyargs + node.args.args + node.args.kwonlyargs]
-    given = {each: each for each in arguments if each != parameters} | dict(columns or {})
+    given: dict[str, Value] = {each: each for each in arguments if each != parameters} | dict(columns)
     if set(given) - set(arguments):
         raise ProgramError(node.lineno, f"{name} has no argument {sorted(set(given) - set(arguments))[0]!r}")
     inputs = _inputs(given, node)
     slot = _slots(inputs)
-    interpreter = Interpreter({"MAX_NPARAMS": count, **(known or {})}, slot)
+    interpreter = Interpreter({"MAX_NPARAMS": count, **known}, slot, steps_for(tree))
     interpreter.parameters = [Parameter(f"{parameters}[{i}]", 1.0) for i in range(count)]
     top = _top(interpreter, tree)
     if getattr(top.names[name], "node", None) is not node:
@@ -138,7 +151,9 @@ def read_function(
     values = _columns(given)
     if parameters in arguments:
         values[parameters] = Vector(map(slot, range(count)))
-    return _reading(interpreter, inputs, slot, interpreter.call(Function(node, top), [], values), node)
+    with refusing(node.lineno):
+        value = interpreter.call(Function(node, top), [], values)
+        return _reading(interpreter, inputs, slot, value)
 
 
 def read_module(
@@ -176,7 +191,13 @@ def read_module(
     >>> print(reading.expression, reading.slots)
     -c0*sin(x) (Slot(name='c0', index=0, origin='self.stiffness', start=2.0),)
     """
-    tree = _parsed(text)
+    _check(text)
+    with refusing():
+        tree = _parsed(text)
+        return _module(tree, columns or {}, known or {})
+
+
+def _module(tree: ast.Module, columns: Mapping[str, Sequence[str]], known: Mapping[str, Number]) -> Reading:
     methods: dict[str, ast.FunctionDef] = {}
     forward: ast.FunctionDef | None = None
     for node in tree.body:
@@ -186,29 +207,37 @@ def read_module(
     if forward is None:
         raise ProgramError(0, "it has no class with a method forward")
     arguments = [each.arg for each in (forward.args.posonlyargs + forward.args.args + forward.args.kwonlyargs)[1:]]
-    given = {each: each for each in arguments} | dict(columns or {})
+    given: dict[str, Value] = {each: each for each in arguments} | dict(columns)
     if set(given) - set(arguments):
         raise ProgramError(forward.lineno, f"forward has no argument {sorted(set(given) - set(arguments))[0]!r}")
     inputs = _inputs(given, forward)
     slot = _slots(inputs)
-    interpreter = Interpreter(known or {}, slot)
+    interpreter = Interpreter(known, slot, steps_for(tree))
     top = _top(interpreter, tree)
     itself = Itself({each: Function(method, top) for each, method in methods.items()})
     if "__init__" in methods:
-        interpreter.construct(Function(methods["__init__"], top), itself)
-    value = interpreter.call(Function(forward, top), [itself], _columns(given))
-    return _reading(interpreter, inputs, slot, value, forward)
+        with refusing(methods["__init__"].lineno):
+            interpreter.construct(Function(methods["__init__"], top), itself)
+    with refusing(forward.lineno):
+        value = interpreter.call(Function(forward, top), [itself], _columns(given))
+        return _reading(interpreter, inputs, slot, value)
 
 
-def _parsed(text: str) -> ast.Module:
+def _check(text: str) -> None:
     if not isinstance(text, str):
         raise TypeError(f"a program is read from text, got {type(text).__name__}")
     if len(text) > CHARACTERS:
         raise ProgramError(0, f"longer than {CHARACTERS} characters")
+
+
+def steps_for(tree: ast.Module) -> int:
+    """Steps that a reading may take: a text is as long as it is, but what it says again and again is bounded."""
+    return STEPS + sum(1 for _ in ast.walk(tree))
+
+
+def _parsed(text: str) -> ast.Module:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of backslashes in its comments, which are not ours
-            return ast.parse(text)
+        return parsed(text)
     except SyntaxError as error:
         raise ProgramError(error.lineno or 0, f"no Python: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
@@ -263,19 +292,12 @@ def _is_idle(node: ast.stmt) -> bool:
 
 
 def _reading(
-    interpreter: Interpreter,
-    inputs: tuple[str, ...],
-    slot: Callable[[int], Formula],
-    value: Value,
-    node: ast.stmt | ast.expr,
+    interpreter: Interpreter, inputs: tuple[str, ...], slot: Callable[[int], Formula], value: Value
 ) -> Reading:
-    try:
-        result = formula(value)
-        if result.mask is not None:
-            raise ValueError("only some rows are returned")
-        expression = Expression(as_number(result.tree))
-    except ValueError as error:
-        raise ProgramError(node.lineno, getattr(error, "reason", None) or str(error)) from None
+    result = formula(value)
+    if result.mask is not None:
+        raise ValueError("only some rows are returned")
+    expression = Expression(as_number(result.tree))
     places = {slot(i).tree[0]: i for i in range(len(interpreter.parameters))}
     used = sorted(places[name] for name in expression.names if name in places)
     slots = tuple(Slot(slot(i).tree[0], i, *interpreter.parameters[i]) for i in used)

@@ -9,10 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..trees import is_boolean
+from .casts import cast, fitting, unified
+from .kinds import Kind
 from .values import (
     ROWS,
     Formula,
     List,
+    Number,
     RowCount,
     Table,
     Value,
@@ -21,6 +24,7 @@ from .values import (
     broadcast,
     chosen,
     formula,
+    kind_of,
     limited,
     operate,
     repeated,
@@ -62,6 +66,19 @@ def joined_conditions(label: str, a: Value, b: Value) -> Value:
     return operate(label, as_test(a), as_test(b))
 
 
+def deciding(label: str, operands: Sequence[Value]) -> Value:
+    """``a and b``, ``a or b``: the operand that decides, as in Python; tests are joined."""
+    tests, last = all(is_test(value) or type(value) is bool for value in operands), operands[-1]
+    neutral = isinstance(last, Number) and (not last if label == "or" else tests and last is True)
+    operands = operands[:-1] if neutral and len(operands) > 1 else operands  # what is left has that value too
+    if tests:
+        return functools.reduce(lambda a, b: joined_conditions(label, a, b), operands)
+    result = operands[-1]
+    for value in reversed(operands[:-1]):
+        result = chosen(as_test(value), *((result, value) if label == "and" else (value, result)))
+    return result
+
+
 def as_test(value: Value) -> Value:
     return value if is_test(value) or isinstance(value, bool) else operate("!=", value, 0)
 
@@ -70,12 +87,12 @@ def is_test(value: Value) -> bool:
     return isinstance(value, Formula) and is_boolean(value.tree)
 
 
-def view(value: Value, *_: Value, **__: Value) -> Value:
+def view(value: Value, *_: Value, axis: Value = None, dim: Value = None, shape: Value = None) -> Value:
     """What only changes type or shape; a list becomes an array."""
     return as_array(value) if type(value) in (List, tuple) else value
 
 
-def copied(value: Value, *_: Value, **__: Value) -> Value:
+def copied(value: Value, *_: Value) -> Value:
     value = view(value)
     if isinstance(value, Formula):
         return replace(value)
@@ -83,19 +100,19 @@ def copied(value: Value, *_: Value, **__: Value) -> Value:
 
 
 def as_array(values: Sequence) -> Vector:
-    return Vector(as_array(value) if type(value) in (List, tuple) else value for value in values)
+    return Vector(unified([as_array(value) if type(value) in (List, tuple) else value for value in values]))
 
 
 def filled(number: Value) -> Callable[..., Value]:
     """``zeros``, ``ones``: by the shape they are given."""
 
-    def fill(shape: Value, *_: Value, **__: Value) -> Value:
+    def fill(shape: Value, *_: Value) -> Value:
         return full(shape, number)
 
     return fill
 
 
-def full(shape: Value, value: Value, *_: Value, **__: Value) -> Value:
+def full(shape: Value, value: Value, *_: Value) -> Value:
     shape = (shape,) if not isinstance(shape, tuple) else tuple(shape)
     if not shape:
         return value
@@ -112,14 +129,18 @@ def rows_of(value: Value) -> Formula:
 
 
 def filled_like(number: Value) -> Callable[..., Value]:
-    def fill(value: Value, *_: Value, **__: Value) -> Value:
+    def fill(value: Value, *_: Value) -> Value:
         return full_like(value, number)
 
     return fill
 
 
-def full_like(value: Value, number: Value, *_: Value, **__: Value) -> Value:
-    return broadcast(lambda v: replace(formula(number), rows=True) if is_rows(v) else number, value)
+def full_like(value: Value, number: Value, *_: Value) -> Value:
+    def like(value: Value) -> Value:
+        fit = fitting(number, kind_of(value))
+        return replace(formula(fit), rows=True, kind=kind_of(value)) if is_rows(value) else fit
+
+    return broadcast(like, value)
 
 
 def is_rows(value: Value) -> bool:
@@ -140,16 +161,16 @@ def reduced(values: Value, axis: Value, what: str) -> Sequence[Value]:
     raise ValueError(f"the {what} over the rows of the data is no function of one row")
 
 
-def sum_of(values: Value, axis: Value = None, dim: Value = None, **_: Value) -> Value:
+def sum_of(values: Value, axis: Value = None, dim: Value = None) -> Value:
     return total(reduced(values, dim if axis is None else axis, "sum"))
 
 
-def mean(values: Value, axis: Value = None, dim: Value = None, **_: Value) -> Value:
+def mean(values: Value, axis: Value = None, dim: Value = None) -> Value:
     values = reduced(values, dim if axis is None else axis, "mean")
     return operate("/", total(values), len(values))
 
 
-def product(values: Value, axis: Value = None, **_: Value) -> Value:
+def product(values: Value, axis: Value = None) -> Value:
     result = 1
     for value in reduced(values, axis, "product"):
         result = operate("*", result, value)
@@ -157,7 +178,7 @@ def product(values: Value, axis: Value = None, **_: Value) -> Value:
 
 
 def extreme(label: str) -> Callable[..., Value]:
-    def over(values: Value, axis: Value = None, **_: Value) -> Value:
+    def over(values: Value, axis: Value = None) -> Value:
         if isinstance(axis, Formula):  # torch.max(a, b)
             return apply(label, values, axis)
         return apply(label, *reduced(values, axis, label))
@@ -178,22 +199,24 @@ def dot(a: Value, b: Value) -> Value:
         raise ValueError(f"arrays of {len(a)} and {len(b)} elements are multiplied")
     if isinstance(a, Vector) and any(is_rows(v) for v in a) and any(is_rows(v) for v in b):
         raise ValueError("a product over the rows of the data is no function of one row")
+    if kind_of(a) is kind_of(b) is Kind.BOOLEAN:
+        raise ValueError("a product of arrays of Booleans")
     return total([operate("*", x, y) for x, y in zip(a, b, strict=True)])
 
 
-def stack(values: Value, axis: Value = 0, dim: Value = None, **_: Value) -> Value:
-    values = limited(values)
+def stack(values: Value, axis: Value = 0, dim: Value = None) -> Value:
+    values = unified(limited(values))
     return (Table if (axis if dim is None else dim) in (1, -1) else Vector)(values)
 
 
-def concatenate(values: Value, *_: Value, **__: Value) -> Value:
+def concatenate(values: Value, *_: Value, axis: Value = 0, dim: Value = 0) -> Value:
     parts = [as_array(value) if type(value) in (List, tuple) else value for value in values]
     if not all(isinstance(part, Vector) for part in parts):
         raise ValueError("columns are put behind one another")
-    return limited(Vector(value for part in parts for value in part))
+    return limited(Vector(unified([value for part in parts for value in part])))
 
 
-def append(a: Value, b: Value, *_: Value) -> Value:
+def append(a: Value, b: Value, *_: Value, axis: Value = 0) -> Value:
     return concatenate([a, b if isinstance(b, tuple) else (b,)])
 
 
@@ -205,6 +228,7 @@ def pad(values: Value, width: Value, mode: Value = "constant", *, constant_value
     if type(before) is not int or type(after) is not int or before < 0 or after < 0:
         raise ValueError("a width of padding is no number of elements")
     fill = constant_values if isinstance(constant_values, tuple) else (constant_values,) * 2
+    fill = fill if kind_of(values) is Kind.REAL else fitting(tuple(fill), kind_of(values))
     return limited(Vector((*repeated((fill[0],), before), *values, *repeated((fill[1],), after))))
 
 
@@ -212,14 +236,14 @@ def polyval(coefficients: Value, x: Value) -> Value:
     return functools.reduce(lambda value, c: operate("+", operate("*", value, x), c), as_array(coefficients))
 
 
-def linspace(start: Value, stop: Value, num: Value = 50, **_: Value) -> Value:
+def linspace(start: Value, stop: Value, num: Value = 50) -> Value:
     if type(num) is not int or not 2 <= num <= 1000:
         raise ValueError("a grid has 2 to 1000 points")
     return Vector(start + (stop - start) * i / (num - 1) for i in range(num))
 
 
 def heaviside(x: Value, half: Value) -> Value:
-    return chosen(apply("Lt", x, 0), 0, chosen(apply("Eq", x, 0), half, 1))
+    return cast(chosen(apply("Lt", x, 0), 0, chosen(apply("Eq", x, 0), half, 1)), Kind.REAL)
 
 
 def sinc(x: Value) -> Value:
@@ -227,7 +251,7 @@ def sinc(x: Value) -> Value:
     return chosen(apply("Eq", x, 0), 1, operate("/", apply("sin", angle), angle))
 
 
-def softplus(x: Value, **_: Value) -> Value:
+def softplus(x: Value) -> Value:
     return apply("log1p", apply("exp", x))
 
 
@@ -239,25 +263,26 @@ def log_of(x: Value, base: Value = None) -> Value:
     return apply("log", x) if base is None else apply("log", x, base)
 
 
-def split(table: Value, width: Value = 1, dim: Value = 1, **_: Value) -> tuple:
+def split(table: Value, width: Value = 1, dim: Value = 1) -> tuple:
     """``torch.split`` along the columns."""
     if not isinstance(table, Table) or dim not in (1, -1) or type(width) is not int or width < 1:
         raise ValueError("only the columns of a table are split")
     return tuple(Table(tuple(table)[i : i + width]) for i in range(0, len(table), width))
 
 
-def chunk(table: Value, chunks: Value, dim: Value = 1, **_: Value) -> tuple:
+def chunk(table: Value, chunks: Value, dim: Value = 1) -> tuple:
     return split(table, -(-len(table) // chunks), dim)
 
 
-def unbind(table: Value, dim: Value = 1, **_: Value) -> tuple:
+def unbind(table: Value, dim: Value = 1) -> tuple:
     if not isinstance(table, Table) or dim not in (1, -1):
         raise ValueError("only the columns of a table are unbound")
     return tuple(table)
 
 
-def piecewise(tests: Sequence[Value], values: Sequence[Value]) -> Value:
+def piecewise(x: Value, tests: Sequence[Value], values: Sequence[Value]) -> Value:
     """``numpy.piecewise``: the last test that holds decides; one value more than tests stands elsewhere."""
+    values = [fitting(value, kind_of(x)) for value in values]
     result = values[len(tests)] if len(values) > len(tests) else 0
     for test, value in zip(tests, values, strict=False):
         result = chosen(test, value, result)

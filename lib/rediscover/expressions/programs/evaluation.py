@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from . import libraries
-from .arrays import dot, is_test, joined_conditions, piecewise
+from .arrays import deciding, dot, is_test, joined_conditions, piecewise
+from .chains import CHAIN
 from .frames import (
     COMPARISONS,
     LIBRARIES,
@@ -18,6 +19,7 @@ from .frames import (
     NESTING,
     OPERATORS,
     RETURN,
+    SIGNS,
     STEPS,
     Frame,
     Function,
@@ -29,8 +31,10 @@ from .frames import (
     Unknown,
     column,
     count,
+    refusing,
     rows,
 )
+from .kinds import Kind
 from .libraries import BuiltIn, Named
 from .values import (
     Formula,
@@ -43,6 +47,7 @@ from .values import (
     condition,
     described,
     inverted,
+    kind_of,
     merged,
     negative,
     operate,
@@ -56,11 +61,12 @@ class Evaluation:
     ----------
     known : names that the program may use without saying what they are
     slot : gives the formula of the constant of an index
+    steps : how many the reading may take
     """
 
-    def __init__(self, known: Mapping[str, Number], slot: Callable[[int], Formula]) -> None:
+    def __init__(self, known: Mapping[str, Number], slot: Callable[[int], Formula], steps: int) -> None:
         self.known, self.slot = dict(known), slot
-        self.steps = self.nesting = 0
+        self.steps, self.nesting = steps, 0  # steps that are left
         self.notes: dict[str, None] = {}
         self.parameters: list[Parameter] = []
         self.views: list[Value] = []  # arrays that share memory with another one
@@ -71,18 +77,13 @@ class Evaluation:
         if handler is None:
             raise ProgramError(getattr(node, "lineno", 0), f"{type(node).__name__} is not read")
         self.nesting += 1
-        try:
+        with refusing(getattr(node, "lineno", 0)):
             if self.nesting > NESTING:
                 raise ValueError(f"nested deeper than {NESTING}")
             self.spend(1)
             result = handler(node, frame)
             if isinstance(result, tuple) and not isinstance(node, ast.Name):
                 self.spend(count(result))
-        except ProgramError:
-            raise
-        except (ValueError, TypeError, ArithmeticError, LookupError) as error:
-            reason = getattr(error, "reason", None) or str(error) or type(error).__name__
-            raise ProgramError(getattr(node, "lineno", 0), reason) from None
         self.nesting -= 1
         return result
 
@@ -90,10 +91,12 @@ class Evaluation:
 
         def block(self, statements: Iterable[ast.stmt], frame: Frame) -> str | None: ...
         def assign(self, target: ast.expr, value: Value, frame: Frame) -> None: ...
+        def rebind(self, old: Value, new: Value, frame: Frame) -> None: ...
+        def parameter(self, value: Value) -> Value: ...
 
     def spend(self, steps: int) -> None:
-        self.steps += steps
-        if self.steps > STEPS:
+        self.steps -= steps
+        if self.steps < 0:
             raise ValueError(f"more than {STEPS} steps")
 
     # Functions
@@ -170,6 +173,17 @@ class Evaluation:
             result = self.operation(node.op, result, self.value(node.right, frame))
         return result
 
+    def chain(self, nodes: Sequence[ast.expr], frame: Frame) -> Value:
+        """A long sum or product, whose operators stand between its operands."""
+        signs = [str(getattr(node, "value", "")) for node in nodes[1::2]]
+        if not len(nodes) % 2 or not set(signs) <= set(SIGNS):
+            raise ValueError(f"{CHAIN!r} has no value")
+        result = self.value(nodes[0], frame)
+        for sign, node in zip(signs, nodes[2::2], strict=True):
+            self.spend(1)
+            result = self.operation(SIGNS[sign], result, self.value(node, frame))
+        return result
+
     def operation(self, operator: ast.operator, a: Value, b: Value) -> Value:
         self.spend(sum(count(each) for each in (a, b) if isinstance(each, tuple)))
         if isinstance(operator, ast.MatMult):
@@ -186,18 +200,23 @@ class Evaluation:
             if not is_test(value) and type(value) is not bool:
                 raise ValueError("bits of a number are inverted")
             return inverted(value)
-        return negative(value) if isinstance(node.op, ast.USub) else value
+        if isinstance(node.op, ast.USub):
+            return negative(value)
+        if isinstance(value, Formula | Vector) and kind_of(value) is Kind.BOOLEAN:
+            raise ValueError("arrays of Booleans have no +")
+        return value
 
     def read_BoolOp(self, node, frame):
         label, ends = ("and", False) if isinstance(node.op, ast.And) else ("or", True)
-        result = None
-        for each in node.values:
-            value = condition(self.value(each, frame))
-            if value is ends:
-                return value if result is None else joined_conditions(label, result, value)
-            if value is not (not ends):
-                result = value if result is None else joined_conditions(label, result, value)
-        return (not ends) if result is None else result
+        operands: list[Value] = []
+        for place, each in enumerate(node.values, 1):
+            value = self.value(each, frame)
+            decided = condition(value)
+            if isinstance(decided, Formula) or decided is ends or place == len(node.values):
+                operands.append(value)
+            if decided is ends:
+                break
+        return deciding(label, operands)
 
     def read_Compare(self, node, frame):
         left, result = self.value(node.left, frame), True
@@ -212,6 +231,8 @@ class Evaluation:
 
     def comparison(self, operator: ast.cmpop, a: Value, b: Value) -> Value:
         self.spend(sum(len(each) for each in (a, b) if isinstance(each, tuple | dict)))
+        if isinstance(a, Named) or isinstance(b, Named):
+            raise ValueError("types are compared")
         if type(operator) in COMPARISONS:
             return operate(COMPARISONS[type(operator)], a, b)
         if isinstance(operator, ast.Is | ast.IsNot):
@@ -314,6 +335,8 @@ class Evaluation:
             path = f"{value.path}.{name}"
             if path in MODULES:
                 return Library(path)
+            if path in libraries.BUILTINS:
+                return BuiltIn(path)
             if name in libraries.CONSTANTS:
                 return libraries.CONSTANTS[name]
             if libraries.is_known(name):
@@ -332,6 +355,8 @@ class Evaluation:
         raise ValueError(f"the attribute {name} of {described(value)}")
 
     def read_Call(self, node, frame):
+        if getattr(node.func, "id", None) == CHAIN:
+            return self.chain(node.args, frame)
         function = self.value(node.func, frame)
         arguments = self.arguments(node.args, frame)
         named = {keyword.arg: self.value(keyword.value, frame) for keyword in node.keywords}
@@ -360,21 +385,9 @@ class Evaluation:
         if function == "piecewise" and len(arguments) == 3:
             x, tests, values = arguments
             values = [self.call(each, [x], {}) if isinstance(each, Function) else each for each in values]
-            return piecewise(tests, values)
-        return libraries.function(function)(*arguments, **named)
-
-    def parameter(self, value: Value, *_: Value, **__: Value) -> Value:
-        """``torch.nn.Parameter``: constants to be fitted from what they are given."""
-        if isinstance(value, tuple):
-            return Vector(self.parameter(each) for each in value)
-        if not isinstance(value, Number):
-            raise ValueError("a parameter does not start from a number")
-        self.parameters.append(Parameter("", float(value)))
-        return self.slot(len(self.parameters) - 1)
-
-    def name_parameters(self, name: str) -> None:
-        """Parameters are called after the attribute that they are first assigned to."""
-        new = [i for i, parameter in enumerate(self.parameters) if not parameter.origin]
-        for place, i in enumerate(new):
-            origin = f"{name}[{place}]" if len(new) > 1 else name
-            self.parameters[i] = self.parameters[i]._replace(origin=origin)
+            return piecewise(x, tests, values)
+        result = libraries.value_of_call(function, arguments, named)
+        for keyword in node.keywords:
+            if keyword.arg == "out" and isinstance(keyword.value, ast.Name):
+                self.rebind(named["out"], result, frame)
+        return result

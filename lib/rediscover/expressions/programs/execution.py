@@ -3,11 +3,42 @@
 import ast
 import functools
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from .arrays import is_rows, is_test, rows_of
+from .casts import fitting
 from .evaluation import Evaluation
-from .frames import BREAK, CONTEXTS, CONTINUE, MODULES, RETURN, SILENT, Frame, Function, Itself, Library, Unknown, count
-from .values import LENGTH, Formula, List, Value, Vector, chosen, condition, formula, inverted, merged, operate
+from .frames import (
+    BREAK,
+    CONTEXTS,
+    CONTINUE,
+    MODULES,
+    RETURN,
+    SILENT,
+    Frame,
+    Function,
+    Itself,
+    Library,
+    Parameter,
+    Unknown,
+    count,
+)
+from .values import (
+    LENGTH,
+    Formula,
+    List,
+    Number,
+    Table,
+    Value,
+    Vector,
+    chosen,
+    condition,
+    formula,
+    inverted,
+    kind_of,
+    merged,
+    operate,
+)
 
 
 class Interpreter(Evaluation):
@@ -94,6 +125,8 @@ class Interpreter(Evaluation):
     def read_AugAssign(self, node, frame):
         old = self.value(node.target, frame)
         new = self.operation(node.op, old, self.value(node.value, frame))
+        if (is_rows(old) or isinstance(old, Vector | Table)) and kind_of(new) > kind_of(old):
+            raise ValueError("an array of integers or Booleans is to hold other numbers")
         if isinstance(node.target, ast.Name) and (is_rows(old) or (isinstance(old, tuple) and type(old) is not tuple)):
             self.rebind(old, new, frame)
         else:
@@ -140,14 +173,14 @@ class Interpreter(Evaluation):
             return old | {index: value}
         if isinstance(old, Formula):
             if isinstance(index, Formula):
-                new = formula(value)
+                new = formula(fitting(value, old.kind))
                 if new.mask is not None and new.mask != index.tree:
                     raise ValueError("rows picked by different masks are combined")
-                return chosen(index, Formula(new.tree, new.size, new.depth, new.rows), old)
+                return chosen(index, replace(new, mask=None), old)
             if index == slice(None) or index is Ellipsis:
-                return rows_of(value)
+                return replace(rows_of(fitting(value, old.kind)), kind=old.kind)
         if type(old) in (Vector, List):
-            items = list(old)
+            items, value = list(old), fitting(value, kind_of(old)) if type(old) is Vector else value
             if isinstance(index, slice):
                 places = range(len(items))[index]
                 values = self.items(value) if isinstance(value, tuple) else [value] * len(places)
@@ -218,6 +251,22 @@ class Interpreter(Evaluation):
             if ended == BREAK:
                 return None
         return self.block(node.orelse, frame)
+
+    def parameter(self, value: Value, *_: Value, **__: Value) -> Value:
+        """``torch.nn.Parameter``: constants to be fitted from what they are given."""
+        if isinstance(value, tuple):
+            return Vector(self.parameter(each) for each in value)
+        if not isinstance(value, Number):
+            raise ValueError("a parameter does not start from a number")
+        self.parameters.append(Parameter("", float(value)))
+        return self.slot(len(self.parameters) - 1)
+
+    def name_parameters(self, name: str) -> None:
+        """Parameters are called after the attribute that they are first assigned to."""
+        new = [i for i, parameter in enumerate(self.parameters) if not parameter.origin]
+        for place, i in enumerate(new):
+            origin = f"{name}[{place}]" if len(new) > 1 else name
+            self.parameters[i] = self.parameters[i]._replace(origin=origin)
 
     def construct(self, function: Function, itself: Itself) -> None:
         """Follow ``__init__``, with the defaults of its arguments."""

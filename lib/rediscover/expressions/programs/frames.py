@@ -1,13 +1,15 @@
 """What one reading of a program keeps: its limits, its names, and what they can mean besides values."""
 
 import ast
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .arrays import is_test
 from .values import LENGTH, Formula, Table, Value
 
-STEPS = 6_000  # nodes read, each time that they are read, elements of arrays, names at branches
+STEPS = 6_000  # besides one for each node: nodes read again, elements of arrays, names at branches
 DIMENSIONS = 8  # of a list in lists
 NESTING = 60  # expressions, blocks and calls inside one another
 RETURN, BREAK, CONTINUE = "return", "break", "continue"
@@ -17,6 +19,8 @@ LIBRARIES |= {"F": "torch.nn.functional", "jnp": "jax.numpy"}
 MODULES = {*LIBRARIES.values(), "scipy", "scipy.special", "jax", "typing", "warnings"}
 OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.Mod: "mod"}
 OPERATORS |= {ast.FloorDiv: "//", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor"}
+SIGNS = {"+": ast.Add(), "-": ast.Sub(), "*": ast.Mult(), "/": ast.Div(), "//": ast.FloorDiv(), "%": ast.Mod()}
+SIGNS["@"] = ast.MatMult()
 COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 CONTEXTS = ("errstate", "no_grad", "catch_warnings")  # what stands in them is read as if they were not there
 SILENT = ("print", "warn", "simplefilter", "filterwarnings", "seterr")  # calls without a value
@@ -37,6 +41,18 @@ class ProgramError(ValueError):
 
     def __reduce__(self) -> tuple:  # workers send errors home
         return type(self), (self.line, self.reason)
+
+
+@contextlib.contextmanager
+def refusing(line: int = 0) -> Iterator[None]:
+    """Whatever a reader raises here is a refusal of what it reads: it never ends the run that asked for it."""
+    try:
+        yield
+    except ProgramError:
+        raise
+    except Exception as error:
+        reason = getattr(error, "reason", None) or str(error) or type(error).__name__
+        raise ProgramError(line, str(reason)) from None
 
 
 @dataclass(eq=False)

@@ -2,10 +2,12 @@
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from . import arrays
-from .arrays import is_rows, joined_conditions
+from .arrays import as_test, is_rows, joined_conditions
+from .casts import called, cast, fitting
+from .kinds import SPELLED, Kind
 from .values import (
     Formula,
     List,
@@ -18,6 +20,7 @@ from .values import (
     chosen,
     condition,
     inverted,
+    kind_of,
     limited,
     negative,
     operate,
@@ -49,7 +52,7 @@ class BuiltIn(Named):
     """The name of one of Python's own."""
 
 
-def pointwise(name: str, *values: Value, out: Value = None, where: Value = True, dtype: Value = None) -> Value:
+def pointwise(name: str, *values: Value, out: Value = None, where: Value = True) -> Value:
     """A function that numpy applies to each element; ``out`` holds what stands where ``where`` is false."""
     if name == "log" and len(values) != 1:
         raise ValueError("log takes one argument")
@@ -59,6 +62,7 @@ def pointwise(name: str, *values: Value, out: Value = None, where: Value = True,
         result = checked(FOLDED[name](*values))
     else:
         result = apply(POINTWISE[name], *values)
+    result = result if out is None else fitting(result, kind_of(out))
     return result if where is True else chosen(where, result, 0 if out is None else out)
 
 
@@ -74,10 +78,15 @@ def smallest(label: str, choose: Callable[[Value], Value]) -> Callable[..., Valu
     return over
 
 
-def integer(value: Value) -> int:
-    if not isinstance(value, Number):
-        raise ValueError("an integer is made of what is not known")
-    return int(checked(int(value)))
+def integer(function: Callable[[Number], int]) -> Callable[[Value], int]:
+    """What makes a Python integer of a number, which must be known: numpy's arrays of integers are others."""
+
+    def make(value: Value) -> int:
+        if not isinstance(value, Number):
+            raise ValueError("an integer is made of what is not known")
+        return int(checked(function(value)))
+
+    return make
 
 
 def real(value: Value = 0.0) -> Value:
@@ -85,7 +94,7 @@ def real(value: Value = 0.0) -> Value:
         if value.strip().lower().lstrip("+-") not in ("inf", "nan", "infinity"):
             raise ValueError("a number is made of text")
         return float(value)
-    return float(value) if isinstance(value, Number) else value
+    return float(value) if isinstance(value, Number) else cast(value, Kind.REAL)
 
 
 def rounded(value: Value, digits: Value = None) -> Number:
@@ -117,10 +126,18 @@ def every(label: str, neutral: bool) -> Callable[[Value], Value]:
             raise ValueError("a test over the rows of the data is no function of one row")
         result: Value = neutral
         for value in values if isinstance(values, tuple) else [values]:
-            result = joined_conditions(label, result, value) if result is not neutral else condition(value)
+            result = joined_conditions(label, result, value) if result is not neutral else truth(value)
         return result
 
     return over
+
+
+def truth(value: Value) -> Value:
+    """``bool(value)`` of what is one value for all rows."""
+    if is_rows(value):
+        raise ValueError("an array of several elements is neither true nor false")
+    decided = condition(value)
+    return as_test(decided) if isinstance(decided, Formula) else decided
 
 
 def is_instance(value: Value, types: Value) -> bool:
@@ -169,7 +186,7 @@ ARRAY: dict[str, Callable] = {
     "all": every("and", True),
     "any": every("or", False),
     "append": arrays.append,
-    "arange": ranged,
+    "arange": lambda *bounds: Vector(ranged(*bounds)),
     "chunk": arrays.chunk,
     "column_stack": lambda values: arrays.stack(values, 1),
     "floor_divide": lambda a, b: operate("//", a, b),
@@ -207,14 +224,16 @@ BUILTINS: dict[str, Callable] = {
     "abs": lambda x: pointwise("abs", x),
     "all": every("and", True),
     "any": every("or", False),
-    "bool": condition,
+    "bool": truth,
     "enumerate": lambda values, start=0: List(enumerate(limited(values), start)),
     "float": real,
     "hasattr": has_attribute,
-    "int": integer,
+    "int": integer(int),
     "isinstance": is_instance,
     "len": arrays.length,
     "list": listed(List),
+    "math.ceil": integer(math.ceil),
+    "math.floor": integer(math.floor),
     "max": smallest("max", max),
     "min": smallest("min", min),
     "pow": lambda a, b: operate("**", a, b),
@@ -234,22 +253,25 @@ ATTRIBUTES: dict[str, Callable] = {
     "ndim": ARRAY["ndim"],
     "T": arrays.transposed,
 }
-ATTRIBUTES |= {"dtype": lambda value: None, "device": lambda value: None, "real": arrays.view, "data": arrays.view}
+ATTRIBUTES |= {
+    "dtype": lambda value: Named(SPELLED[kind_of(value)]),
+    "device": lambda value: None,
+    "real": arrays.view,
+    "data": arrays.view,
+}
 
 
 def is_known(name: str) -> bool:
     return name in POINTWISE or name in ARRAY or name in TYPES or name in ("Parameter", "piecewise")
 
 
-def function(name: Named) -> Callable[..., Value]:
-    """The function of a name."""
+def value_of_call(name: Named, arguments: Sequence[Value], keywords: Mapping) -> Value:
+    """What the function of a name gives."""
     if isinstance(name, BuiltIn) and name in BUILTINS:
-        return BUILTINS[name]
-    if name in ARRAY:
-        return ARRAY[name]
-    if name not in POINTWISE:
+        return BUILTINS[name](*arguments, **keywords)
+    if name not in ARRAY and name not in POINTWISE:
         raise ValueError(f"{name} is no function")
-    return functools.partial(pointwise, name)
+    return called(name, ARRAY.get(name) or functools.partial(pointwise, name), arguments, keywords)
 
 
 def of_dictionary(name: str, values: dict, *arguments: Value) -> Value:

@@ -11,17 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..syntax import as_condition, as_number, call
-from ..trees import COMPARISONS, CONNECTIVES, DEPTH, NODES, build, is_boolean
+from ..trees import COMPARISONS, CONNECTIVES, DEPTH, NODES, build, depth_of, is_boolean
+from .kinds import LARGEST, Kind, Typed, of_function, of_operation
 
 LENGTH = 1_000  # of a list or array, with all that is in it
-LARGEST = 10**18  # integer; powers beyond it become floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Formula:
     """A tree with its size and depth; `rows` if it has a value in each row of the data, not one for all.
 
-    `mask` is the condition of the rows that an index such as ``x[x > 0]`` has picked.
+    `mask` is the condition of the rows that an index such as ``x[x > 0]`` has picked. `kind` is what numpy holds it
+    as, and `largest` the greatest magnitude that an integer can have.
     """
 
     tree: tuple
@@ -29,6 +30,12 @@ class Formula:
     depth: int = 1
     rows: bool = False
     mask: tuple | None = None
+    kind: Kind = Kind.REAL
+    largest: float = math.inf
+
+    @property
+    def typed(self) -> Typed:
+        return self.kind, self.largest
 
 
 class Vector(tuple):
@@ -65,7 +72,24 @@ def formula(value: Value) -> Formula:
         raise ValueError(f"{described(value)} stands where a number is wanted")
     if not math.isfinite(value):
         raise ValueError(f"{value} is no number")
-    return Formula((value,))
+    return Formula((value,)) if isinstance(value, float) else whole(value)
+
+
+def whole(value: int) -> Formula:
+    return Formula((value,), kind=kind_of(value), largest=max(1.0, abs(value)))
+
+
+def kind_of(value: Value) -> Kind:
+    """What numpy would hold a value as; that of an array is the last kind among its elements."""
+    if isinstance(value, Formula):
+        return value.kind
+    if isinstance(value, tuple):
+        return max(map(kind_of, value), default=Kind.REAL)
+    return {bool: Kind.BOOLEAN, int: Kind.INTEGER, RowCount: Kind.INTEGER}.get(type(value), Kind.REAL)
+
+
+def typed_of(value: Value) -> Typed:
+    return formula(value).typed if type(value) is not float else (Kind.REAL, math.inf)
 
 
 def described(value: Value) -> str:
@@ -74,7 +98,7 @@ def described(value: Value) -> str:
     return "nothing" if value is None else f"a {type(value).__name__}"
 
 
-def derived(tree: tuple, parts: Sequence[Formula]) -> Formula:
+def derived(tree: tuple, parts: Sequence[Formula], typed: Typed = (Kind.REAL, math.inf)) -> Formula:
     """The formula of a tree that was built from those of `parts`, within the limits of expressions."""
     known = {id(part.tree): (part.size, part.depth) for part in parts}
 
@@ -84,7 +108,7 @@ def derived(tree: tuple, parts: Sequence[Formula]) -> Formula:
         if len(node) == 1:
             return 1, 1
         sizes, depths = zip(*map(measure, node[1:]), strict=True)
-        return 1 + sum(sizes), 1 + max(depths)
+        return 1 + sum(sizes), depth_of(node[0], [(d, child[0]) for d, child in zip(depths, node[1:], strict=True)])
 
     size, depth = measure(tree)
     if size > NODES:
@@ -94,7 +118,7 @@ def derived(tree: tuple, parts: Sequence[Formula]) -> Formula:
     masks = [part.mask for part in parts if part.mask is not None]
     if any(mask != masks[0] for mask in masks):
         raise ValueError("rows picked by different masks are combined")
-    return Formula(tree, size, depth, any(part.rows for part in parts), masks[0] if masks else None)
+    return Formula(tree, size, depth, any(part.rows for part in parts), masks[0] if masks else None, *typed)
 
 
 def broadcast(function: Callable, *values: Value) -> Value:
@@ -126,7 +150,7 @@ def apply(name: str, *values: Value) -> Value:
 
     def one(*values: Value) -> Value:
         parts = [formula(value) for value in values]
-        return derived(call(name, [part.tree for part in parts]), parts)
+        return derived(call(name, [part.tree for part in parts]), parts, of_function(name, [p.typed for p in parts]))
 
     return broadcast(one, *(Vector(value) if type(value) in (List, tuple) else value for value in values))
 
@@ -231,35 +255,58 @@ def is_zero(value: Value) -> bool:
 
 
 def on_formulas(label: str, a: Value, b: Value) -> Value:
+    """An operator on formulas, or on elements of arrays, of which a known number may be one."""
+    typed = of_operation(label, typed_of(a), typed_of(b), b if isinstance(b, Number) else None)
+    either = label == "+" and typed[0] is Kind.BOOLEAN
     if isinstance(a, Number) and isinstance(b, Number):
-        return on_numbers(label, a, b)
-    if label not in CONNECTIVES:  # True counts as 1
+        return a or b if either else kept(on_numbers(label, a, b), typed[0])
+    if label not in CONNECTIVES and not either:  # True counts as 1
         a, b = (int(value) if isinstance(value, bool) else value for value in (a, b))
     a, b = formula(a), formula(b)
     if label == "//":
-        return apply("floor", on_formulas("/", a, b))
+        quotient = derived(build("/", as_number(a.tree), as_number(b.tree)), [a, b])
+        return replace(apply("floor", quotient), kind=typed[0], largest=typed[1])
     # Sums begin with 0 or zeros: these leave no trace.
     if label == "+" and not a.mask and not b.mask:
         for zero, rest in ((a, b), (b, a)):
             if is_zero(zero.tree[0]) and not is_boolean(rest.tree):
-                return replace(rest, rows=a.rows or b.rows)
+                return replace(rest, rows=a.rows or b.rows, kind=typed[0], largest=typed[1])
     if label in CONNECTIVES and not (is_boolean(a.tree) and is_boolean(b.tree)):
         raise ValueError("bits of numbers are combined")
+    label = "or" if either else label
     convert = as_condition if label in CONNECTIVES else as_number
-    return derived(build(label, convert(a.tree), convert(b.tree)), [a, b])
+    return derived(build(label, convert(a.tree), convert(b.tree)), [a, b], typed)
+
+
+def kept(value: Number, kind: Kind) -> Number:
+    """A number that an array of a kind can hold."""
+    if kind_of(value) > kind:
+        raise ValueError("the integers of an array are too large")
+    return bool(value) if kind is Kind.BOOLEAN else value
 
 
 def negative(value: Value) -> Value:
     if isinstance(value, Number):
         return -value
-    return broadcast(lambda v: derived(build("neg", as_number(formula(v).tree)), [formula(v)]), value)
+
+    def one(value: Value) -> Formula:
+        part = formula(value)
+        if part.kind is Kind.BOOLEAN:
+            raise ValueError("arrays of Booleans have no -")
+        return derived(build("neg", as_number(part.tree)), [part], part.typed)
+
+    return broadcast(one, value)
 
 
 def inverted(value: Value) -> Value:
     """``~`` and ``not`` of a condition."""
     if isinstance(value, Number):
         return not value
-    return broadcast(lambda v: derived(("not", as_condition(formula(v).tree)), [formula(v)]), value)
+
+    def one(value: Value) -> Formula:
+        return derived(("not", as_condition(formula(value).tree)), [formula(value)], (Kind.BOOLEAN, 1.0))
+
+    return broadcast(one, value)
 
 
 def condition(value: Value) -> bool | Formula:

@@ -5,7 +5,7 @@ import pandas as pd
 from ...problems.boolean import ids
 from ...problems.boolean import load as network
 from ...report.ledger import compare_table
-from ...report.summaries import next_run, next_share
+from ...report.rules import by_seed, interval
 
 NETWORKS = len(ids())
 SPLITS = ("id", "ood")
@@ -64,21 +64,18 @@ def cells(table: str, scored: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: split, metric. Columns: value, low, high (from `next_run`, of shares from `next_share`); seeds_low,
-        seeds_high (range over seeds); without_low, without_high (over the network without a result too; in Table 3).
+        Index: split, metric. Columns: parameters (`report.rules.by_seed`), value, low, high (`report.rules.next_run`);
+        seeds_low, seeds_high (range over seeds); without_low, without_high (over the network without a result too; in
+        Table 3).
     """
+    networks = scored["problem"].nunique()
     if table == "symbolbench_table7":
         rules = scored["problem"].map(lambda id: len(network(id.split("/")[1]).truth))
         scored = scored.assign(operations=scored["operations"] / rules)
     seeds = pd.DataFrame([row(group) for _, group in scored.groupby("seed")])
-    found = {}
-    for cell, runs in seeds.items():
-        if cell[1].startswith("acc_"):
-            share = next_share(runs / 100, scored["problem"].nunique())
-            found[cell] = {name: 100 * value for name, value in share.items()}
-        else:
-            found[cell] = next_run(runs)
-    frame = pd.DataFrame(found).T.assign(seeds_low=seeds.min(), seeds_high=seeds.max())
+    found = {cell: by_seed(cell[1], runs, networks) for cell, runs in seeds.items()}
+    frame = pd.DataFrame({cell: interval(parameters) for cell, parameters in found.items()}).T
+    frame = frame.assign(seeds_low=seeds.min(), seeds_high=seeds.max(), parameters=pd.Series(found))
     if table == "symbolbench_table3":
         possible = pd.DataFrame(without_one(scored))
         frame = frame.assign(without_low=possible.min(), without_high=possible.max())
@@ -97,10 +94,7 @@ def ledger(table: str, scored: pd.DataFrame, networks: int = NETWORKS) -> pd.Dat
     """
     found, measured = scored["problem"].nunique(), {}
     for cell in cells(table, scored).reset_index().to_dict("records"):
-        entry = {key: cell[key] for key in ("value", "low", "high")}
-        entry["reason"] = (
-            f"{scored['seed'].nunique()} seeds {cell['seeds_low']:.4g} to {cell['seeds_high']:.4g}; {found} networks"
-        )
+        entry = {"value": cell["value"], "parameters": cell["parameters"], "reason": f"{found} networks"}
         if "without_low" in cell:
             span = f"{cell['without_low']:.4g} to {cell['without_high']:.4g}"
             entry["reason"] += f", and {span} without one of them (the printed row lacks one)"

@@ -1,11 +1,14 @@
-"""The verdicts on SymbolBench's claims about Boolean networks, each from the statistic printed before it.
+"""The verdicts on SymbolBench's claims about Boolean networks, each with its statistic.
 
-Numbers are in percent; frames have the splits ``id`` and ``ood`` as index, each a cell. `printed` asks the paper's own.
+Numbers are in percent; frames have the splits ``id`` and ``ood`` as index. `printed` asks the paper's own numbers.
 """
+
+from typing import Any
 
 import pandas as pd
 
-from ...report.ledger import Judged, above, more
+from ...report.claim_cells import Cell, by_intervals, by_problem, by_tests, compare, family, spelt
+from ...report.ledger import Judged, more
 from ...report.papers import published
 
 
@@ -14,9 +17,12 @@ def _both(values: pd.Series) -> str:
 
 
 def sy_03(logicgep: pd.DataFrame, models: pd.DataFrame, truth_table: pd.Series, run: int, of: int) -> Judged:
-    """LogicGep beats every model in informedness. Columns: value, low, high; min, max (of models, printed or here)."""
-    pairs = logicgep.join(models)
-    cells = [above(row.low, row.high, row.max) for row in pairs.itertuples()] if run == of else []
+    """LogicGep beats every model in informedness: cells are splits, its interval against the best printed model.
+
+    Columns: value, low, high; min, max (of the printed models).
+    """
+    lead = logicgep[["low", "high"]].sub(models["max"], axis=0)
+    cells = [Cell(cell.goes, cell.by, "LogicGep") for cell in by_intervals(lead)] if run == of else []
     finding = (
         f"informedness, in distribution and out of it, on {run} of {of} networks: LogicGep "
         f"{_both(logicgep['value'])} (95 % from {_both(logicgep['low'])}), best printed model {_both(models['max'])}; "
@@ -25,34 +31,51 @@ def sy_03(logicgep: pd.DataFrame, models: pd.DataFrame, truth_table: pd.Series, 
     return Judged(cells, finding)
 
 
-def sy_04(here: pd.DataFrame, identity: pd.DataFrame, printed: pd.DataFrame) -> Judged:
-    """Models beat chance: cells are rows of `here`, models that ran, with low and high of their informedness.
+def sy_04(released: pd.DataFrame, identity: pd.DataFrame, printed: pd.DataFrame) -> Judged:
+    """Models beat chance, which has informedness 0: cells are rows of released runs, over networks.
 
-    Columns of `identity`: value, high, models, models_below, models_above; of `printed` as in `sy_03`.
+    `released`: `derive.released`, whose rules were chosen on transitions (regulated) and are asked on others too
+    (unseen). Columns of `identity`: value, high, models, models_below, models_above; of `printed` as in `sy_03`.
     """
+    rows, beside = [], []
+    for on, column in {"chosen on": "regulated", "unseen": "unseen"}.items():
+        for reasoning, part in released.groupby("reasoning"):
+            values = 100 * part.set_index("network")[f"informedness_{column}"]
+            other = "identity" if column == "regulated" else "identity_unseen"
+            other = 100 * part.set_index("network")[f"informedness_{other}"]
+            about: dict[str, Any] = {"method": "Qwen3-0.6B", "condition": f"transitions {on}, {reasoning}"}
+            rows.append(compare(values, values * 0, ("informedness", "chance"), **about))
+            beside.append(compare(values, other, ("informedness", "the identity"), **about))
+    tests, against = family(rows), family(beside)
     models, below, over = (identity[name] for name in ("models", "models_below", "models_above"))
     finding = (
-        f"needs language models ({len(here)} rows here); all printed values are above 0 (least "
-        f"{_both(printed['min'])}, best {_both(printed['max'])}), but the identity map, which learns nothing, has "
-        f"{_both(identity['value'])} (95 % to {_both(identity['high'])}): of {models['id']} printed models "
-        f"{below['id']} and {below['ood']} are below its interval, {over['id']} and {over['ood']} above"
+        f"released runs of Qwen3-0.6B, over nodes with a rule, medians: {spelt(tests)}; beside the identity map, which "
+        f"learns nothing: {spelt(against)}; all printed values are above 0 (least {_both(printed['min'])}, best "
+        f"{_both(printed['max'])}); the identity has {_both(identity['value'])} (95 % to {_both(identity['high'])}): "
+        f"of {models['id']} printed models {below['id']} and {below['ood']} are below its interval, {over['id']} and "
+        f"{over['ood']} above"
     )
-    return Judged([above(row.low, row.high) for row in here.itertuples()], finding)
+    return Judged(by_tests(tests), finding, tests)
 
 
-def sy_14(gain: pd.Series, by_seed: pd.DataFrame, judged: pd.Series | None = None) -> Judged:
-    """A judge improves LogicGep. The printed gain in F1; F1 here by seed (rows) and split, and with a judge."""
-    cells = []
-    if judged is not None:  # what one run more of LogicGep alone may reach is no gain
-        cells = [
-            True if judged[s] > by_seed[s].max() else False if judged[s] < by_seed[s].min() else None
-            for s in gain.index
-        ]
+def sy_14(gain: pd.Series, alone: pd.DataFrame, judged: pd.DataFrame | None = None) -> Judged:
+    """A judge improves LogicGep: cells are splits, F1 over networks with a judge against LogicGep `alone`.
+
+    `gain`: the printed one. Scores of both: columns problem, method, seed, f1_pooled_id and f1_pooled_ood.
+    """
+    by_seed = 100 * alone.groupby("seed")[["f1_pooled_id", "f1_pooled_ood"]].mean().set_axis(["id", "ood"], axis=1)
+    rows = []
+    about: dict[str, Any]
+    for split in gain.index if judged is not None else ():
+        with_, without = (100 * by_problem(part, f"f1_pooled_{split}", 0.0).iloc[:, 0] for part in (judged, alone))
+        about = {"method": "LogicGep + LLM-as-Judge", "condition": split}
+        rows.append(compare(with_, without, ("with a judge", "without"), **about))
+    tests = family(rows)
     finding = (
         f"needs LogicGEP with a judge; the printed gains in F1, {_both(gain)}, are of one run each, and "
         f"{len(by_seed)} runs of LogicGEP without a judge differ by up to {_both(by_seed.max() - by_seed.min())}"
     )
-    return Judged(cells, finding)
+    return Judged(by_tests(tests), finding, tests)
 
 
 def printed() -> dict[str, list]:

@@ -25,7 +25,7 @@ def rederive(run: dict, rules: dict, nodes=None) -> dict[str, float]:
     """
     problem, (before, after) = boolean.load(run["truth"]), run["train"]
     rules = {node: rules.get(node) for node in (rules if nodes is None else nodes)}
-    predicted = metrics.next_states(rules, before, problem.inputs)
+    predicted = metrics.missing_as_true(metrics.next_states(rules, before, problem.inputs))
     truth = after[:, [problem.inputs.index(node) for node in rules]]
     return {name: getattr(metrics, f"{name}_pooled")(predicted, truth) for name in (*MEASURES, "informedness")}
 
@@ -65,7 +65,21 @@ def best_answer(run: dict) -> dict:
         "f1_regulated": over_regulated["f1"],
         "informedness_regulated": over_regulated["informedness"],
         "informedness_identity": rederive(run, read_rules({node: node for node in regulated}))["informedness"],
+        **unseen(run, rules),
     }
+
+
+def unseen(run: dict, rules: dict) -> dict[str, float]:
+    """Informedness over the nodes with a rule, of rules and of the identity, on transitions drawn here.
+
+    They are of the same process, both halves of the first draw, without those that the rules were chosen on.
+    """
+    problem, shown = boolean.load(run["truth"]), {tuple(state) for state in run["train"][0].astype(int)}
+    drawn = np.vstack([split.X for split in problem.data(0).values()])
+    before = np.array([state for state in drawn.astype(bool) if tuple(state.astype(int)) not in shown])
+    fresh, identity = run | {"train": (before, problem.step(before))}, {node: node for node in problem.truth}
+    answers = {"informedness_unseen": rules, "informedness_identity_unseen": read_rules(identity)}
+    return {name: rederive(fresh, given, problem.truth)["informedness"] for name, given in answers.items()}
 
 
 def released() -> pd.DataFrame:

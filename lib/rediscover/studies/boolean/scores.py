@@ -4,9 +4,10 @@ import numpy as np
 
 from ...expressions import ExpressionError, parse
 from ...metrics import boolean as metrics
+from ...metrics.complexity import operations
 
-STATE_METRICS = [metrics.precision_pooled, metrics.recall_pooled, metrics.f1_pooled, metrics.accuracy_pooled]
-STATE_METRICS += [metrics.informedness_pooled, metrics.f1_macro]
+POOLED = [metrics.precision_pooled, metrics.recall_pooled, metrics.f1_pooled, metrics.accuracy_pooled]
+POOLED += [metrics.informedness_pooled]
 
 
 def score(problem, solution, seed: int = 0) -> dict[str, float]:
@@ -16,7 +17,8 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     ----------
     problem : BooleanNetwork
     solution : node -> text of its rule
-        A node without a rule, or with one that cannot be read, has no value (see `metrics.boolean`).
+        A node without a rule, or with one that cannot be read, has no value: pooled measures take it for 1, as
+        released (`metrics.boolean.missing_as_true`), the others count it as wrong.
 
     Returns
     -------
@@ -29,12 +31,13 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     scores = {}
     for suffix, split in (("id", splits["train"]), ("ood", splits["test"])):
         predicted = metrics.next_states(rules, split.X, problem.inputs)
-        for metric in STATE_METRICS:
-            scores[f"{metric.__name__}_{suffix}"] = metric(predicted, split.y) if len(split.y) else np.nan
+        released = metrics.missing_as_true(predicted)
+        for metric, states in [*((metric, released) for metric in POOLED), (metrics.f1_macro, predicted)]:
+            scores[f"{metric.__name__}_{suffix}"] = metric(states, split.y) if len(split.y) else np.nan
     read = {node: rule for node, rule in rules.items() if rule is not None}
     scores["rules_equivalent"] = metrics.rules_equivalent(read, problem.expressions)
     scores["proximity_classes"] = metrics.proximity_classes(read, problem.expressions)
-    scores["operations"] = sum(rule.sympy().count_ops() for rule in read.values())
+    scores["operations"] = operations(read.values())
     return scores
 
 

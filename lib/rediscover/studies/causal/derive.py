@@ -9,8 +9,12 @@ from ...methods import Unsupported
 from ...metrics import causal as metrics
 from ...problems.causal import RECORDS, ids, load, released_contexts
 from ...system.derived import Table
+from ...system.upstream_files import fetch_json
 from . import paper_runs
-from .scores import ci_scores, graph_digest
+from .scores import ci_scores, graph_digest, graph_scores
+
+RUNS, FILE = "nuuuh/SymbolBench-runs", "released_outputs.json.gz"
+MEASURES = ("edges", "f1_pairs", "precision_triples", "recall_triples", "f1_triples", "f1_directed", "shd")
 
 
 def answers() -> pd.DataFrame:
@@ -52,4 +56,28 @@ def prompts() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+def released() -> pd.DataFrame:
+    """The first candidate of each released run, as the release takes it: its graph scored, no text.
+
+    Returns
+    -------
+    DataFrame
+        Columns: model, reasoning ('with', 'without'), noise (relative, of the series that the model was given),
+        problem, edges, and of `graph_scores` `MEASURES`; NaN for a run without a candidate.
+    """
+    rows = []
+    for run in (run for run in fetch_json(RUNS, FILE)["items"] if run["task"] == "SCM"):
+        graph, scores = load(run["truth"]), {}
+        if run["candidates"]:
+            found = run["candidates"][0][0]
+            solution = {child: tuple(map(tuple, parents)) for child, parents in found.items()}
+            measures = graph_scores(solution, graph.edges)
+            scores = {name: measures[name] for name in MEASURES}
+        thinks = "_w_thinking" in run["setting"]
+        about = {"model": run["model"], "reasoning": "with" if thinks else "without", "noise": run["noise"]}
+        rows.append(about | {"problem": graph.id} | scores)
+    return pd.DataFrame(rows)
+
+
 TABLES = {function.__name__: Table(function, RECORDS[0], RECORDS[1:]) for function in (answers, scores, prompts)}
+TABLES["released_runs"] = Table(released, RUNS, (FILE,))

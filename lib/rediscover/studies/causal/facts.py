@@ -18,7 +18,7 @@ def facts() -> dict[str, Any]:
     ahead = [level[4:] for level in levels if trivial[level][MODEL] > trivial[level]["self_edges"]]
     pcmci = one(ours, method="pcmci", source="rediscover")
     tested = one(versus, a="pcmci", b="self_edges", condition="pairs")
-    verdicts = table("causal_ledger")["verdict"]
+    verdicts = table("causal_ledger").query("table == 'Table 4'")["verdict"]
     lpcmci = one(table("causal_ledger"), row="LPCMCI", column="f1")
     stopped = _stopped()
     return {

@@ -8,9 +8,8 @@ import pandas as pd
 
 from ...expressions import Expression, parse
 from ...expressions.trees import checked_size
-from ...problems import Problem, Task
-from ...report.comparisons import names_in
-from ...report.papers import published
+from ...problems import Problem, Task, cde
+from ...report.papers import of_paper, published
 from ...report.summaries import sr2_percent
 from ...search.choice import choose, scores_of
 from ...system.studies import studies
@@ -50,6 +49,30 @@ def contributions(scored: pd.DataFrame) -> pd.DataFrame:
         measured = {"failed": r2.isna(), "sr2": sr2_percent(r2), "acc_0.9": 100.0 * (r2 >= 0.9)}
         parts.append(identity.assign(split=split, **measured))
     return pd.concat(parts, ignore_index=True)
+
+
+def parts_of_paper(scored: pd.DataFrame) -> pd.DataFrame:
+    """`contributions` of the methods that Table 2 prints, under its labels; a language model has its setting's."""
+    parts = contributions(of_paper(scored, "symbolbench"))
+    stated = parts["settings"].map(lambda settings: settings.get("model", ""))
+    parts["method"] = stated.where(stated != "", parts["method"])
+    return parts[parts["method"].isin(published("symbolbench_table2")["model"])].reset_index(drop=True)
+
+
+def released_parts(answers: pd.DataFrame) -> pd.DataFrame:
+    """What the released runs of Figure 3 (a) add to SR2: `derive.answers` in the columns of `contributions`.
+
+    A method is a model, with its reasoning where the release has runs of both. Altered systems are left out, in which
+    the models saw the series of other equations.
+    """
+    runs = answers[(answers["noise"] == 0) & answers["model"].isin(published("symbolbench_figure3a")["model"])]
+    known = {id: cde.load(id) for id in runs["system"].unique()}
+    runs = runs[[("altered" not in known[id].flags) for id in runs["system"]]]
+    both = runs.groupby("model")["reasoning"].transform("nunique") > 1
+    named = runs["model"] + " (" + runs["reasoning"] + " reasoning)"
+    scored = pd.DataFrame({"problem": "cde/" + runs["system"], "method": named.where(both, runs["model"]), "seed": 0})
+    scored["subset"] = [known[id].subset for id in runs["system"]]
+    return contributions(scored.assign(**{f"r2_trajectories_{split}": runs[f"r2_{split}"] for split in SPLITS}))
 
 
 def by_score(records: pd.DataFrame, problems: Iterable[Problem]) -> pd.DataFrame:
@@ -101,19 +124,6 @@ def printed_means() -> pd.DataFrame:
     rows = published("symbolbench_table2").query("split != ''").rename(columns={"dim": "states"})
     rows["value"], rows["states"] = pd.to_numeric(rows["value"]), rows["states"].astype(int)
     return rows.pivot(index=INDEX, columns=COLUMNS, values="value").sort_index(axis=1)
-
-
-def by_label(parts: pd.DataFrame) -> pd.DataFrame:
-    """`contributions` as `printed_means` has Table 2; methods that it does not print keep their names.
-
-    A method of language models has model, modality and setting among its settings (column ``settings``).
-    """
-    names = names_in("symbolbench")
-    stated = parts["settings"].map(lambda settings: settings if "setting" in settings else {})
-    about = {name: stated.map(lambda settings, name=name: settings.get(name, "")) for name in INDEX}
-    about["model"] = about["model"].where(about["model"] != "", parts["method"].replace(names))
-    long = parts.assign(**about).melt([*INDEX, "split", "states"], METRICS, var_name="metric")
-    return long.pivot_table("value", INDEX, COLUMNS).sort_index(axis=1)
 
 
 def correlations() -> pd.DataFrame:
@@ -174,23 +184,3 @@ def figure3(released: pd.DataFrame) -> pd.DataFrame:
         SR2=r2.agg(lambda values: values.clip(lower=0).sum()) / facts["divisor"]["sr2"],
         ACC=r2.agg(lambda values: (values >= 0.9).sum()) / facts["divisor"]["acc_0.9"],
     )[["runs", "SR2", "SR2 drawn", "ACC", "ACC drawn"]]
-
-
-def refinement(released: pd.DataFrame) -> dict[str, float]:
-    """What the epochs of the loop bring, over the released runs (`derive.released`) with an answer.
-
-    Returns
-    -------
-    dict
-        runs; gain, the median rise of the best R2 (at least 0) from the first epoch with an answer to the last;
-        improved, the share of runs in which it rose; more_complex, the share of those whose answer got more complex.
-    """
-    curves = released.dropna(subset="last_r2")
-    gain = curves["last_r2"].clip(lower=0) - curves["first_r2"].clip(lower=0)
-    rose = gain > 0
-    return {
-        "runs": len(curves),
-        "gain": float(gain.median()),
-        "improved": float(rose.mean()),
-        "more_complex": float((curves["last_complexity"] > curves["first_complexity"])[rose].mean()),
-    }

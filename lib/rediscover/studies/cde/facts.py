@@ -7,9 +7,7 @@ from ...expressions import parse
 from ...expressions.integration import simulate
 from ...metrics.trajectories import r2_trajectories, sr2
 from ...problems import problem
-from ...report.comparisons import best_printed
 from ...report.facts import listed, next_best, setting, table
-from ...report.papers import published
 
 
 def facts() -> dict[str, Any]:
@@ -41,19 +39,17 @@ def facts() -> dict[str, Any]:
 
 
 def _against(name, method, split):
-    """SR2 of a method beside the best printed model, by number of states."""
+    """SR2 of a method beside the best printed language model and the best printed row, by number of states."""
     rows = table(name).query("split == @split").set_index("states")
     column = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}[split]
     cells = table("cde_table2_kept_values").query("split == @split and metric == 'sr2'")
     cells = cells[~cells["method"].str.endswith("printed")]
-    rows_of_all = published("symbolbench_table2").query("metric == 'sr2' and split == @split and value != ''")
-    other = {n: next_best(part, method) for n, part in cells.groupby("states")}
+    other = {n: next_best(part) for n, part in cells.groupby("states")}
     shown = table("cde_table2_kept").query("method == @method").set_index("states")[column]
     return {
         **{n: (value, ".1f") for n, value in rows["SR2"].items()},
-        "printed": {n: (value, ".1f") for n, value in rows["printed"].items()},
+        **{name: {n: (value, ".1f") for n, value in rows[name].items()} for name in ("printed", "printed_all")},
         "interval": {n: text.partition(" ")[2] for n, text in shown.items()},
-        "printed_all": {int(row.dim): (row.value, ".1f") for row in best_printed(rows_of_all, ["dim"]).itertuples()},
         "next_best": {n: (found["value"].value, ".1f") for n, found in other.items()},
         "next_best.method": {n: found["method"] for n, found in other.items()},
         "states": listed(rows.index),
@@ -61,6 +57,7 @@ def _against(name, method, split):
         "below": listed(rows.index[rows["SR2"] < rows["printed"]]),
         "ahead": listed(rows.index[rows["comparison"] == "ahead"]),
         "behind": listed(rows.index[rows["comparison"] == "behind"]),
+        "ahead_all": listed(rows.index[rows["comparison_all"] == "ahead"]),
     }
 
 

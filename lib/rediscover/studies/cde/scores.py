@@ -5,6 +5,7 @@ import numpy as np
 from ...expressions import ExpressionError, parse
 from ...expressions.integration import simulate
 from ...expressions.trees import fold
+from ...metrics.complexity import operations
 from ...metrics.trajectories import proximity_dependent, r2_trajectories
 
 
@@ -24,7 +25,8 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
         ``r2_trajectories_id`` and ``_ood``: NaN where a right-hand side is missing or cannot be read, or the
         integration fails; what that does to a table is the aggregate's affair (`metrics.trajectories.sr2`).
         ``proximity_dependent`` and ``operations`` (sympy's count) as released; NaN where a condition holds a condition,
-        since sympy writes such by cases whose number doubles with each, and may take hours.
+        since sympy writes such by cases whose number doubles with each, and may take hours. Operations are NaN too
+        where sympy is given up on.
     """
     names = ("r2_trajectories_id", "r2_trajectories_ood", "proximity_dependent", "operations")
     try:
@@ -40,8 +42,7 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     if any(_has_nested_conditions(right.tree) for right in equations.values()):
         return dict(zip(names, (*r2, np.nan, np.nan), strict=True))
     proximity = proximity_dependent(equations, problem.expressions)
-    operations = sum(right.sympy().count_ops() for right in equations.values())
-    return dict(zip(names, (*r2, proximity, operations), strict=True))
+    return dict(zip(names, (*r2, proximity, operations(equations.values())), strict=True))
 
 
 def _has_nested_conditions(tree: tuple) -> bool:

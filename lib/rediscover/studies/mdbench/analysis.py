@@ -141,24 +141,27 @@ def missing(scored: pd.DataFrame, printed, snr_db=()) -> str:
     return "; ".join(reasons)
 
 
-def signed_rank(scored, a, b, measure, snr_db, *, condition="", log=False) -> dict | None:
-    """One-sided signed-rank test that `a` is lower, over (problem, noise) cells in which both have a finite value.
+def signed_rank(scored, a, b, measure, snr_db, *, condition="", log=False, by_system=True) -> dict | None:
+    """One-sided signed-rank test that `a` is lower, over systems, or over (problem, noise) cells as published.
 
-    Pairs whose relative difference is `ROUNDING` at most are one answer found by two ways, and count as equal. With
-    `log` differences of logarithms are ranked, as in the paper for errors on ODEs; `snr_db` are the levels that count.
-    In the row, of `schema.PAIRED_TEST`, w_minus is the sum of the ranks that go as claimed. None without pairs.
+    Pairs are cells in which both have a finite value; cells of one system depend on each other, so `by_system` averages
+    them first. Pairs whose relative difference is `ROUNDING` at most are one answer found by two ways, and count as
+    equal. With `log` differences of logarithms are ranked, as in the paper for errors on ODEs; `snr_db` are the levels
+    that count. In the row, of `schema.PAIRED_TEST`, w_minus is the sum of the ranks that go as claimed. None without
+    pairs.
     """
     scored = scored[scored["snr_db"].isin(snr_db) & scored["method"].isin([a, b])]
     pair = scored.pivot_table(index=["problem", "snr_db"], columns="method", values=measure)
     pair = pair.reindex(columns=[a, b]).astype(float)
+    pair[b] = pair[b].where(~np.isclose(pair[a], pair[b], rtol=ROUNDING, atol=0), pair[a])
     with np.errstate(divide="ignore"):
         pair = np.log10(pair) if log else pair
     pair = pair.replace([np.inf, -np.inf], np.nan).dropna()
     if pair.empty:
         return None
-    other = pair[b].where(~np.isclose(pair[a], pair[b], rtol=ROUNDING, atol=0), pair[a])
+    pair = pair.groupby("problem").mean() if by_system else pair
     title = f"log10 {measure}" if log else measure
-    return paired_test(pair[a], other, (a, b), measure=title, condition=condition, alternative="less")
+    return paired_test(pair[a], pair[b], (a, b), measure=title, condition=condition, alternative="less")
 
 
 def implied_pairs(w: float, p: float, maximum: int) -> dict[str, int]:

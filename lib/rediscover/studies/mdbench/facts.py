@@ -1,10 +1,12 @@
 """What README, paper and essays state of differential equations in numbers."""
 
+import math
 from typing import Any
 
 import pandas as pd
 
 from ...problems import problem
+from ...report.ablations import NOW, key
 from ...report.facts import Interval, next_best, one, setting, shared, shown, table
 from ...report.papers import published
 from ...system.studies import studies
@@ -64,6 +66,17 @@ def _found():
         other = next_best(found.reset_index().rename(columns={column: "value"}))
         rows[f"next_best.{level}"] = int(other["value"].value)
         rows[f"next_best.{level}.method"] = other["method"]
+    return rows | {"bidirectional": rows["bidirectional"] | _own()}
+
+
+def _own():
+    """The method of our own at every level of noise, as it is, as first recorded and without a part."""
+    rows = {}
+    for row in table("mdbench_odes_own").itertuples():
+        end = "" if row.variant == NOW else f".{key(row.variant)}"
+        rows[f"{row.snr_db:.0f}{end}" if math.isfinite(row.snr_db) else f"clean{end}"] = row.recovered
+        if math.isinf(row.snr_db) and end:
+            rows[f"share{end}"] = (Interval(100 * row.share, 100 * row.low, 100 * row.high), ".0f")
     return rows
 
 

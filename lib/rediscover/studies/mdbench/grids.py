@@ -5,6 +5,7 @@ from typing import Any
 
 from ...problems import problem, problems
 from ...problems.pdes import coarser
+from ...report.ablations import variants
 from ...report.comparisons import build_methods
 from ...runs.selection import Fittest
 from .analysis import LINEAR
@@ -12,7 +13,10 @@ from .params import Dynamics, ODEs, PDEs
 
 
 def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``odes``, ``clean`` for methods without noise; or those of fields, see `of_fields`."""
+    """Arguments of `runs.grid`: ``odes``, ``clean`` for methods without noise; or those of fields, see `of_fields`.
+
+    Also the variants of `bidirectional`, see `report.ablations`.
+    """
     if isinstance(p, PDEs):
         return of_fields(p)
     assert isinstance(p, ODEs)
@@ -21,6 +25,9 @@ def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
     for name, (methods, decibels) in levels.items():
         if systems := [problem(id, snr_db=db) for db in decibels for id in p.systems or problems("odes") if methods]:
             planned[name] = {"problems": systems, "methods": fittest(methods, p), **p.work}
+    own = variants(p.ablated, planned["odes"]["problems"], build_methods(p.methods, settings=p.settings))
+    for name, grid in own.items():
+        planned[name] = {**grid, "methods": [Fittest(method) for method in grid["methods"]], **p.work}
     return planned
 
 

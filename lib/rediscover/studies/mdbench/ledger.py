@@ -1,40 +1,37 @@
 """Every published number of MDBench with a verdict; how it is compared is in study.yaml."""
 
 import re
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ...problems import problem, problems
 from ...problems.pdes import settings
 from ...report.comparisons import exact, labels
-from ...report.ledger import combine, compare_table, verdict
-from ...report.papers import published
+from ...report.ledger import combine, compare_table
+from ...report.papers import catalogue, published
+from ...report.released import settings as released
+from ...report.rules import meets
 from .analysis import label, printed_cells, texts
-from .trials import reasons
 
-COARSE = "not comparable", "with a small library or on a coarser grid in this profile"
-FAILED = "not comparable", "failed in the paper and here: no number to compare"
-REFUSED = "not run", "the method refuses here what has so many states and derivatives"
+COARSE = {"verdict": "not comparable", "reason": "with a small library or on a coarser grid in this profile"}
+FAILED = "failed in the paper and here: no number to compare"
+REFUSED = {"verdict": "not run", "reason": "the method refuses here what has so many states and derivatives"}
 ANSWERED = "the paper prints a failure, and not why; here there is an answer"
-UNTESTED = "one seed; no interval; the cause was not tested"
-BOUNDS = {"low": np.nan, "high": np.nan}
 
 
 def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
     """Every cell of published tables with a verdict; `cells` as from `analysis.compare_cells`, `coarse`: datasets."""
-    measured, why = {}, reasons()
+    chance, measured = catalogue("mdbench").set_index("label")["chance"].to_dict(), {}
     for cell, text in zip(cells.itertuples(), texts(cells, "_rediscover"), strict=True):
-        answered = ANSWERED if cell.status_printed == "failed" else ""
-        tested = "; ".join(filter(None, [answered, why.get((cell.method, cell.dataset))]))
-        found = ("reproduced", "") if cell.equal else ("differs", tested or UNTESTED)
-        if cell.equal and cell.status_printed == "failed":
-            found = FAILED
+        failed = cell.status_printed == "failed"
+        entry: dict[str, Any] = {"value": text, "rule": "cell_seeds" if chance[cell.method] else "cell"}
+        entry |= {"parameters": {"values": [text]}, "reason": (FAILED if cell.equal else ANSWERED) if failed else ""}
         if cell.not_run:
-            found = REFUSED
+            entry |= REFUSED
         if cell.dataset in coarse:
-            found = COARSE
-        measured[cell.method, cell.dataset] = {"value": text, "verdict": found[0], "reason": found[1], **BOUNDS}
+            entry |= COARSE
+        measured[cell.method, cell.dataset] = entry
     known = {**labels("mdbench")["reason"], "*": ""}
     absent = {name: ("not run", reason or "not in this profile") for name, reason in known.items()}
     printed = {table: printed_cells(table) for table in tables}
@@ -50,9 +47,9 @@ def of_tests(implied: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     rows = published("mdbench_tests")
     for name, row in tests.iterrows():
         reason = f"{row['n_pairs']:.0f} pairs, {row['n_zeros']:.0f} equal, one-sided p {row['p']:.1g}"
-        verdict = "reproduced" if row["p"] <= implied.loc[name, "p_below"] else "differs"
+        parameters = {"bound": implied.loc[name, "p_below"], "value": row["p"]}
         for part, value in (("w", row["w_minus"]), ("p", row["p"])):
-            measured[part][name,] = {"value": value, "verdict": verdict, "reason": reason, **BOUNDS}
+            measured[part][name,] = {"value": value, "parameters": parameters, "reason": reason}
     absent = {name: ("not run", reason) for name, reason in implied["missing"].items()}
     return combine(
         compare_table("mdbench_tests", numbers, absent, rows.rename(columns={part: "value"}), part)
@@ -65,6 +62,12 @@ def of_runtimes() -> pd.DataFrame:
     columns = {"mdbench_table_a7": {"runtime_seconds": "value"}, "mdbench_table3_runtime": {}}
     tables = {name: published(name).rename(columns=changed) for name, changed in columns.items()}
     return combine(compare_table(name, {}, rows=table) for name, table in tables.items())
+
+
+def of_settings(*names: str) -> pd.DataFrame:
+    """Tables 2, A2 or A3 beside the released program; of Table 2 the systems, since a method's type is a name only."""
+    columns = {"mdbench_table2": {"systems": "value"}}
+    return combine(released(name, published(name).rename(columns=columns.get(name, {}))) for name in names)
 
 
 def of_systems() -> pd.DataFrame:
@@ -84,20 +87,21 @@ def of_systems() -> pd.DataFrame:
             bounds for (a, b), more in zip(ends.values(), beyond, strict=True) for bounds in ((a, a), (b, b + more))
         ]
         numbers = re.findall(r"-?\d[\d.]*", printed[name, "spatial_domain"])
-        same = [verdict(text, *bounds) == "reproduced" for text, bounds in zip(numbers, reach, strict=True)]
+        places = [[text, *bounds] for text, bounds in zip(numbers, reach, strict=True)]
         domain = "; ".join(f"{axis} in [{low:.5g}, {high:.5g}]" for axis, (low, high) in ends.items())
-        cells[name, "spatial_resolution"] = _text(sizes, sizes == printed[name, "spatial_resolution"])
-        cells[name, "spatial_domain"] = _text(domain, all(same))
+        cells[name, "spatial_resolution"] = {"value": sizes, "rule": "text"}
+        reason = "" if all(meets(*place) for place in places) else "by more than rounding"
+        cells[name, "spatial_domain"] = {
+            "value": domain,
+            "rule": "axes",
+            "parameters": {"ends": places},
+            "reason": reason,
+        }
     states = published("mdbench_table_a4").rename(columns={"dimension": "value"})
     dimensions = exact({(label(id),): len(problem(id).outputs) for id in problems("odes")})
     return combine(
         [compare_table("mdbench_table_a1", cells), compare_table("mdbench_table_a4", dimensions, rows=states)]
     )
-
-
-def _text(value: str, same: bool) -> dict:
-    found = ("reproduced", "") if same else ("differs", "by more than rounding")
-    return {"value": value, "verdict": found[0], "reason": found[1], **BOUNDS}
 
 
 def of_text(at_40: pd.DataFrame) -> pd.DataFrame:
@@ -112,7 +116,7 @@ def of_text(at_40: pd.DataFrame) -> pd.DataFrame:
                 "verdict": "not comparable",
                 "reason": "the base and what is averaged are not stated; ours is log10",
             }
-            cells[systems, f"log error ratio of 40 dB over clean, {part}"] = {"value": row[name], **BOUNDS, **about}
+            cells[systems, f"log error ratio of 40 dB over clean, {part}"] = {"value": row[name], **about}
     seconds = published("mdbench_table_a7").set_index(["method", "dataset"])["runtime_seconds"]
     for method in ("PDEFIND", "PySR"):
         for space in ("2D", "3D"):

@@ -5,7 +5,18 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_serializer, field_validator
 
-from ...params import AnyMethods, Count, MethodNames, Parameters, ProblemIds, Settings, of_study, unique, usable
+from ...params import (
+    Ablated,
+    AnyMethods,
+    Count,
+    MethodNames,
+    Parameters,
+    ProblemIds,
+    Settings,
+    of_study,
+    unique,
+    usable,
+)
 from .analysis import LINEAR
 
 Decibels = Annotated[list[Annotated[float, Field(gt=0)]], Field(min_length=1), AfterValidator(unique)]
@@ -33,11 +44,18 @@ class Dynamics(Parameters):
 
 
 class ODEs(Dynamics):
-    """40_mdbench_odes."""
+    """40_mdbench_odes.
+
+    Attributes
+    ----------
+    ablated : parts of `bidirectional`, see its ``without``, and the numbers of states or ids on which it runs without
+        each, on clean data.
+    """
 
     notebook: ClassVar[str] = "40_mdbench_odes"
     compared: ClassVar[tuple[str, ...] | None] = ("sindy",)
     systems: Annotated[ProblemIds, of_study("odes")]
+    ablated: Ablated
 
 
 class PDEs(Dynamics):

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ...report.ledger import COLUMNS, compare, verdict
+from ...report.ledger import COLUMNS, compare, compare_table
 from ...report.papers import published
-from ...system.studies import studies
+from ...report.released import settings
+from ...system.studies import FOLDER, studies
 
 STUDY = studies()["passages"]
 TEXT = STUDY["text"]
@@ -28,10 +29,35 @@ def ledger(measured: Mapping[str, Mapping], reason: str = "not measured") -> pd.
         rows = published(rule["file"])
         if "value" in rule:
             rows = rows[rows[rule["value"]] != ""].assign(value=lambda table, rule=rule: table[rule["value"]])
-        fixed = {key: rule[key] for key in ("table", "keys", "row", "column", "definition", "tolerance")}
+        fixed = {key: rule[key] for key in ("table", "keys", "row", "column", "definition", "rule")}
         absent["*"] = ("not run", reason)
         parts.append(compare(STUDY["paper"], rows=rows, measured=measured.get(name, {}), absent=absent, **fixed))
-    return pd.concat(parts, ignore_index=True)[COLUMNS]
+    shown = published("scitext2eq_table2").rename(columns={"used": "value"}).query("value != ''")
+    return pd.concat([*parts, settings("scitext2eq_table2", shown), of_rubric()], ignore_index=True)[COLUMNS]
+
+
+def rubric() -> pd.DataFrame:
+    """Table 9 beside the released judge's sentences, as counts; neither text is kept.
+
+    Index: rubric and score. Columns: words (of the printed sentence), kept (of these, in the released sentence in the
+    same order: their longest common subsequence, without capitals and punctuation), released_words.
+    """
+    return pd.read_csv(FOLDER / "passages" / "released_rubric.csv", dtype={"score": str}).set_index(["rubric", "score"])
+
+
+def of_rubric() -> pd.DataFrame:
+    """The ledger of Table 9: a sentence is as released if all its words stand there in this order."""
+    measured = {
+        key: {
+            "value": f"{row.kept} of {row.words} words",
+            "parameters": {"expected": f"{row.words} of {row.words} words"},
+            "reason": f"of {row.released_words} released; imxiaoxiaohh/master_thesis_project at 9af575a: "
+            "Evaluation/config.py",
+        }
+        for key, row in rubric().iterrows()
+    }
+    rows = published("scitext2eq_table9").rename(columns={"meaning_in_own_words": "value"})
+    return compare_table("scitext2eq_table9", measured, rows=rows)
 
 
 def cells(part: str, values: pd.DataFrame | pd.Series) -> dict[tuple, dict]:
@@ -65,45 +91,43 @@ def text(values: Mapping[str, object], notes: Mapping[str, str]) -> dict[tuple, 
         if "absent" not in rule:
             name = rule["statistic"]
             about = {key: rule[key].format(note=notes.get(name)) for key in ("definition", "reason") if key in rule}
-            tolerance = {"tolerance": rule["tolerance"]} if "tolerance" in rule else {}
-            found[quantity,] = number(printed[quantity], values[name], rule) | about | tolerance
+            stated = {"rule": rule["rule"]} if "rule" in rule else {}
+            found[quantity,] = number(printed[quantity], values[name], rule) | about | stated
     return found
 
 
 def number(printed: str, value, rule: Mapping) -> dict:
-    """A number of the text beside ours: value, low, high and verdict.
+    """A number of the text beside ours, as its rule of comparison takes it.
 
     Parameters
     ----------
     printed : the paper's words
-    value : a number, or several for the rules ``range`` (smallest and largest) and ``middle`` (their middle half)
+    value : a number, or several for ``range`` (smallest and largest) and ``middle`` (their middle half)
     rule : compare (equal, below, range, middle or group), slack, and for groups the expected one
+
+    Returns
+    -------
+    dict with value, low and high, and parameters where the rule takes them
 
     Examples
     --------
-    >>> number("below 60%", 59.8, {"compare": "below"})["verdict"]
-    'reproduced'
+    >>> number("below 60%", 59.8, {"compare": "below"})
+    {'value': 59.8, 'parameters': {'bound': 60.0}}
     """
     kind, slack = rule.get("compare", "equal"), rule.get("slack", 0)
     if kind == "group":
-        same = value == rule["expected"]
-        return {"value": value, "low": np.nan, "high": np.nan, "verdict": "reproduced" if same else "differs"}
-    ends = re.findall(r"\d+(?:\.\d+)?", printed)[: 2 if kind == "range" else 1]
+        return {"value": value, "parameters": {"expected": rule["expected"]}}
+    first, *rest = re.findall(r"\d+(?:\.\d+)?", printed)
     if kind == "below":
-        same = value < float(ends[0])
-        return {"value": value, "low": value, "high": value, "verdict": "reproduced" if same else "differs"}
+        return {"value": value, "parameters": {"bound": float(first)}}
     if kind == "range":
         low, high = np.min(np.asarray(value)), np.max(np.asarray(value))
-        reached = [(end - _slack(slack, end), end + _slack(slack, end)) for end in (low, high)]
-        value = f"{low:.2f} to {high:.2f}"
-    else:
-        some = _slack(slack, value) if kind == "equal" else 0
-        low, value, high = (
-            value.quantile([0.25, 0.5, 0.75]) if kind == "middle" else (value - some, value, value + some)
-        )
-        reached = [(low, high)]
-    same = all(verdict(end, *bounds) == "reproduced" for end, bounds in zip(ends, reached, strict=True))
-    return {"value": value, "low": low, "high": high, "verdict": "reproduced" if same else "differs"}
+        reach = [(end - _slack(slack, end), end + _slack(slack, end)) for end in (low, high)]
+        places = [[text, *ends] for text, ends in zip([first, rest[0]], reach, strict=True)]
+        return {"value": f"{low:.2f} to {high:.2f}", "low": low, "high": high, "parameters": {"ends": places}}
+    some = _slack(slack, value) if kind == "equal" else 0
+    low, value, high = value.quantile([0.25, 0.5, 0.75]) if kind == "middle" else (value - some, value, value + some)
+    return {"value": value, "low": low, "high": high, "parameters": {"number": first}}
 
 
 def _slack(rule: float | str, value: float) -> float:

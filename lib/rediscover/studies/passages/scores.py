@@ -2,8 +2,8 @@
 
 As published: texbleu (by the surrogate, see `metrics.latex.texbleu`), levenshtein_similarity, seqsim, rouge_l, their
 mean lexicality, ted, and syntax = 1 - ted. Harmonised: texbleu without the brevity penalty, rouge_l_words without
-GPT-2's tokens, ted_parsed beside parse_failures, structure_distance, operator_jaccard. An empty formula is scored like
-any other; the released pipeline leaves it out.
+GPT-2's tokens, ted_parsed beside parse_failures, structure_distance, operator_jaccard, also with commands spelt alike.
+An empty formula is scored like any other; the released pipeline leaves it out.
 """
 
 import pandas as pd

@@ -1,5 +1,6 @@
 """What README, paper and essays state of physical laws in numbers."""
 
+import json
 from typing import Any
 
 import pandas as pd
@@ -8,8 +9,10 @@ from ...metrics.edit_distance import ned_details
 from ...metrics.trees import size
 from ...problems import problem
 from ...report import trials
-from ...report.facts import one, percents, table
+from ...report.ablations import NOW, key
+from ...report.facts import Interval, next_best, one, table
 from ...report.papers import published
+from ...system import derived
 from .analysis import from_skeleton
 
 
@@ -17,7 +20,6 @@ def facts() -> dict[str, Any]:
     """Name -> value, or value and form."""
     sizes = table("srsd_scores").groupby("subset")["problem"].nunique()
     gain = table("srsd_yardstick")["gain"]
-    fsrd = one(table("srsd_ledger"), table="Table S16", row="gplearn", column="FSRD")
     noise = one(table("srsd_table_s15"), method="power_law")
     printed = one(table("srsd_tables_s13_s14"), equation_id="I.14.3", method="ST")
     return {
@@ -29,8 +31,7 @@ def facts() -> dict[str, Any]:
         "example": _example(),
         "constant": _constant(),
         "blind": _blind(),
-        "fsrd.measured": (float(fsrd["measured"]), ".1f"),
-        "fsrd.published": (float(fsrd["published"]), ".1f"),
+        "srbench": derived.read("srsd", "srbench").groupby("group")["problems"].max().to_dict(),
         "yardstick.gains": (gain > 0).sum(),
         "yardstick.comparisons": len(gain),
         "solved": {subset: _solved(subset) for subset in ("easy", "medium", "hard")},
@@ -49,14 +50,27 @@ def _solved(subset):
 
 
 def _solved_by(subset):
-    """Method -> per cent of the laws of a set that are solved, with its interval; next_best: of the others the best."""
-    return percents(table("srsd_table3_intervals").query("subset == @subset and metric == 'solution_rate'"))
+    """Method -> per cent of the laws of a set that are solved, with its interval; variants of our own method too.
+
+    next_best: of the other methods the best.
+    """
+    own = table("srsd_own")
+    own = own[own["variant"] != NOW]
+    own = own.assign(method="bidirectional." + own["variant"].map(key))
+    rates = pd.concat([table("srsd_table3_intervals"), own])
+    rates = rates.query("subset == @subset and metric == 'solution_rate'").copy()
+    rates[["value", "low", "high"]] *= 100
+    other = next_best(rates[~rates["method"].str.startswith("bidirectional.")])
+    found = {row.method: (Interval(row.value, row.low, row.high), ".0f") for row in rates.itertuples()}
+    return found | {"next_best": (other["value"], ".0f"), "next_best.method": other["method"]}
 
 
 def _merged():
     """Per cent of the laws of each set that DSR solves with the breeding and the queue that its release fills in."""
     cells = pd.read_csv(trials.results("srsd")).query("trial == 'merged_dsr' and table == 'Table 3'")
-    return {row.column: (row.measured, ".0f") for row in cells.itertuples()}
+    return {
+        cell: (pd.Series(json.loads(text)).mean(), ".0f") for cell, text in cells.set_index("column")["values"].items()
+    }
 
 
 def _example():

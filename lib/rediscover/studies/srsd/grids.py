@@ -3,12 +3,16 @@
 from typing import Any
 
 from ...problems import problem, problems
+from ...report.ablations import variants
 from ...report.comparisons import build_methods
 from .params import Laws
 
 
 def grids(p: Laws) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``laws``; ``noise``, the easy ones at several levels; ``fsrd``, on original ranges."""
+    """Arguments of `runs.grid`: ``laws``; ``noise``, the easy ones at several levels; ``fsrd``, on original ranges.
+
+    Also the variants of `bidirectional`, see `report.ablations`.
+    """
     ids = p.laws or problems("srsd")
     laws = [problem(id, ranges=p.ranges) for id in ids]
     methods = build_methods(p.methods, max_rows=p.max_rows, settings=p.settings)
@@ -18,4 +22,5 @@ def grids(p: Laws) -> dict[str, dict[str, Any]]:
         "laws": {"problems": laws, "methods": methods, **p.work},
         "noise": {"problems": easy, "methods": ablation, "noise": p.relative_noise, **p.work},
         "fsrd": {"problems": [problem(id, variant="fsrd") for id in ids], "methods": ablation, **p.work},
+        **{name: {**grid, **p.work} for name, grid in variants(p.ablated, laws, methods).items()},
     }

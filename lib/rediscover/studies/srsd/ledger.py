@@ -1,4 +1,4 @@
-"""The published Tables 2, 3, 4 and S13 to S17 of SRSD beside ours, by the rules in study.yaml."""
+"""The published Tables 2, 3, 4 and S12 to S17 of SRSD beside ours, by the rules in study.yaml."""
 
 from typing import Any
 
@@ -9,9 +9,12 @@ from scipy.stats import kstest
 from ...expressions import parse
 from ...problems import facts, generator, problem
 from ...report.comparisons import exact, labels
-from ...report.ledger import combine, compare_table, verdict
+from ...report.ledger import combine, compare_table
 from ...report.papers import published
-from ...report.summaries import next_run, next_share, of_runs
+from ...report.released import settings
+from ...report.rules import LEAST_P, by_seed, meets
+from ...report.summaries import of_runs
+from ...system import derived
 
 BOUNDS = ("value", "low", "high")
 DRAWN = 8000  # rows, by which a printed range is judged
@@ -28,11 +31,10 @@ OTHERWISE = {  # why what is drawn is not what is printed
 REJECTED = "rows are drawn again whose target is undefined or does not fit single precision"
 
 
-def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
+def cells(scored, noise_scored, skeletons, raters) -> pd.DataFrame:
     """Every published cell with our number and a verdict; from scores of the grid and of that over noise levels.
 
-    `paired`, `skeletons` and `raters` as for `claims.sr_07`, `sr_11` and `sr_01`, also with laws, equation_id, and p,
-    p_least, p_most.
+    `skeletons` and `raters` as for `claims.sr_11` and `sr_01`, also with laws, equation_id, and p, p_least, p_most.
     """
     distances = skeletons.set_index(["method", "equation_id"])["ned_published"].items()
     skeletons = exact(dict(distances))
@@ -42,14 +44,15 @@ def cells(scored, noise_scored, paired, skeletons, raters) -> pd.DataFrame:
         "srsd_table3": _means(scored, "subset", "solution_rate", 100),
         "srsd_table4": _means(scored, "subset", "ned_published"),
         "srsd_table_s15": _means(noise_scored, "noise", "ned_published"),
-        "srsd_table_s16": _rates(paired, contradicted()),
+        "srsd_table_s16": _rates(),
         "srsd_table_s13": skeletons,
         "srsd_table_s14": skeletons,
         "srsd_table_s17": {(metric, "p_value"): row.to_dict() for metric, row in p_values.iterrows()},
     }
     reasons = labels("srsd")["reason"]
     absent = {label: ("not run", reason) for label, reason in reasons.items()}
-    return combine([compare_table(name, numbers, absent, _rows(name)) for name, numbers in measured.items()])
+    parts = [compare_table(name, numbers, absent, _rows(name)) for name, numbers in measured.items()]
+    return combine([*parts, settings("srsd_table_s12")])
 
 
 def _rows(name):
@@ -61,40 +64,34 @@ def _rows(name):
 
 
 def _means(scored, by, score, factor=1):
-    """Means of a score (in percent, of a share) with intervals, by published label of the method and `by`."""
+    """Means of a score (in percent, of a share) by published label of the method and `by`, each with its seeds."""
     measured = {}
     for label, name in labels("srsd")["method"].items():
         for key, group in scored[scored["method"] == name].groupby(by):
-            shares = {"share": factor == 100, "factor": factor}
-            measured[label, key] = of_runs(group[score], group["seed"], "laws", **shares)
+            measured[label, key] = of_runs(group[score], group["seed"], "laws", score=score, factor=factor)
     return measured
 
 
-def contradicted():
-    """Solution rates of Table S16 that Table 3 contradicts: (method, dataset) -> what the sets of Table 3 give.
+def _rates():
+    """Solution rates of Table S16: SRBench's average on the original ranges, and what Table 3 gives on the new ones.
 
-    Both tables print the share of the same laws; it is a whole number of laws in each set, which Table 3 rounds.
+    Table 3 prints the share of the same laws; it is a whole number of laws in each set, which it rounds.
     """
+    measured = {}
+    for row in derived.read("srsd", "srbench").query("group == 'all'").itertuples():
+        about = {"definition": "SRBench's mean over its Feynman and its Strogatz problems, without noise"}
+        about["reason"] = f"{row.problems} problems of SRBench, which are not the laws of SRSD"
+        measured |= {key: cell | about for key, cell in exact({(row.method, "FSRD"): row.solution_rate}).items()}
     sets = published("srsd_table3").astype({"value": float, "n_problems": int})
     laws = sets.assign(solved=(sets["value"] / 100 * sets["n_problems"]).round()).groupby("method")
     rates = 100 * laws["solved"].sum() / laws["n_problems"].sum()
-    all_laws = published("srsd_table_s16").query("dataset == 'SRSD'").set_index("method")["value"]
-    return {(m, "SRSD"): rates[m] for m, text in all_laws.items() if verdict(text, rates[m], rates[m]) == "differs"}
-
-
-def _rates(paired, wrong):
-    """Solution rates in percent with intervals, by published label of the method and data set; `contradicted` ones."""
-    measured, names = {}, labels("srsd")["method"]
-    for label, name in names[names.isin(paired.index)].items():
-        n = int(paired.loc[name, "laws"])
-        for dataset, column in (("FSRD", "original"), ("SRSD", "new")):
-            solved = round(paired.loc[name, column] * n)
-            entry = {bound: 100 * value for bound, value in next_share([solved / n], n).items()}
-            entry["reason"] = f"{solved} of {n} runs, one of each law and seed"
-            if (label, dataset) in wrong:
-                reason = f"Table 3 of the same paper gives {wrong[label, dataset]:.2f}; {solved} of {n} runs here"
-                entry |= {"verdict": "not comparable", "reason": reason}
-            measured[label, dataset] = entry
+    printed = published("srsd_table_s16").query("dataset == 'SRSD'").set_index("method")["value"]
+    for method, text in printed.items():
+        cell = exact({(method, "SRSD"): rates[method]})[method, "SRSD"]
+        if not meets(text, rates[method], rates[method]):
+            reason = f"Table 3 of the same paper gives {rates[method]:.2f}"
+            cell |= {"verdict": "not comparable", "reason": reason}
+        measured[method, "SRSD"] = cell
     return measured
 
 
@@ -110,7 +107,8 @@ def of_ranges() -> pd.DataFrame:
                 measured[name, symbol, ranges] = _range(drawn[symbol], text, OTHERWISE.get(why, REJECTED))
             else:
                 value = facts("srsd")["constants"][law.entry["constants"][symbol]["is"]]
-                measured |= exact({(name, symbol, ranges): value})
+                entry = {"value": value, "low": value, "high": value, "parameters": {"value": value}}
+                measured[name, symbol, ranges] = entry | {"rule": "digits"}
     return compare_table("srsd_tables_s1_s11", measured)
 
 
@@ -121,10 +119,10 @@ def _range(values: np.ndarray, printed: str, otherwise: str) -> dict:
     values = np.abs(values) if family == "log" else values
     (low, high), places = (np.log(bounds), np.log(values)) if family == "log" else (bounds, values)
     shares = (places - low) / (high - low)
-    inside = (np.abs(shares - 0.5) < 0.5 + 1e-9).all()
-    same = inside and kstest(shares, "uniform", method="asymp").pvalue > 1e-6
-    found = {"verdict": "reproduced", "reason": ""} if same else {"verdict": "differs", "reason": otherwise}
-    return found | {"value": f"{values.min():.3g} to {values.max():.3g}", "low": np.nan, "high": np.nan}
+    inside, p = (np.abs(shares - 0.5) < 0.5 + 1e-9).all(), kstest(shares, "uniform", method="asymp").pvalue
+    reason = "" if inside and p > LEAST_P else otherwise
+    found = {"value": f"{values.min():.3g} to {values.max():.3g}", "reason": reason}
+    return found | {"parameters": {"inside": inside, "p": p}}
 
 
 def of_text(twins: pd.DataFrame, sizes: pd.Series, trained_on: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -135,11 +133,12 @@ def of_text(twins: pd.DataFrame, sizes: pd.Series, trained_on: pd.DataFrame | No
     same, scaled = (100 * (twins[name] > 0).mean() for name in ("twins", "scaled"))
     counts = {"problems": sizes.sum()} | {f"{name} problems": size for name, size in sizes.items()}
     cells = exact({(name,): size for name, size in counts.items()})
-    near: dict[str, Any] = {"value": scaled, "low": scaled - 5, "high": scaled + 5}
+    near: dict[str, Any] = {"value": scaled, "low": scaled - 5, "high": scaled + 5, "rule": "approximately"}
     near["reason"] = f"up to a constant factor; the very same function {same:.1f} %"
     cells |= {("original problems that are duplicates",): near}
     if trained_on is not None:
         for column, quantity in TRAINING.items():
             runs = trained_on[column]
-            cells[quantity,] = next_run(runs) | {"reason": f"{len(runs)} draws {runs.min():.4g} to {runs.max():.4g}"}
+            entry = {"value": runs.mean(), "rule": "seeds", "reason": "each seed is one draw of the training sets"}
+            cells[quantity,] = entry | {"parameters": by_seed(column, runs, 1)}
     return compare_table("srsd_text_numbers", cells)

@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from ...params import Count, Levels, MethodNames, Parameters, ProblemIds, Seeds, Settings, including, of_study
+from ...params import Ablated, Count, Levels, MethodNames, Parameters, ProblemIds, Seeds, Settings, including, of_study
 
 EASY = including("easy", "as the laws of the comparison over noise here: add one, 'srsd/I.12.5'")
 
@@ -17,6 +17,7 @@ class Laws(Parameters):
     max_rows : training rows that a genetic search works on.
     settings : method name -> settings that differ from the method's own.
     ablation_methods : methods of the comparisons over noise and over original and new ranges.
+    ablated : parts of `bidirectional`, see its ``without``, and the subsets or ids on which it runs without each.
     relative_noise : levels of noise on the Easy laws, as shares of the target's root mean square.
     pretraining_seeds : draws of the training data of the Symbolic Transformer.
     pretraining_attempts : skeletons that each draw tries; 5,000 in the paper.
@@ -29,6 +30,7 @@ class Laws(Parameters):
     max_rows: Count
     settings: Settings
     ablation_methods: MethodNames
+    ablated: Ablated
     relative_noise: Levels
     pretraining_seeds: Seeds
     pretraining_attempts: Count

@@ -54,25 +54,6 @@ def means(scored) -> pd.DataFrame:
     return wide.set_axis(as_printed(wide.index))
 
 
-def priors(scored) -> pd.DataFrame:
-    """Table 3 from scores here: runs whose setting ``priors`` names a column.
-
-    Columns: without_priors, with_priors, wrong_priors. Index: method as printed, representation, metric; no rows where
-    no method has such a setting.
-    """
-    condition = scored["settings"].map(lambda settings: settings.get("priors"))
-    groups = scored.assign(condition=condition).dropna(subset=["condition"]).groupby(["method", "subset", "condition"])
-    rows = [
-        {"method": as_printed([name])[0][0], "representation": kind, "condition": condition}
-        | {"metric": metric, "value": part[as_released(metric, kind)].mean()}
-        for (name, kind, condition), part in groups
-        for metric in ("chamfer", "hausdorff")
-    ]
-    keys = ["method", "representation", "metric"]
-    frame = pd.DataFrame(rows, columns=[*keys, "condition", "value"])
-    return frame.pivot(index=keys, columns="condition", values="value")
-
-
 def failures(records, scored):
     """Why each wrong answer to an explicit surface is wrong, as shares of a method's answers.
 

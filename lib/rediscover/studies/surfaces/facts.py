@@ -4,7 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from ...report.facts import Interval, one, percents, setting, table
+from ...report.ablations import NOW, key
+from ...report.facts import Interval, next_best, one, setting, table
 from ...report.papers import published
 
 
@@ -29,8 +30,8 @@ def facts() -> dict[str, Any]:
         "runs.ok": (runs["status"] == "ok").sum(),
         "runs.unavailable": (runs["status"] == "unavailable").sum(),
         "claims": (len(table("surfaces_claims")), "word"),
-        "table1.reproduced": cells["Table 1", "reproduced"],
-        "table1.differs": cells["Table 1", "differs"],
+        "table1.reproduced": cells.get(("Table 1", "reproduced"), 0),
+        "table1.differs": cells.get(("Table 1", "differs"), 0),
         "table5.reproduced": cells["Table 5", "reproduced"],
         "printed.classical": (printed[classical]["method"].nunique(), "word"),
         "printed.frameworks": (printed[~classical]["method"].nunique(), "word"),
@@ -44,9 +45,10 @@ def facts() -> dict[str, Any]:
         "noise.surfaces": (table("surfaces_noise_scores")["problem"].nunique(), "word"),
         "noise.seeds": (len(setting("10_surface_benchmark", "noise_seeds")), "word"),
         "evaluations.bidirectional": (special["bidirectional"] / 1e6, ".0f"),
-        **{f"recovered.{kind}": _recovered(part) for kind, part in kinds.groupby("subset")},
+        **{f"recovered.{kind}": _recovered(part) | _variants(kind) for kind, part in kinds.groupby("subset")},
         **{f"printed.{kind}": (100 * share, ".0f") for kind, share in _best_printed().items()},
         "recovered.noisy": _recovered_noisy(noise[1]),
+        **{f"recovered.noisy_{100 * level:.0f}": _recovered_noisy(level) for level in noise[2:]},
         "recovered.best": recovery.query("method != 'oracle'")["recovered"].max(),
         "nmse": {name: _explicit_nmse(name) for name in ("polynomial", "operon")},
         "polynomial.effect": pair["rank_biserial"],
@@ -62,13 +64,29 @@ def facts() -> dict[str, Any]:
 
 def _recovered(rows):
     """Method -> per cent recovered with its interval; next_best: of the others the best."""
-    return percents(rows.rename(columns={"share": "value"}))
+    cells = rows[["method", "share", "low", "high"]].rename(columns={"share": "value"})
+    cells[["value", "low", "high"]] *= 100
+    found = {row.method: (Interval(row.value, row.low, row.high), ".0f") for row in cells.itertuples()}
+    others = cells[~cells["method"].str.startswith("bidirectional.")]
+    other = next_best(others) if len(others) else {}
+    return found | ({"next_best": (other["value"], ".0f"), "next_best.method": other["method"]} if other else {})
+
+
+def _variants(kind):
+    """The method of our own as first recorded and without a part: per cent recovered from exact data with interval."""
+    own = table("surfaces_own").query("subset == @kind and noise == 0")
+    own = own[own["variant"] != NOW]
+    return _recovered(own.assign(method="bidirectional." + own["variant"].map(key)))
 
 
 def _recovered_noisy(level):
-    """Method -> how many surfaces are recovered from targets with that noise, in words."""
+    """Method -> how many surfaces are recovered from targets with that noise, in words; also as first recorded."""
     scores = table("surfaces_noise_scores").query("noise == @level")
-    return {name: (found, "word") for name, found in scores.groupby("method")["symbolic_accuracy"].sum().items()}
+    found = scores.groupby("method")["symbolic_accuracy"].sum()
+    own = table("surfaces_own").query("noise == @level").set_index("variant")["recovered"].drop(NOW)
+    both = found.to_dict() | {f"bidirectional.{key(variant)}": count for variant, count in own.items()}
+    both["next_best"] = next_best(found.rename("value").reset_index().assign(low=0.0, high=0.0))["value"].value
+    return {name: (count, "word") for name, count in both.items()}
 
 
 def _best_printed():

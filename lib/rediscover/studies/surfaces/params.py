@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from ...params import AnyMethods, Count, Levels, Parameters, ProblemIds, Seeds, Settings, including, of_study
+from ...params import Ablated, AnyMethods, Count, Levels, Parameters, ProblemIds, Seeds, Settings, including, of_study
 
 EXPLICIT = including("explicit", "as the surfaces of most tables here: add one, 'surfaces/TFS4'")
 
@@ -16,6 +16,7 @@ class Surfaces(Parameters):
     sampler : ``uniform`` (as released) or ``curvature`` (as the paper says).
     max_rows : training rows that a genetic search works on.
     clean_methods : those that are run without noise alone, on surfaces with one output.
+    ablated : parts of `bidirectional`, see its ``without``, and the subsets or ids on which it runs without each.
     settings : method name -> settings that differ from the method's own.
     noise_surfaces, relative_noise, noise_seeds : the noise ablation; of no surfaces means of the explicit ones.
     """
@@ -26,6 +27,7 @@ class Surfaces(Parameters):
     sampler: Literal["uniform", "curvature"]
     max_rows: Count
     clean_methods: AnyMethods
+    ablated: Ablated
     settings: Settings
     noise_surfaces: Annotated[ProblemIds, of_study("surfaces")]
     relative_noise: Levels

@@ -1,0 +1,183 @@
+"""Tables as people have them: names, kinds of numbers, sizes; each is answered rightly or refused in one sentence."""
+
+import dataclasses
+from typing import ClassVar
+
+from rediscover.expressions import parse
+from rediscover.methods import Budget, Candidate, Method, method
+from rediscover.problems import Regression, Split, Task, generator
+from rediscover.runs.selection import by_fitness
+
+import numpy as np
+import pytest
+
+NAMES = [
+    ("E", "pi"),
+    ("I", "N"),
+    ("lambda", "S"),
+    ("beta", "gamma"),
+    ("x_1", "x_11"),
+    ("e", "Q"),
+    ("O", "zeta"),
+    ("E", "E1"),
+]
+GOOD = ("polynomial", "operon_log_scaled", "bidirectional", "least_squares", "power_law", "mean")
+BUDGET = Budget(evaluations=2000)
+
+
+def table(names=("a", "b"), rows=60, scales=(1.0, 1.0), unit=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(1, 3, (rows, 2))
+    y = 2.5 * X[:, 0] * X[:, 1] + 0.5
+    return Task(names, "q", X * scales, y * unit)
+
+
+def fit(name, task):
+    return method(name).fit(task, budget=BUDGET, rng=generator(0, "table"))
+
+
+def values(candidate, task):
+    expression = parse(candidate.solution["q"], task.inputs)
+    return np.broadcast_to(expression(dict(zip(task.inputs, np.asarray(task.X, float).T, strict=True))), len(task.y))
+
+
+@pytest.mark.parametrize("names", NAMES)
+@pytest.mark.parametrize("name", ("polynomial", "operon_log_scaled", "bidirectional"))
+def test_a_name_changes_nothing(name, names):
+    plain, named = table(("a", "b")), table(names)
+    validation = Split(plain.X, plain.y)
+    plain, named = (dataclasses.replace(task, validation=validation) for task in (plain, named))
+    expected, found = fit(name, plain), fit(name, named)
+    assert len(found) == len(expected)
+    for one, other in zip(expected, found, strict=True):
+        assert np.array_equal(values(one, plain), values(other, named), equal_nan=True)
+    front = [Candidate({"q": text}, complexity=3) for text in ("2.5*{}*{}", "1.0*{}*{}")]
+    fitted = [
+        [Candidate({"q": c.solution["q"].format(*task.inputs)}, complexity=3) for c in front] for task in (plain, named)
+    ]
+    chosen = [by_fitness(each, task)[0].solution["q"] for each, task in zip(fitted, (plain, named), strict=True)]
+    assert chosen == [c.format(*t.inputs) for c, t in zip(("2.5*{}*{}",) * 2, (plain, named), strict=True)]
+
+
+def test_the_truth_of_ones_own_problem_keeps_an_input_called_E():
+    law = Regression(id="own/energy", truth={"f": "E*m*exp(1)"}, inputs=("E", "m"))
+    assert law.expressions["f"].names == ("E", "m")
+    assert law.evaluate({"E": 2.0, "m": 3.0}) == pytest.approx(6 * np.e)
+
+
+REFUSED_NAMES = [
+    *[("speed [m/s]", "m"), ("a 1", "b-2"), ("log", "sin"), ("", "x"), ("1", "x"), ("True", "x"), ("x", "x")],
+    *[("Δt", "x"), ("x.y", "z"), ("a+b", "c"), ("where", "x"), ("a\n", "b"), ("__import__('os')", "x")],
+]
+
+
+@pytest.mark.parametrize("names", REFUSED_NAMES)
+def test_a_name_that_no_answer_can_hold_is_refused_before_anything_runs(names):
+    with pytest.raises(ValueError, match="no expression can hold the input"):
+        table(names)
+
+
+X, Y = np.ones((5, 2)) * np.arange(1, 6)[:, None], np.arange(5.0)
+SHAPES = {
+    "no columns": ((), np.ones((5, 0)), Y, "give at least one column"),
+    "no rows": (("a", "b"), np.ones((0, 2)), np.ones(0), "n at least 1"),
+    "one name": (("a",), X, Y, "a name for each"),
+    "flat inputs": (("a",), np.ones(5), Y, r"give \(n, n_inputs\)"),
+    "two targets": (("a", "b"), X, np.ones((5, 2)), r"and \(n,\)"),
+    "other lengths": (("a", "b"), X, np.ones(4), r"and \(n,\)"),
+    "complex target": (("a", "b"), X, Y * 1j, "the target holds complex"),
+    "complex inputs": (("a", "b"), X * 1j, Y, "each of the inputs holds complex"),
+    "text": (("a", "b"), X, np.array(list("abcde")), "no number, such as a"),
+    "mixed": (("a", "b"), X, np.array([1, "b", 2, 3, 4], dtype=object), "no number, such as b"),
+    "dates": (("a", "b"), X, np.array(["2020-01-01"] * 5, dtype="datetime64[D]"), "no number"),
+}
+
+
+@pytest.mark.parametrize("case", SHAPES)
+def test_a_table_that_is_none_is_refused_in_one_sentence(case):
+    names, X, y, reason = SHAPES[case]
+    with pytest.raises(ValueError, match=f"q: .*{reason}"):
+        Task(names, "q", X, y)
+
+
+KINDS = {
+    "float32": lambda a: a.astype(np.float32),
+    "integers": lambda a: np.round(a * 4).astype(np.int64),
+    "small integers": lambda a: np.round(a * 4).astype(np.int8),
+    "Booleans": lambda a: a > np.median(a),
+    "objects": lambda a: a.astype(object),
+    "column": lambda a: a[:, None] if a.ndim == 1 else a,
+    "lists": lambda a: a.tolist(),
+    "other order": lambda a: np.asfortranarray(a)[::-1][::-1],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", GOOD)
+def test_every_kind_of_number_is_answered_as_the_same_floats(name, kind):
+    plain = table()
+    X, y = KINDS[kind](plain.X), KINDS[kind](plain.y)
+    given = Task(plain.inputs, "q", X, y)
+    floats = Task(plain.inputs, "q", np.asarray(X, float), np.ravel(np.asarray(y, float)))
+    assert [c.solution for c in fit(name, given)] == [c.solution for c in fit(name, floats)]
+
+
+def test_rows_with_missing_numbers_are_left_out_and_counted():
+    given = table()
+    X, y = given.X.copy(), given.y.copy().astype(object)
+    X[3, 0], y[5] = np.nan, None
+    [best, *_] = fit("polynomial", Task(("a", "b"), "q", X, y))
+    assert best.notes["rows_dropped"] == 2
+    assert values(best, given) == pytest.approx(given.y)
+
+
+EXACT = ("polynomial", "bidirectional", "operon_log_scaled")
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_units_do_not_decide_whether_a_product_is_found(seed):
+    rng = np.random.default_rng(seed)
+    scales, unit = 10.0 ** rng.integers(-250, 250, 2), 10.0 ** int(rng.integers(-250, 250))
+    given = table(scales=scales, unit=unit, seed=seed)
+    [best, *_] = fit("polynomial", given)
+    assert values(best, given) / unit == pytest.approx(given.y / unit, rel=1e-6)
+
+
+@pytest.mark.parametrize("unit", (1e200, 1e-200, 1e300, 1e-290))
+@pytest.mark.parametrize("name", EXACT)
+def test_extreme_units_of_inputs_and_of_the_target(name, unit):
+    for scales, of_target in (((unit, unit), 1.0), ((1.0, 1.0), unit), ((unit, 1.0), unit)):
+        given = table(scales=scales, unit=of_target)
+        task = dataclasses.replace(given, validation=Split(given.X, given.y))
+        [best, *_] = fit(name, task)
+        assert values(best, given) / of_target == pytest.approx(given.y / of_target, rel=1e-5)
+
+
+@pytest.mark.parametrize("evaluations", [1, 2, 3, 10, 50, 200, 300, 500, 700, 999, 1000])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 8, 13])
+def test_the_enumeration_answers_any_table_with_any_budget(evaluations, rows):
+    rng = np.random.default_rng(rows)
+    X = rng.uniform(1, 3, (rows, 2))
+    task = Task(("a", "b"), "q", X, np.sin(7 * X[:, 0]) + rng.normal(size=rows))
+    found = method("bidirectional").fit(task, budget=Budget(evaluations=evaluations), rng=generator(0, "odd"))
+    assert found and all(np.isfinite(values(c, task)).any() for c in found)
+
+
+def test_equal_inputs_with_two_targets_are_answered():
+    task = Task(("a",), "q", np.ones((40, 1)), np.arange(40.0))
+    assert fit("bidirectional", task)
+
+
+@dataclasses.dataclass(frozen=True)
+class Careless(Method):
+    name: ClassVar[str] = "careless"
+    reference: ClassVar[str] = "test"
+
+    def fit(self, task, *, budget, rng):
+        return [Candidate({task.output: "E*2"})]
+
+
+def test_a_candidate_is_read_with_the_names_of_its_table():
+    task = table(("E", "b"))
+    [one] = Careless().fit(task, budget=BUDGET, rng=generator(0, "x"))
+    assert values(one, task) == pytest.approx(2 * task.X[:, 0])

@@ -1,0 +1,150 @@
+"""The verdicts of the ledger a second time, from docs/ledger.md and the words of rules.yaml, by code of its own."""
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+from scipy.stats import t as student
+
+ROOT = Path(__file__).parents[1]
+LIB = ROOT / "lib" / "rediscover"
+RULES = yaml.safe_load((LIB / "report" / "rules.yaml").read_text(encoding="utf-8"))
+LEDGER = pd.read_csv(ROOT / "tables" / "ledger.csv", dtype=str, keep_default_na=False)
+METHODS = yaml.safe_load((LIB / "studies" / "methods.yaml").read_text(encoding="utf-8"))
+UNLIKE = {paper: labels for entry in METHODS if "unlike" in entry for paper, labels in entry["papers"].items()}
+SAID = {"reproduced": "as printed", "differs": "not as printed", "undecided": "undecided"}
+
+
+def one_run_more(values, scale="plain", bounds=(None, None), n=1, **_):
+    """Ends of Student's prediction interval, on the scale of the score."""
+    x, (low, high) = np.array([v for v in values if v is not None], float), bounds
+    if len(x) == 1:
+        return x[0], x[0]
+    if scale == "logit":
+        p = np.clip((x - low) / (high - low), 0.5 / n, 1 - 0.5 / n)
+        x = np.log(p / (1 - p))
+    logs = scale == "log" and x.min() > 0
+    x = np.log(x) if logs else x
+    half = student.isf(0.025, len(x) - 1) * np.sqrt(x.var(ddof=1) * (len(x) + 1) / len(x))
+    ends = x.mean() - half, x.mean() + half
+    if logs:
+        ends = tuple(math.exp(end) if end < 700 else math.inf for end in ends)
+    if scale == "logit":
+        p = [1 / (1 + math.exp(-end)) if end > -700 else 0.0 for end in ends]
+        # An end within half a problem of a bound is that bound.
+        p = [0.0 if p[0] < 0.5000001 / n else p[0], 1.0 if p[1] > 1 - 0.5000001 / n else p[1]]
+        ends = tuple(low + (high - low) * end for end in p)
+    return max(ends[0], -math.inf if low is None else low), min(ends[1], math.inf if high is None else high)
+
+
+def rounds(text, low, high):
+    """Whether some number that is printed as this text lies in an interval."""
+    text = text.replace(",", "").lower()
+    if not re.fullmatch(r"[-+]?\d*\.?\d+(e[-+]?\d+)?", text):
+        return False
+    digits, _, power = text.partition("e")
+    half = 10 ** (int(power or 0) - len(digits.partition(".")[2])) / 2
+    return bool(float(text) - half <= high and float(text) + half >= low)
+
+
+def cell_of_mdbench(text):
+    if found := re.search(r"1e(-?\d+) \((\d+)\)|(-?\d+) (\d+)$", text):
+        return tuple(int(number) for number in found.groups() if number is not None)
+    return "mark" if text in ("identified", "found") else "failure"
+
+
+def same(test, printed, row, given):
+    """True, False, or None where neither can be said; 'nothing' where there is nothing to compare."""
+    if test == "digits":
+        return rounds(given.get("number", printed), *(given.get("value", float(row[end])) for end in ("low", "high")))
+    if test == "seeds":
+        return rounds(printed, *one_run_more(**given))
+    if test == "text":
+        return row["measured"] == given.get("expected", printed)
+    if test == "ends":
+        return all(rounds(*end) for end in given["ends"])
+    if test == "bound":
+        return float(given.get("value", row["measured"])) < given["bound"]
+    if test == "drawn":
+        return given["inside"] and given["p"] > 1e-6
+    theirs, ours = cell_of_mdbench(printed), [cell_of_mdbench(value) for value in given["values"]]
+    if {theirs, *ours} == {"failure"}:
+        return "nothing"
+    if any(isinstance(one, str) for one in [theirs, *ours]):
+        agree = [one == theirs for one in ours]
+        return all(agree) if all(agree) or not any(agree) else None
+    ends = one_run_more([one[0] for one in ours]), one_run_more([one[1] for one in ours], "log", (0, None))
+    return all(value + 0.5 >= a and value - 0.5 <= b for value, (a, b) in zip(theirs, ends, strict=True))
+
+
+def width(test, row, given):
+    """Lower and upper end of what a number is compared by, equal where it is one value; of cells whether they vary."""
+    if test == "cells":
+        ours = {cell_of_mdbench(value) for value in given["values"]}
+        return 0, int(len(ours) > 1 and not any(isinstance(one, str) for one in ours))
+    return one_run_more(**given) if test == "seeds" else (float(row["low"] or 0), float(row["high"] or 0))
+
+
+def verdict(row, others):
+    """Verdict, what the rule adds to the reason, and how many of the other printed values would have passed."""
+    given, rule = json.loads(row["parameters"] or "{}"), RULES[row["rule"]]
+    test, chance = rule.get("test"), rule.get("chance")
+    found, values = same(test, row["published"], row, given), given.get("values", [])
+    passing = sum(same(test, other, row, given) is True for other in others)
+    low, high = width(test, row, given)
+    many = len(others) > 1 and passing >= len(others) / 2
+    if chance == "seeds" and len(values) == 1:
+        return "undecided", f"one seed; {'equals' if found else 'does not equal'} the printed digit", passing
+    note = f"{len(values)} seeds {', '.join(map(str, values))}" if chance == "seeds" else ""
+    if test == "seeds":
+        note = f"{len(values)} seeds {min(values):.4g} to {max(values):.4g}, one run more {low:.4g} to {high:.4g}"
+    least, most = given.get("bounds", (None, None))
+    if found is None:
+        return "undecided", note, passing
+    if chance and low < high and many:
+        note = f"{note}," if note else "an interval"
+        return "undecided", f"{note} where {passing} of {len(others)} other printed values lie", passing
+    if chance and None not in (least, most) and high - low > (most - least) / 2:
+        return "undecided", f"{note}, more than half of its scale", passing
+    if found and many and not note:
+        note = f"{passing} of {len(others)} other methods print {'what passes too' if low < high else 'the same'}"
+    if found and test == "seeds" and row["method"] in UNLIKE.get(row["paper"].lower(), ()):
+        return "undecided", note, passing
+    return "reproduced" if found else "differs", note, passing
+
+
+def rows():
+    """Each tested row, and what is printed for other methods in its place."""
+    places = [(r.paper, r.table, r.column if r.row.startswith(r.method) else r.row) for r in LEDGER.itertuples()]
+    named = LEDGER.assign(place=places)[(LEDGER["method"] != "") & (LEDGER["published"] != "")]
+    groups = {place: part[["method", "published"]].to_numpy().tolist() for place, part in named.groupby("place")}
+    for place, row in zip(places, LEDGER.to_dict("records"), strict=True):
+        if row["verdict"] in SAID:
+            yield row, [text for method, text in groups.get(place, []) if row["method"] not in ("", method)]
+
+
+def test_every_verdict_follows_from_its_row():
+    asked = list(rows())
+    for row, others in asked:
+        found, note, passing = verdict(row, others)
+        about = f"{row['source']}: {row['table']}, {row['row']}, {row['column']}"
+        counts = int(row["others_passing"]), int(row["others"])
+        assert (found, passing, len(others)) == (row["verdict"], *counts), about
+        tried = row["reason"].split("; with ")[1:]
+        decided = [part for part in tried if part.endswith(f": {note}, {SAID[found]}")]
+        assert decided if '"trial"' in row["parameters"] else note in row["reason"], f"{about}: {note}"
+    assert len(asked) > 1900
+
+
+def test_a_trial_decides_by_what_it_found_and_by_the_most_seeds():
+    for row in LEDGER[LEDGER["parameters"].str.contains('"trial"')].to_dict("records"):
+        (study,) = (path.parent for path in LIB.glob("studies/*/study.yaml") if row["notebook"] in path.read_text())
+        rules, kept = yaml.safe_load((study / "trials.yaml").read_text()), pd.read_csv(study / "trials.csv")
+        mine = kept[(kept[["table", "row", "column"]] == [row["table"], row["row"], row["column"]]).all(axis=1)]
+        tried = zip(mine["trial"], mine["values"].map(json.loads), strict=True)
+        may, given = {name: values for name, values in tried if rules[name]["decides"]}, json.loads(row["parameters"])
+        assert given["values"] == may[given["trial"]] and len(given["values"]) == max(map(len, may.values()))
