@@ -22,6 +22,7 @@ from .wsindy import WeakForm
 
 HELD_OUT = 0.2  # share of the training rows on which candidates are compared where the study has no such rows
 MOST_HELD_OUT = 500
+RANKED_ROWS = 20_000  # of more, the front is made of this many first and ordered by all rows then
 FRONT = 10  # models of each state that are kept
 PARTS = ("pieces", "laws", "functions beside monomials", "following")
 BOXES = 200  # integrals against bumps
@@ -227,11 +228,14 @@ def ranked(finds: list[Found], names, X, y, held_out: Split) -> list[Found]:
     held_out : Split
         Rows that were not searched on.
     """
+    if len(y) > RANKED_ROWS:
+        some, rest = (slice(None, None, -(-len(part) // RANKED_ROWS)) for part in (y, held_out.y))
+        finds = ranked(finds, names, X[some], y[some], Split(held_out.X[rest], held_out.y[rest]))
     scored = []
     every = np.concatenate([y, held_out.y])
     for find in {str(find.expression): find for find in finds}.values():
         on_all = [_predict(find.expression, names, part) for part in (X, held_out.X)]
-        exact = is_exact(np.concatenate(on_all), every, CONFIRMED)
+        exact = find.exact and is_exact(np.concatenate(on_all), every, CONFIRMED)
         with np.errstate(all="ignore"):
             error = float(np.mean((on_all[1] - held_out.y) ** 2) / (np.var(held_out.y) or 1.0))
             loss = float(np.mean((on_all[0] - y) ** 2))

@@ -163,6 +163,8 @@ def _absolute(inputs: Inputs, y, p, rows, evaluations) -> tuple[list[Found], int
 def _pursued(inputs: Inputs, y, p, rows, weights, evaluations) -> tuple[list[Found], int]:
     """Sums of few monomials by pursuit, every row with its weight."""
     powers = [tuple([0] * len(inputs.names)), *monomials(len(inputs.names), MONOMIALS)]
+    if evaluations < len(powers):
+        return [], 0
     with np.errstate(all="ignore"):
         target = y[rows] ** p
     if not np.isfinite(weights).all() or not np.isfinite(target).all():

@@ -17,6 +17,7 @@ import numpy as np
 from ..expressions import Expression, refit
 from ..expressions.trees import fold
 from .formula import Tree, found, is_exact, rounded, tidy
+from .grammar import NEAR
 from .reverse_polish import PRECISION
 
 DENOMINATOR = 10  # largest of a rational that a constant is snapped to
@@ -100,7 +101,7 @@ class Front:
         self.members.append(new)
         self.members.sort(key=lambda member: member.size)
         none = bool(np.all(np.abs(predicted - self.y) <= PRECISION))
-        self.solved = self.solved or none or is_exact(predicted, self.y)
+        self.solved = self.solved or none or is_exact(predicted, self.y, NEAR)
         return True
 
     def polish(self, evaluations: int) -> int:
@@ -113,13 +114,13 @@ class Front:
             if used + FIT + 2 * (3 * len(expression.constants) + 1) > evaluations:
                 break
             used += self._snap(expression)
-            if not is_exact(np.broadcast_to(expression(self.columns), self.y.shape), self.y):
+            if not is_exact(np.broadcast_to(expression(self.columns), self.y.shape), self.y, NEAR):
                 expression = refit(expression, self.columns, self.y, starts=1, evaluations=FIT)
                 used += FIT + self._snap(expression)
                 self.add(expression.tree)
-            find = found(expression.tree, self.columns, self.y, "")
+            find = found(expression.tree, self.columns, self.y, "", NEAR)
             if find is not None and find.exact:
-                self.add(rounded(find, self.columns, self.y).expression.tree)
+                self.add(rounded(find, self.columns, self.y, NEAR).expression.tree)
         return used
 
     def _snap(self, expression: Expression) -> int:

@@ -129,8 +129,8 @@ def is_exact(predicted: np.ndarray, y: np.ndarray, tolerance: float = grammar.EX
         return bool(np.all(np.abs(predicted - y) < tolerance * (np.abs(y) + spread(y)) + np.finfo(float).tiny))
 
 
-def found(tree: Tree, columns, y, stage: str) -> Found | None:
-    """An expression with its error, or None if it is none (too large, or a number in it is not finite)."""
+def found(tree: Tree, columns, y, stage: str, tolerance: float = grammar.EXACT) -> Found | None:
+    """An expression with its error, exact by `is_exact`, or None if it is none (too large, or a number in it is not finite)."""
     try:
         expression = Expression(tree)
     except ValueError:
@@ -138,7 +138,7 @@ def found(tree: Tree, columns, y, stage: str) -> Found | None:
     predicted = np.broadcast_to(expression(columns), y.shape)
     with np.errstate(over="ignore", invalid="ignore"):
         error = float(np.mean((predicted - y) ** 2))
-    return Found(expression, error if np.isfinite(error) else np.inf, is_exact(predicted, y), stage)
+    return Found(expression, error if np.isfinite(error) else np.inf, is_exact(predicted, y, tolerance), stage)
 
 
 def polished(candidate: Found, columns, y, evaluations: int = 50) -> Found:
@@ -152,16 +152,16 @@ def polished(candidate: Found, columns, y, evaluations: int = 50) -> Found:
     return rounded(best, columns, y) if best.exact else best
 
 
-def rounded(candidate: Found, columns, y) -> Found:
+def rounded(candidate: Found, columns, y, tolerance: float = grammar.EXACT) -> Found:
     """An exact expression with each constant the simplest number near it that keeps the expression exact."""
     constants = [leaf(value)[0] for value in candidate.expression.constants]
     for i, value in enumerate(constants):
         for simple in simpler(value):
             trial = candidate.expression.with_constants([*constants[:i], simple, *constants[i + 1 :]])
-            if is_exact(np.broadcast_to(trial(columns), y.shape), y):
+            if is_exact(np.broadcast_to(trial(columns), y.shape), y, tolerance):
                 constants[i] = simple
                 break
-    again = found(tidy(candidate.expression.with_constants(constants).tree), columns, y, candidate.stage)
+    again = found(tidy(candidate.expression.with_constants(constants).tree), columns, y, candidate.stage, tolerance)
     return again if again is not None and again.exact else candidate
 
 

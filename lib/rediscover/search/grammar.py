@@ -73,4 +73,5 @@ POOL_ROWS = 64
 POOL_SIZE = 1_000_000  # 512 MB of values
 POOL_COST = 12  # no cheap grammar of one input runs for ever
 
-EXACT = 1e-9  # largest error, relative to the row's own size and the spread of the target, that counts as none
+NEAR = 1e-9  # error, relative to the row's own size and the spread of the target, from which constants are polished
+EXACT = 1e-12  # and up to which it counts as rounding: approximations on the benchmarks stop between 1e-11 and 1e-7

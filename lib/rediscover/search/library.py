@@ -26,10 +26,15 @@ DEGREES = {1: 8, 2: 6, 3: 4, 4: 3}  # of monomials, by the number of inputs; 2 b
 
 @dataclass
 class Builder:
-    """Collects features that are made of others."""
+    """Collects features that are made of others, until there are as many as are wanted."""
 
     features: Features
+    size: int
     rows: list = field(default_factory=list)
+
+    @property
+    def full(self) -> bool:
+        return len(self.features) + len(self.rows) >= self.size
 
     def add(self, op, a, b=-1, k=0.0) -> int:
         self.rows.append((op, a, b, k, 0))
@@ -53,7 +58,7 @@ def library(pool: Features, X: np.ndarray, y: np.ndarray, n_simple: int, size: i
     """
     n = min(n_simple, len(pool), size)
     start = Features(pool.op[:n], pool.a[:n], pool.b[:n], pool.k[:n], pool.cost[:n])
-    build = Builder(start)
+    build = Builder(start, size)
     inputs = [i for i in range(n) if start.op[i] == INPUT]
     _monomials(build, inputs)
     shifted = {i: [i] + [build.add(SHIFT, i, k=s * sign) for s in SHIFTS for sign in (1, -1)] for i in inputs}
@@ -63,6 +68,8 @@ def library(pool: Features, X: np.ndarray, y: np.ndarray, n_simple: int, size: i
     _separable(build, start, inputs)
     pairs = list(itertools.combinations(inputs, 2))
     for i, j in pairs:
+        if build.full:
+            break
         _exponentials(build, groups, i, j)
         _bumps(build, shifted[i], shifted[j])
     for i in inputs:
@@ -70,6 +77,8 @@ def library(pool: Features, X: np.ndarray, y: np.ndarray, n_simple: int, size: i
     for i, j in itertools.combinations_with_replacement(range(min(n, PRODUCTS)), 2):
         build.add(MUL, i, j)
     for i, j in pairs:
+        if build.full:
+            break
         _products_of_waves(build, X, i, j)
     whole = build.done()
     keep = slice(0, size)
@@ -90,6 +99,8 @@ def _arguments(build, inputs, shifted) -> list[int]:
     squares = {i: build.add(SQUARE, i) for i in inputs}
     out = [*inputs, *squares.values(), *(build.add(POWER, i, k=3.0) for i in inputs)]
     for i, j in itertools.combinations(inputs, 2):
+        if build.full:
+            break
         out += [build.add(ADD, i, j), build.add(SUB, i, j), build.add(MUL, i, j)]
         out.append(build.add(ADD, squares[i], squares[j]))
         out += [build.add(SUB, squares[i], squares[j]), build.add(grammar.DIV, i, j)]
@@ -102,6 +113,8 @@ def _scales(build, X, y, arguments) -> dict[int, dict[str, list[int]]]:
     """f(k*u) with k so dense that a fit from the nearest one converges; by argument the waves and the slopes."""
     values, groups = build.done().at(X), {}
     for u in arguments:
+        if build.full:
+            break
         row = values[u][np.isfinite(values[u])]
         if not row.size or not np.ptp(row):
             continue
@@ -120,6 +133,8 @@ def _scales(build, X, y, arguments) -> dict[int, dict[str, list[int]]]:
 def _multiplied(build, inputs, groups):
     """Inputs times f(k*u)."""
     for group in groups.values():
+        if build.full:
+            break
         for i in inputs:
             for f in [*group["waves"][:64], *group["slopes"], *group["steps"]]:
                 build.add(MUL, i, f)
@@ -133,6 +148,8 @@ def _separable(build, start, inputs):
             reach[i] = reach[start.a[i]] | (reach[start.b[i]] if start.b[i] >= 0 else set())
     own = {i: [f for f in range(len(start)) if reach[f] == {i}][:SEPARABLE] for i in inputs}
     for i, j in itertools.combinations(inputs, 2):
+        if build.full:
+            break
         for f, g in itertools.product(own[i], own[j]):
             build.add(MUL, f, g)
 

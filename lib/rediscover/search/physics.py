@@ -26,6 +26,7 @@ def power_law(columns, y, names) -> list[Found]:
     return [find] if find else []
 
 
+@functools.cache
 def monomials(n_inputs: int, most: int) -> list[tuple[float, ...]]:
     """Exponents of monomials, those with few inputs and usual exponents first; at most so many.
 
@@ -34,21 +35,23 @@ def monomials(n_inputs: int, most: int) -> list[tuple[float, ...]]:
     >>> monomials(2, 4)
     [(1, 0), (0, 1), (-1, 0), (0, -1)]
     """
-    ranked = []
-    for count in range(1, min(n_inputs, MOST_FACTORS) + 1):
-        for deepest in range(len(EXPONENTS) if count < 3 else 4 if count < 4 else 2):
-            level: list[tuple[int, tuple[float, ...]]] = []
+    found: list[tuple[float, ...]] = []
+    depths = {1: len(EXPONENTS), 2: len(EXPONENTS), 3: 4}
+    counts = range(1, min(n_inputs, MOST_FACTORS) + 1)
+    for total in range(1, max(counts) + len(EXPONENTS)):
+        for count in counts:
+            if not 0 <= total - count < depths.get(count, 2):
+                continue
             for inputs in itertools.combinations(range(n_inputs), count):
-                for chosen in itertools.product(range(deepest + 1), repeat=count):
-                    if max(chosen) == deepest:
+                if len(found) >= most:
+                    return found[:most]
+                for chosen in itertools.product(range(total - count + 1), repeat=count):
+                    if max(chosen) == total - count:
                         powers: list[float] = [0] * n_inputs
                         for i, rank in zip(inputs, chosen, strict=True):
                             powers[i] = EXPONENTS[rank]
-                        level.append((count + deepest, tuple(powers)))
-            ranked += level
-            if len(ranked) > 4 * most:
-                break
-    return [powers for _, powers in sorted(ranked, key=lambda item: item[0])][:most]
+                        found.append(tuple(powers))
+    return found[:most]
 
 
 def _values(powers, X) -> np.ndarray:

@@ -1,6 +1,8 @@
 """Polynomials and quotients of polynomials, also behind an undone function, and one feature beside a polynomial."""
 
+import functools
 import itertools
+import math
 
 import numpy as np
 
@@ -12,10 +14,15 @@ MOST_MONOMIALS = 84
 DEGREES = {1: 8, 2: 6, 3: 5, 4: 4}  # of polynomials, by the number of inputs; 3, then 2 beyond
 RATIONAL = {1: 6, 2: 4, 3: 3}  # of numerator and denominator; 2, then 1 beyond
 NULL = 1e-10  # singular value, relative to the largest, of columns that are dependent
+# A polynomial that is the target leaves nothing where one degree less leaves this many times more; a series that comes
+# close gains less from one degree to the next.
+SHARP = 1e5
+FLOOR = 1e-15  # what rounding leaves
 RANKED = 60  # features that are compared on all rows where none is exact
 BLOCK = 50_000  # features held at a time
 
 
+@functools.cache
 def exponents(n_inputs: int, degree: int) -> list[tuple[int, ...]]:
     """Exponents of all monomials up to a degree, in order of degree, the constant first.
 
@@ -57,7 +64,7 @@ def monomial(powers, names) -> Tree:
 def highest(table: dict[int, int], n_inputs: int) -> int:
     """The largest degree for so many inputs that keeps the number of monomials in bounds."""
     degree = table.get(n_inputs, 3 if n_inputs < 7 else 2)
-    while degree > 1 and len(exponents(n_inputs, degree)) > MOST_MONOMIALS:
+    while degree > 1 and math.comb(n_inputs + degree, degree) > MOST_MONOMIALS:
         degree -= 1
     return degree
 
@@ -102,6 +109,7 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
     """
     X, finds = np.array([columns[name] for name in names]), []
     norm = float(np.linalg.norm(item.values - item.values.mean()))
+    left = np.inf  # by the degree before
     most = highest(DEGREES, len(names))
     for degree in range(1, most + 1):
         powers = exponents(len(names), degree)
@@ -109,8 +117,9 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
             break
         with np.errstate(over="ignore"):
             rows = np.array([np.prod(X ** np.array(p)[:, None], axis=0) for p in powers])
+        before, left = left, _residual(rows, item.values)
         c = sparse(rows, item.values, 1e-9 * norm)
-        exact = c is not None
+        exact = c is not None and before > SHARP * max(left, FLOOR * norm)
         if not exact:
             if item.name != "id" or degree > 4:
                 continue
@@ -130,6 +139,11 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
     return finds, most
 
 
+def _residual(rows, target) -> float:
+    c = _fitted(rows, target)
+    return np.inf if c is None else float(np.linalg.norm(c @ rows - target))
+
+
 def _fitted(rows, target) -> np.ndarray | None:
     size = np.linalg.norm(rows, axis=1)
     if not np.isfinite(size).all() or not (size > 0).all():
@@ -147,7 +161,7 @@ def quotient(columns, y, names, rows) -> tuple[list[Found], int]:
     rows : ndarray of int
         Rows that the coefficients are taken from.
     """
-    X, t, used = np.array([columns[name][rows] for name in names]), y[rows], 0
+    X, t, used, least = np.array([columns[name][rows] for name in names]), y[rows], 0, np.inf
     most = RATIONAL.get(len(names), 2 if len(names) < 6 else 1)
     for above, below in sorted(itertools.product(range(most + 1), range(1, most + 1)), key=lambda d: (sum(d), d)):
         P, Q = exponents(len(names), above), exponents(len(names), below)
@@ -160,7 +174,8 @@ def quotient(columns, y, names, rows) -> tuple[list[Found], int]:
         if not np.isfinite(size).all() or not (size > 0).all():
             continue
         U, s, _ = np.linalg.svd(table / size[:, None], full_matrices=False)
-        if s[-1] > NULL * s[0]:
+        before, least = least, min(least, s[-1] / s[0])
+        if s[-1] > NULL * s[0] or before < SHARP * max(least, FLOOR):
             continue
         c = U[:, -1] / size
         c = np.where(np.abs(U[:, -1]) > 1e-7, c, 0.0)
@@ -192,11 +207,13 @@ def beside(pool: Pool, rows, item: Undone, degree: int, columns, y, names, n: in
         The exact ones; if there is none and nothing was undone, the best three.
     evaluations : int
     """
+    if 3 * math.comb(len(names) + degree, degree) > len(rows):
+        return [], 0
     powers = exponents(len(names), degree)
     X = np.array([columns[name] for name in names])
     base = np.array([np.prod(X ** np.array(p)[:, None], axis=0) for p in powers])
     few = base[:, rows] / np.linalg.norm(base[:, rows], axis=1)[:, None]
-    if 3 * len(powers) > len(rows) or not np.isfinite(few).all():
+    if not np.isfinite(few).all():
         return [], 0
     Q = np.linalg.qr(few.T)[0]
     target = item.values[rows] - Q @ (Q.T @ item.values[rows])

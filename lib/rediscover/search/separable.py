@@ -4,6 +4,7 @@ Written after truths of SRSD's laws had been read; see `angles`.
 """
 
 import itertools
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -71,14 +72,16 @@ def _products(inputs: Inputs, outside, inside, columns, y, rows) -> tuple[list[F
     """Products for one choice of the inputs of monomial and polynomial: all exponents and powers at once."""
     if not inside:
         return [], 0
-    degree = max(d for d in range(1, DEGREE + 1) if d == 1 or len(exponents(len(inside), d)) <= MOST_TERMS)
+    degree = max(d for d in range(1, DEGREE + 1) if d == 1 or math.comb(len(inside) + d, d) <= MOST_TERMS)
+    if 2 * (len(inside) + 1) > len(rows):
+        return [], 1
     powers = [q for q in exponents(len(inside), degree) if _plain(inputs, q, inside)]
     X = np.array([inputs.columns[name] for name in inside])
     few = X[:, rows]
     base = np.array([np.prod(few ** np.array(q)[:, None], axis=0) for q in powers])
     size = np.linalg.norm(base, axis=1)
     if 2 * len(powers) > len(rows) or not np.isfinite(size).all() or not (size > 0).all():
-        return [], 0
+        return [], 1
     Q = np.linalg.qr((base / size[:, None]).T)[0]
     chosen = list(itertools.product(EXPONENTS, repeat=len(outside)))
     with np.errstate(all="ignore"):
