@@ -130,7 +130,7 @@ def is_exact(predicted: np.ndarray, y: np.ndarray, tolerance: float = grammar.EX
 
 
 def found(tree: Tree, columns, y, stage: str, tolerance: float = grammar.EXACT) -> Found | None:
-    """An expression with its error, exact by `is_exact`, or None if it is none (too large, or a number in it is not finite)."""
+    """An expression with its error; None if it is none (too large, or a number in it is not finite)."""
     try:
         expression = Expression(tree)
     except ValueError:
