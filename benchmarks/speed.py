@@ -313,9 +313,9 @@ def networks(ids: list) -> Iterator[Comparison]:
 
 def searches(programs: int, features: int, every: int, evaluations: int, rows: int) -> Iterator[Comparison]:
     """Engines of symbolic search: losses of programs, an enumeration, and whole searches of equal evaluations."""
-    from rediscover.search.enumeration import enumerate_features
-    from rediscover.search.programs import losses, to_tree
-    from rediscover.search.throughput import workload
+    from rediscover.search.enumeration.enumeration import enumerate_features
+    from rediscover.search.programs.programs import losses, to_tree
+    from rediscover.search.programs.throughput import workload
 
     P, X, y = workload(programs, rows=rows)
     names = [f"x{i}" for i in range(X.shape[1])]

@@ -14,7 +14,7 @@ from rediscover import method, problem, problems
 from rediscover.expressions import parse
 from rediscover.methods import Budget
 from rediscover.problems import Task, generator
-from rediscover.search.sequence_sets import draw_equation
+from rediscover.search.networks.sequence_sets import draw_equation
 
 import numpy as np
 import pandas as pd

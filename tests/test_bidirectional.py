@@ -9,7 +9,7 @@ from rediscover.methods.bidirectional import ranked
 from rediscover.metrics.dynamics import fidelity
 from rediscover.problems import Passage, Regression, Split, Task
 from rediscover.problems.surfaces import ImplicitSurface, Surface
-from rediscover.search.formula import found
+from rediscover.search.enumeration.formula import found
 
 import numpy as np
 import pytest

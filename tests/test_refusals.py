@@ -12,10 +12,10 @@ from rediscover.expressions.programs import ProgramError, Reading, evaluation, r
 from rediscover.expressions.spelling import respelled, respelled_rule
 from rediscover.methods import icsr, llm_sr, openevolve, sga, symbolbench_forms
 from rediscover.methods.gp_llm_judge import opinion_in
-from rediscover.search.concepts import strings
-from rediscover.search.proposals import Scored, search
-from rediscover.search.proposers import Function, Skeleton
-from rediscover.search.slot_fits import Fit, table
+from rediscover.search.evolution.concepts import strings
+from rediscover.search.loops.proposals import Scored, search
+from rediscover.search.loops.proposers import Function, Skeleton
+from rediscover.search.loops.slot_fits import Fit, table
 
 import numpy as np
 import pytest

@@ -1,8 +1,8 @@
 """Exact expressions that a search reached by a detour are written as they would be by hand."""
 
 from rediscover.expressions import parse
-from rediscover.search.formula import found
-from rediscover.search.shortening import scaled, shortened
+from rediscover.search.enumeration.formula import found
+from rediscover.search.enumeration.shortening import scaled, shortened
 
 import numpy as np
 import pytest

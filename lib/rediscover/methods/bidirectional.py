@@ -8,13 +8,13 @@ import numpy as np
 
 from ..expressions import Expression, parse
 from ..problems import Field, InitialValueProblem, LevelSet, Problem, Split, Task, Trajectories, generator
-from ..search.formula import Found, is_exact
-from ..search.level_sets import null_combination
-from ..search.regression import CONFIRMED, regress
-from ..search.right_hand_sides import ROUNDS, right_hand_sides
-from ..search.short_constants import NODE_BITS, ROUNDING, description
-from ..search.sparse_regression import Rows
-from ..search.subsets import combinations, eliminations, solved
+from ..search.enumeration.formula import Found, is_exact
+from ..search.enumeration.level_sets import null_combination
+from ..search.enumeration.regression import CONFIRMED, regress
+from ..search.enumeration.short_constants import NODE_BITS, ROUNDING, description
+from ..search.trajectories.right_hand_sides import ROUNDS, right_hand_sides
+from ..search.trajectories.sparse_regression import Rows
+from ..search.trajectories.subsets import combinations, eliminations, solved
 from . import Budget, Candidate, Unsupported, added, join
 from .sparse_dynamics import Sampled, Term, as_text, library, sample
 from .tables import Tabular, complete_rows
@@ -35,34 +35,34 @@ class Bidirectional(Tabular):
 
     Stages, each until an exact expression is found: one monomial; polynomials behind an undone function; one
     enumerated feature beside a polynomial; pursuit over a small library; sums of monomials and monomials times
-    functions of monomials; quotients of polynomials; lookup of ``T(y) o g = a*h + b`` among all pairs of
-    features; pursuit over a large library, on the target, its inverse, exponential and logarithm; pieces; forms
-    of laws (a monomial behind a power less or plus 1, times a power of a polynomial, times one function of a
-    monomial at every scale; sums and quotients with cos(u) and sin(u) as inputs). For a target with noise, last of
-    all: features, their pairs and products by what they explain of it, which grow by terms and factors; then short
-    numbers for the constants of the best finds of all stages. For a
-    level set, combinations of features that vanish on the cloud and not off it. For a trajectory, sparse right-hand
-    sides in integral form (`rediscover.search.right_hand_sides`), without a derivative of the data. For a field, the
-    best combinations of products of states and one derivative, in weak form.
+    functions of monomials; quotients of polynomials; lookup of ``T(y) o g = a*h + b`` among all pairs of features;
+    pursuit over a large library, on the target, its inverse, exponential and logarithm; pieces; forms of laws (a
+    monomial behind a power less or plus 1, times a power of a polynomial, times one function of a monomial at every
+    scale; sums and quotients with cos(u) and sin(u) as inputs). For a target with noise, last of all: features, their
+    pairs and products by what they explain of it, which grow by terms and factors; then short numbers for the
+    constants of the best finds of all stages. For a level set, combinations of features that vanish on the cloud and
+    not off it. For a trajectory, sparse right-hand sides in integral form
+    (`rediscover.search.trajectories.right_hand_sides`), without a derivative of the data. For a field, the best
+    combinations of products of states and one derivative, in weak form.
 
     A prototype had run on 65 explicit surfaces, and the stage of pieces was added where it failed there. One list of
     features for level sets was chosen after the implicit surfaces of SurfaceBench had been read
-    (`rediscover.search.level_sets`). Following the solution came after answers on ordinary equations had been read.
-    The forms of laws were chosen after truths of SRSD's laws had been read (`rediscover.search.angles`). The stage
-    for targets with noise was set up on public suites with noise (`rediscover.search.noisy_targets`); as frozen
-    then it recovered 3 of SurfaceBench's 13 surfaces with 1 % noise. Pieces and quotients for such targets were
-    added after that score was known. All come after the stages that were there before, whose exact answers they
-    leave as they were.
+    (`rediscover.search.enumeration.level_sets`). Following the solution came after answers on ordinary equations had
+    been read. The forms of laws were chosen after truths of SRSD's laws had been read
+    (`rediscover.search.enumeration.angles`). The stage for targets with noise was set up on public suites with noise
+    (`rediscover.search.enumeration.noisy_targets`); as frozen then it recovered 3 of SurfaceBench's 13 surfaces with
+    1 % noise. Pieces and quotients for such targets were added after that score was known. All come after the stages
+    that were there before, whose exact answers they leave as they were.
 
     An evaluation is one comparison with the target: of a feature, of a combination that is looked up, or of a
     model with other inner constants. At 150 million of them no stage is cut off and the pool holds a million
     features; that takes 40 seconds of one core where nothing exact is found. Nothing depends on the clock, and
     on chance only which rows are held out.
 
-    Candidates that hold on all rows to rounding come first, the shortest before the others
-    (``notes["exact"]``). Without one, the front of error against size is ordered by the description length on
-    all rows, n/2 log2(error) plus bits of nodes and constants (`rediscover.search.short_constants`); a fifth of the
-    rows, or the study's validation rows where there are any, was not searched on.
+    Candidates that hold on all rows to rounding come first, the shortest before the others (``notes["exact"]``).
+    Without one, the front of error against size is ordered by the description length on all rows, n/2 log2(error)
+    plus bits of nodes and constants (`rediscover.search.enumeration.short_constants`); a fifth of the rows, or the
+    study's validation rows where there are any, was not searched on.
 
     Attributes
     ----------
