@@ -145,8 +145,9 @@ generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled pass
 pretrain: $(READY) ## train a network again, into build/pretrain (needs the extra neural; MODEL=trained_skeletons HOURS=2)
 	@$(PY) -m rediscover.studies.srsd.pretraining $(if $(MODEL),--model $(MODEL)) $(if $(HOURS),--hours $(HOURS))
 
-bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
+bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv; what a fit costs, into docs/methods.md
 	$(PY) benchmarks/speed.py
+	$(PY) benchmarks/envelope.py
 
 lab: $(READY) ## open JupyterLab on the notebooks
 	$(PY) -m jupyterlab notebooks
