@@ -16,7 +16,7 @@ COLUMNS = {"x": X, "y": Y}
     [
         ("exp(2.5*(x + y))**0.4", "exp(x + y)"),
         ("cos(x)/exp(0.0125*x**2)**80", "cos(x)/exp(x**2)"),
-        ("cos(x) + 1e-12*tanh(y) - 1e-12", "cos(x)"),
+        ("cos(x) + 1e-13*tanh(y) - 1e-13", "cos(x)"),
         ("3e-6*x/atan(3e-6*y + 6e-6)", "x/(y + 2)"),
         ("x + sin(1e-6*y)/1e-6", "x + y"),
     ],

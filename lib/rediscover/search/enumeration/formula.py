@@ -1,6 +1,6 @@
 """Trees put together, evaluated, fitted and written: what all stages of the enumeration do with a find."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -127,6 +127,54 @@ def is_exact(predicted: np.ndarray, y: np.ndarray, tolerance: float = grammar.EX
     """
     with np.errstate(invalid="ignore", over="ignore"):
         return bool(np.all(np.abs(predicted - y) < tolerance * (np.abs(y) + spread(y)) + np.finfo(float).tiny))
+
+
+def sums(tree: Tree) -> Iterator[list[Tree]]:
+    """The terms of every sum in a tree, signs left out; those of an outer sum first.
+
+    Examples
+    --------
+    >>> [len(terms) for terms in sums(("log", ("-", ("+", ("x",), ("y",)), ("*", (2,), ("x",)))))]
+    [3]
+    """
+    label, *children = tree
+    terms = [tree] if label in ("+", "-") else []
+    while any(term[0] in ("+", "-", "neg") for term in terms):
+        terms = [part for term in terms for part in (term[1:] if term[0] in ("+", "-", "neg") else [term])]
+    if terms:
+        yield terms
+    for child in terms or children:
+        yield from sums(child)
+
+
+def is_sharp(tree: Tree, columns) -> bool:
+    """Whether every sum in a tree needs each of its terms: without any, the others leave a ten-millionth of its spread.
+
+    A sum of many fitted terms comes as near to a smooth target as is wanted, each term a little nearer. What is the
+    target misses it clearly until its last term is there.
+
+    Examples
+    --------
+    >>> x = np.linspace(1.0, 1.2, 50)
+    >>> is_sharp(("+", ("x",), ("sin", ("x",))), {"x": x})
+    True
+    >>> is_sharp(("+", ("+", ("x",), ("**", ("x",), (2,))), ("*", (1e-9,), ("**", ("x",), (3,)))), {"x": x})
+    False
+    """
+    for terms in sums(tree):
+        values = evaluate(terms, columns)
+        values = values - values.mean(axis=1, keepdims=True)
+        size = np.linalg.norm(values, axis=1)
+        if not np.isfinite(size).all():
+            continue
+        total = np.linalg.norm(values.sum(axis=0)) or 1.0
+        unit = values[size > 0] / size[size > 0, None]
+        for i in range(len(unit) if len(unit) > 2 else 0):
+            others = np.delete(unit, i, axis=0)
+            left = unit[i] - np.linalg.lstsq(others.T, unit[i], rcond=None)[0] @ others
+            if np.linalg.norm(left) * size[size > 0][i] < grammar.NEEDED * total:
+                return False
+    return True
 
 
 def found(tree: Tree, columns, y, stage: str, tolerance: float = grammar.EXACT) -> Found | None:

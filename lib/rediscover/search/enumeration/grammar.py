@@ -75,3 +75,4 @@ POOL_COST = 12  # no cheap grammar of one input runs for ever
 
 NEAR = 1e-9  # error, relative to the row's own size and the spread of the target, from which constants are polished
 EXACT = 1e-12  # and up to which it counts as rounding: approximations on the benchmarks stop between 1e-11 and 1e-7
+NEEDED = 1e-7  # of the spread of a sum, what its other terms leave at least of one that is needed

@@ -9,7 +9,8 @@ import numpy as np
 from . import grammar
 from .angles import quotients_with_angles, sums_with_angles
 from .enumeration import Pool, enumerate_features
-from .formula import Found, combination, evaluate, found, is_exact, polished, spread
+from .formula import Found, combination, evaluate, found, is_exact, is_sharp, polished, spread
+from .grammar import NEAR
 from .library import library
 from .meeting import meet, quantile_rows, undone
 from .noisy_pieces import noisy_pieces
@@ -73,18 +74,28 @@ class Search:
     def take(self, result: tuple[list[Found], int]) -> bool:
         """Keep finds and count; whether one is exact."""
         finds, used = result
-        finds = [self.confirmed(find) for find in finds if np.isfinite(find.error)]
-        finds += [self.confirmed(shortened(find, self.columns, self.y)) for find in finds if find.exact]
+        finds = [find for find in finds if np.isfinite(find.error)]
+        near = [find for find in finds if self.near(find)]
+        finds += [shortened(find, self.columns, self.y) for find in near]
+        finds = [self.confirmed(find) for find in finds]
         self.finds += finds
         self.used += used
         return any(find.exact for find in finds)
 
+    def near(self, find: Found) -> bool:
+        """Whether a find may be exact once it is shorter: rounding hides in detours."""
+        if find.exact or find.error > (NEAR * (spread(self.y) + float(np.abs(self.y).max()))) ** 2:
+            return find.exact
+        return is_exact(np.broadcast_to(find.expression(self.columns), self.y.shape), self.y, NEAR)
+
     def confirmed(self, find: Found) -> Found:
-        """The find, no longer exact if it fails on rows that it was not found on."""
-        if not find.exact or self.check is None:
+        """The find, no longer exact if it fails on further rows or has a term that it hardly needs."""
+        if not find.exact:
             return find
-        columns, y = self.check
-        holds = is_exact(np.broadcast_to(find.expression(columns), y.shape), y, CONFIRMED)
+        holds = is_sharp(find.expression.tree, self.columns)
+        if holds and self.check is not None:
+            columns, y = self.check
+            holds = is_exact(np.broadcast_to(find.expression(columns), y.shape), y, CONFIRMED)
         return find if holds else dataclasses.replace(find, exact=False)
 
 

@@ -19,7 +19,7 @@ def shortened(candidate: Found, columns: dict[str, np.ndarray], y: np.ndarray) -
     Parameters
     ----------
     candidate : Found
-        One that is exact; others come back as they are.
+        One that is exact or nearly.
     columns : input -> values, shape (n,)
     y : ndarray, shape (n,)
 
@@ -31,7 +31,7 @@ def shortened(candidate: Found, columns: dict[str, np.ndarray], y: np.ndarray) -
     >>> str(shortened(detour, {"x": x}, x / (x + 1)).expression)
     'x/(x + 1)'
     """
-    best, shorter = candidate, candidate.exact
+    best, shorter = candidate, True
     while shorter:
         shorter = False
         for tree in rewrites(best.expression.tree):
