@@ -147,34 +147,62 @@ def sums(tree: Tree) -> Iterator[list[Tree]]:
         yield from sums(child)
 
 
-def is_sharp(tree: Tree, columns) -> bool:
-    """Whether every sum in a tree needs each of its terms: without any, the others leave a ten-millionth of its spread.
+def idle_term(tree: Tree, columns) -> Tree | None:
+    """The smallest term of a sum in a tree that the sum hardly needs; None if every sum needs all its terms.
 
     A sum of many fitted terms comes as near to a smooth target as is wanted, each term a little nearer. What is the
-    target misses it clearly until its last term is there.
+    target misses it clearly until its last term is there: without any, the others leave `grammar.NEEDED` of the spread
+    of the sum.
 
     Examples
     --------
     >>> x = np.linspace(1.0, 1.2, 50)
-    >>> is_sharp(("+", ("x",), ("sin", ("x",))), {"x": x})
-    True
-    >>> is_sharp(("+", ("+", ("x",), ("**", ("x",), (2,))), ("*", (1e-9,), ("**", ("x",), (3,)))), {"x": x})
-    False
+    >>> idle_term(("+", ("x",), ("sin", ("x",))), {"x": x})
+    >>> idle_term(("+", ("+", ("x",), ("**", ("x",), (2,))), ("*", (1e-9,), ("**", ("x",), (3,)))), {"x": x})
+    ('*', (1e-09,), ('**', ('x',), (3,)))
     """
     for terms in sums(tree):
         values = evaluate(terms, columns)
         values = values - values.mean(axis=1, keepdims=True)
         size = np.linalg.norm(values, axis=1)
-        if not np.isfinite(size).all():
+        kept = [i for i in np.argsort(size) if size[i] > 0]
+        if not np.isfinite(size).all() or len(kept) < 3:
             continue
         total = np.linalg.norm(values.sum(axis=0)) or 1.0
-        unit = values[size > 0] / size[size > 0, None]
-        for i in range(len(unit) if len(unit) > 2 else 0):
-            others = np.delete(unit, i, axis=0)
+        unit = values / np.where(size > 0, size, 1.0)[:, None]
+        for i in kept:
+            others = unit[[j for j in kept if j != i]]
             left = unit[i] - np.linalg.lstsq(others.T, unit[i], rcond=None)[0] @ others
-            if np.linalg.norm(left) * size[size > 0][i] < grammar.NEEDED * total:
-                return False
-    return True
+            if np.linalg.norm(left) * size[i] < grammar.NEEDED * total:
+                return terms[i]
+    return None
+
+
+def without(tree: Tree, term: Tree) -> Tree:
+    """The tree with 0 in place of a term.
+
+    Examples
+    --------
+    >>> x = ("x",)
+    >>> without(("+", x, ("y",)), x)
+    ('+', (0,), ('y',))
+    """
+    if tree is term:
+        return (0,)
+    label, *children = tree
+    return (label, *(without(child, term) for child in children))
+
+
+def needed(candidate: Found, columns, y) -> Found:
+    """A find without the terms that its sums hardly need, fitted again, if it is exact then; else as it was."""
+    tree = candidate.expression.tree
+    while (idle := idle_term(tree, columns)) is not None:
+        tree = tidy(without(tree, idle))
+    if tree is candidate.expression.tree:
+        return candidate
+    again = found(tree, columns, y, candidate.stage)
+    again = again and polished(again, columns, y)
+    return again if again is not None and again.exact else candidate
 
 
 def found(tree: Tree, columns, y, stage: str, tolerance: float = grammar.EXACT) -> Found | None:

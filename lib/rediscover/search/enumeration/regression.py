@@ -9,7 +9,7 @@ import numpy as np
 from . import grammar
 from .angles import quotients_with_angles, sums_with_angles
 from .enumeration import Pool, enumerate_features
-from .formula import Found, combination, evaluate, found, is_exact, is_sharp, polished, spread
+from .formula import Found, combination, evaluate, found, idle_term, is_exact, needed, polished, spread
 from .grammar import NEAR
 from .library import library
 from .meeting import meet, quantile_rows, undone
@@ -76,7 +76,7 @@ class Search:
         finds, used = result
         finds = [find for find in finds if np.isfinite(find.error)]
         near = [find for find in finds if self.near(find)]
-        finds += [shortened(find, self.columns, self.y) for find in near]
+        finds += [shortened(needed(find, self.columns, self.y), self.columns, self.y) for find in near]
         finds = [self.confirmed(find) for find in finds]
         self.finds += finds
         self.used += used
@@ -92,7 +92,7 @@ class Search:
         """The find, no longer exact if it fails on further rows or has a term that it hardly needs."""
         if not find.exact:
             return find
-        holds = is_sharp(find.expression.tree, self.columns)
+        holds = idle_term(find.expression.tree, self.columns) is None
         if holds and self.check is not None:
             columns, y = self.check
             holds = is_exact(np.broadcast_to(find.expression(columns), y.shape), y, CONFIRMED)
