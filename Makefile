@@ -111,14 +111,14 @@ test: lint ## the linters and the whole test suite, the notebooks among it
 QUICK := "not whole and not minutes and not slow"
 test-fast: $(READY) ## the quick tests, less than a minute
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile -m $(QUICK) -o addopts="--doctest-modules" \
-	    --ignore=lib/rediscover/search/training tests lib
+	    --ignore=lib/rediscover/search/networks/training tests lib
 
 # Four times: what a slow test has set up or compiled for others is another's to do when it is left out. Nothing is compiled before.
 slow-tests: $(READY) ## time the tests on an idle machine and list those that test-fast leaves out, tests/slow.txt
 	: >tests/slow.txt
 	export REDISCOVER_TIME_TESTS=1; for pass in 1 2 3 4; do \
 	    NUMBA_CACHE_DIR=$$(mktemp -d) $(PY) -m pytest -q -m $(QUICK) -o addopts="--doctest-modules" \
-	    --ignore=lib/rediscover/search/training tests lib; done
+	    --ignore=lib/rediscover/search/networks/training tests lib; done
 
 test-minutes: $(READY) ## the long checks of the search engines
 	$(PY) -m pytest -m minutes tests
@@ -187,6 +187,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@sed -i.old 's/"{connection_file}"/&, "--log-level=CRITICAL"/' $(VENV)/share/jupyter/kernels/python3/kernel.json # it logs each start and the interrupt that ends it
 	@touch $@
 
+EXTRAS := notebooks llm text fields baselines networks causal cluster dev
 lock: ## compile requirements.lock again from pyproject.toml (needs uv)
-	uv pip compile pyproject.toml --extra dev --extra cluster --extra causal --universal --python-version 3.11 \
+	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --universal --python-version 3.11 \
 	    --no-header --no-annotate --generate-hashes -o requirements.lock

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
 from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator, problem_of
-from ..system import outside, reproducible_blas, workers
+from ..system import extras, outside, reproducible_blas, workers
 from ..system.looks import Looks
 
 T = TypeVar("T")
@@ -109,7 +109,7 @@ class Method:
             try:
                 importlib.metadata.version(distribution)
             except importlib.metadata.PackageNotFoundError:
-                return f"package {distribution} is not installed"
+                return f"package {distribution} is not installed: {extras.remedy(distribution)}"
         return None
 
     def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:

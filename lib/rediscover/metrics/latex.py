@@ -19,8 +19,8 @@ from collections.abc import Set as AbstractSet
 
 import numpy as np
 import pandas as pd
-from rapidfuzz.distance import LCSseq, Levenshtein
 
+from ..system.extras import extra
 from . import metric
 from .latex_text import (
     FACTS,
@@ -36,6 +36,9 @@ from .latex_text import (
 )
 from .latex_trees import forget, letter_commands, parse, parsed_before, structure
 from .trees import size, tree_edit_distance
+
+with extra("text"):
+    from rapidfuzz.distance import LCSseq, Levenshtein
 
 __all__ = ["SEPARATOR", "TOKENIZER", "Gpt2Tokenizer", "clean", "gpt2", "load_embeddings", "parts", "tokens"]
 __all__ += ["forget", "letter_commands", "parse", "parsed_before", "structure"]
@@ -96,7 +99,8 @@ def _spelt(text: str, tokenizer: Gpt2Tokenizer | None) -> str:
 
 @functools.lru_cache(maxsize=50_000)
 def _words(text: str) -> list[str]:
-    from rouge_score.tokenizers import DefaultTokenizer
+    with extra("text"):
+        from rouge_score.tokenizers import DefaultTokenizer
 
     return DefaultTokenizer(use_stemmer=True).tokenize(text)
 

@@ -12,8 +12,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-import regex
 import yaml
+
+from ..system.extras import extra
+
+with extra("text"):
+    import regex
 
 FACTS = yaml.safe_load(Path(__file__).with_name("latex.yaml").read_text(encoding="utf-8"))
 SEPARATOR = " || "
