@@ -69,6 +69,7 @@ def test_without_any_study_every_cell_says_why(tmp_path):
 
 def test_a_study_decides_its_cells(tmp_path):
     entry(tmp_path, "a", "srsd_table3", 6.67)
+    (tmp_path / "20_srsd_edit_distance.provenance.json").write_text("{}")
     cells = verdicts.ledger(tmp_path, ["20_srsd_edit_distance"]).set_index("source")
     assert len(cells) == 3590
     first, second = cells.loc["srsd_table3.csv:2"], cells.loc["srsd_table3.csv:3"]

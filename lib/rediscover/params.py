@@ -123,6 +123,11 @@ class Profile(BaseModel):
         return root() / "build" / "smoke" if self.profile == "smoke" else root()
 
     @property
+    def tables(self) -> Path:
+        """What the notebooks of this profile wrote, also where parameters of this one were changed."""
+        return self.model_copy(update={"explored": False}).folder / "tables"
+
+    @property
     def store(self) -> Path:
         """The file that keeps finished runs of this study and profile."""
         return root() / "build" / self.profile / f"{self.notebook}.sqlite"
