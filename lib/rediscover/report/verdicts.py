@@ -89,8 +89,9 @@ def _of_methods(paper: str, problems: tuple[str, ...]) -> dict[str, str]:
     """Label in a paper -> kind of evidence: that of the method, and recorded if `records` have answers of it."""
     found = {}
     for line in papers.catalogue(paper.lower()).itertuples():
-        files = [records.path({"problem": f"{prefix}/", "method": line.ours}) for prefix in problems]
-        kept = line.ours and any(((record_files.folder() or Path()) / file).exists() for file in files)
+        prefixes = problems if line.ours else ()
+        files = [records.path({"problem": f"{prefix}/", "method": line.ours}) for prefix in prefixes]
+        kept = any(((record_files.folder() or Path()) / file).exists() for file in files)
         found[line.label] = "recorded" if kept and line.kind == "rerun" else line.kind
     return found
 
