@@ -109,7 +109,6 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
     """
     X, finds = np.array([columns[name] for name in names]), []
     norm = float(np.linalg.norm(item.values - item.values.mean()))
-    left = np.inf  # by the degree before
     most = highest(DEGREES, len(names))
     for degree in range(1, most + 1):
         powers = exponents(len(names), degree)
@@ -117,9 +116,8 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
             break
         with np.errstate(over="ignore"):
             rows = np.array([np.prod(X ** np.array(p)[:, None], axis=0) for p in powers])
-        before, left = left, _residual(rows, item.values)
         c = sparse(rows, item.values, 1e-9 * norm)
-        exact = c is not None and before > SHARP * max(left, FLOOR * norm)
+        exact = c is not None and _is_sharp(rows, len(exponents(len(names), degree - 1)), item.values, norm)
         if not exact:
             if item.name != "id" or degree > 4:
                 continue
@@ -139,9 +137,15 @@ def polynomial(item: Undone, columns, y, names) -> tuple[list[Found], int]:
     return finds, most
 
 
-def _residual(rows, target) -> float:
-    c = _fitted(rows, target)
-    return np.inf if c is None else float(np.linalg.norm(c @ rows - target))
+def _is_sharp(rows, lower: int, target, norm: float) -> bool:
+    """Whether all rows leave much less of the target than the first `lower`, which are those of a lower degree."""
+    left = []
+    for part in (rows[:lower], rows):
+        c = _fitted(part, target)
+        if c is None:
+            return False
+        left.append(float(np.linalg.norm(c @ part - target)))
+    return left[0] > SHARP * max(left[1], FLOOR * norm)
 
 
 def _fitted(rows, target) -> np.ndarray | None:

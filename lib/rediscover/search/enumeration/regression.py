@@ -35,6 +35,7 @@ FULL = 150_000_000  # evaluations at which the pool has its full size and hardly
 CONFIRMED = 1e-11  # as grammar.EXACT, on further rows
 SMALL_LIBRARY = 8_000
 PIECE_POOL = 60_000  # features for each piece of a piecewise formula
+PIECE_INPUTS = 10  # with more, what separates two pieces is not looked for
 SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04, "laws": 0.06, "noise": 0.35}
 
 
@@ -150,7 +151,7 @@ def stages(search: Search) -> Iterator[None]:
     yield
     yield from pursuits(search, pool, size=LIBRARY, most_terms=TERMS)
     del pool
-    if "pieces" not in search.without:
+    if "pieces" not in search.without and len(names) <= PIECE_INPUTS:
         part = int(min(PIECE_POOL, size))
         search.take(piecewise(columns, y, names, one_formula(names, part), search.left))
         yield
