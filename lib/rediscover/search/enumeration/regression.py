@@ -35,7 +35,7 @@ FULL = 150_000_000  # evaluations at which the pool has its full size and hardly
 CONFIRMED = 1e-11  # as grammar.EXACT, on further rows
 SMALL_LIBRARY = 8_000
 PIECE_POOL = 60_000  # features for each piece of a piecewise formula
-PIECE_INPUTS = 10  # with more, what separates two pieces is not looked for
+INPUTS = 10  # with more, pieces and forms of laws are not looked for: each chooses among inputs once more
 SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04, "laws": 0.06, "noise": 0.35}
 
 
@@ -151,11 +151,12 @@ def stages(search: Search) -> Iterator[None]:
     yield
     yield from pursuits(search, pool, size=LIBRARY, most_terms=TERMS)
     del pool
-    if "pieces" not in search.without and len(names) <= PIECE_INPUTS:
+    few_inputs = len(names) <= INPUTS
+    if "pieces" not in search.without and few_inputs:
         part = int(min(PIECE_POOL, size))
         search.take(piecewise(columns, y, names, one_formula(names, part), search.left))
         yield
-    if "laws" not in search.without:
+    if "laws" not in search.without and few_inputs:
         yield from laws(search)
     if len(y) >= FEW:
         search.take(noisy(columns, y, names, search.share("noise")))
