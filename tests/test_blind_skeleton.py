@@ -29,7 +29,8 @@ def test_it_is_a_control():
 def test_its_distance_on_srsd(subset, published):
     """Means over the laws of a set; an independent implementation of the distance gave the same three digits."""
     laws = [rd.problem(id) for id in rd.problems("srsd", subset)]
-    answers = [BLIND.fit(Task(law.inputs, "y", None, None), budget=None, rng=None)[0].solution["y"] for law in laws]
+    tasks = [Task(law.inputs, "y", np.ones((1, len(law.inputs))), np.ones(1)) for law in laws]
+    answers = [BLIND.fit(task, budget=None, rng=None)[0].solution["y"] for task in tasks]
     pairs = zip(answers, laws, strict=True)
     distances = [ned_published(answer, *law.truth.values(), law.inputs) for answer, law in pairs]
     assert round(np.mean(distances), 3) == published

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from rediscover import params, report
-from rediscover.report import ledger, summaries
+from rediscover.report import claim_cells, ledger, summaries
 from rediscover.report import plots as figures
 from rediscover.system import writing
 
@@ -216,7 +216,8 @@ def test_the_ledger_keeps_every_published_row():
 
 def test_claims_and_results_must_match():
     names = report.papers.claims("surfaces").index
-    results = {name: ledger.Judged([True, False, None], "seen") for name in names}
+    cells = claim_cells.by_counts([True, False]) + claim_cells.not_run(["PySR"])
+    results = {name: ledger.Judged(cells, "seen") for name in names}
     table = report.claims("surfaces", results | {"SB-06": ledger.Judged([], "needs a language model")})
     assert table.loc["SB-01", ["verdict", "cells", "as_claimed"]].tolist() == ["mixed", 3, 1]
     assert table.loc["SB-06"].tolist()[1:5] == ["untestable here", "holds", 0, 0]

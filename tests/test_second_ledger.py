@@ -77,10 +77,8 @@ def same(test, printed, row, given):
     if any(isinstance(one, str) for one in [theirs, *ours]):
         agree = [one == theirs for one in ours]
         return all(agree) if all(agree) or not any(agree) else None
-    power, size = one_run_more([one[0] for one in ours]), one_run_more([one[1] for one in ours], "log", (0, None))
-    return all(
-        value + 0.5 >= ends[0] and value - 0.5 <= ends[1] for value, ends in zip(theirs, (power, size), strict=True)
-    )
+    ends = one_run_more([one[0] for one in ours]), one_run_more([one[1] for one in ours], "log", (0, None))
+    return all(value + 0.5 >= a and value - 0.5 <= b for value, (a, b) in zip(theirs, ends, strict=True))
 
 
 def width(test, row, given):
@@ -93,10 +91,8 @@ def width(test, row, given):
 
 def verdict(row, others):
     """Verdict, what the rule adds to the reason, and how many of the other printed values would have passed."""
-    given, test, chance = (
-        json.loads(row["parameters"] or "{}"),
-        *(RULES[row["rule"]].get(k) for k in ("test", "chance")),
-    )
+    given, rule = json.loads(row["parameters"] or "{}"), RULES[row["rule"]]
+    test, chance = rule.get("test"), rule.get("chance")
     found, values = same(test, row["published"], row, given), given.get("values", [])
     passing = sum(same(test, other, row, given) is True for other in others)
     low, high = width(test, row, given)
@@ -138,9 +134,9 @@ def test_every_verdict_follows_from_its_row():
         about = f"{row['source']}: {row['table']}, {row['row']}, {row['column']}"
         counts = int(row["others_passing"]), int(row["others"])
         assert (found, passing, len(others)) == (row["verdict"], *counts), about
-        first, *tried = row["reason"].split("; with ")
+        tried = row["reason"].split("; with ")[1:]
         decided = [part for part in tried if part.endswith(f": {note}, {SAID[found]}")]
-        assert decided if '"trial"' in row["parameters"] else note in first, f"{about}: {note}"
+        assert decided if '"trial"' in row["parameters"] else note in row["reason"], f"{about}: {note}"
     assert len(asked) > 1900
 
 

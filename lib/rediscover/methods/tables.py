@@ -127,5 +127,6 @@ def in_units(candidate: Candidate, task: Task, scales: Mapping[str, float], unit
     inner = parse(candidate.solution[task.output], task.inputs)
     used = {name: scale for name, scale in scales.items() if name in inner.names}
     ratios = {name: parse(f"{name}/{scale!r}", task.inputs) for name, scale in used.items()}
-    text = f"{unit!r}*({inner.substitute(ratios)})"
+    text = str(inner.substitute(ratios))
+    text = text if unit == 1 else f"{unit!r}*({text})"
     return dataclasses.replace(candidate, solution={task.output: text})

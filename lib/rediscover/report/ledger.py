@@ -127,7 +127,16 @@ def judged(entries: pd.DataFrame) -> pd.DataFrame:
 
 
 def unlike_published(entry: Mapping) -> str:
-    """Why the method of a row that rests on runs is not the published one (`comparable.unlike`); empty if it is."""
+    """Why the method of a row that rests on runs is not the published one (`comparable.unlike`); empty if it is.
+
+    Parameters
+    ----------
+    entry : a row of a ledger, with rule, paper and method
+
+    Returns
+    -------
+    str
+    """
     run = rules.rules()[entry["rule"]].get("chance") == "seeds"
     return unlike(entry["paper"].lower()).get(entry["method"], "") if run else ""
 

@@ -29,6 +29,11 @@ class OnAnswer(NamedTuple):
     seed: int
 
     @property
+    def loads(self) -> tuple[str, ...]:
+        """What workers import before they fork: an import in a worker would count as something that it changed."""
+        return (self.function.partition(":")[0],)
+
+    @property
     def shares(self) -> bool:
         """It is no code of a method's author, so that a process may do one after another."""
         return True

@@ -32,6 +32,7 @@ WATCHED: tuple[str, ...] = (
     "pandas",
 )
 WATCHED += ("scipy.integrate", "scipy.interpolate", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special")
+PASSING = ("_", "__warningregistry__")  # an interpreter's last result; warnings that were shown
 LIMITS = sorted(value for name, value in vars(resource).items() if name.startswith("RLIMIT_"))
 
 
@@ -85,7 +86,7 @@ def changed(before: dict[str, Any]) -> list[str]:
 
 def _names(module: ModuleType) -> dict[str, int]:
     """A module's functions, classes and constants by name -> identity; it may load its own parts later."""
-    return {name: id(value) for name, value in vars(module).items() if not name.startswith("__")}
+    return {name: id(value) for name, value in vars(module).items() if name not in PASSING}
 
 
 def _same(before: Any, now: Any) -> bool:
