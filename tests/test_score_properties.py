@@ -171,7 +171,12 @@ LAYOUT = [
     (r"\|a\|", r"\lVert a\rVert", r"\left\|a\right\|"),
     (r"a \leq b", r"a\le b", r"a \, \leq \, b"),
     (r"\{a\}", r"\left\{a\right\}", r"\lbrace a\rbrace"),
-    ("x'_1", "x_1'", "x_{1}'"),
+    ("x'_1", "x_1'", "x_{1}'", r"x_1^{\prime}", r"x_1^\prime"),
+    ("u''", r"u^{\prime\prime}"),
+    (r"\frac{p}{q}", r"{p \over q}", r"\color{red}{\frac{p}{q}}", r"\frac{p}{q}\label{eq:1}", r"\frac{p}{q} \tag{1}"),
+    (r"\mathbf{w}(t)", r"{\bf w}(t)", r"\boxed{w}(t)", r"\hspace{1cm}w(t)"),
+    (r"\hat{w}", r"\widehat{w}"),
+    (r"\bar{w} \geq 1", r"\overline{w} \geqslant 1", r"\bar{w} \ge 1"),
     (r"a = b \quad c = d", r"\begin{aligned}a &= b\\c &= d\end{aligned}", "a=b c=d"),
 ]
 

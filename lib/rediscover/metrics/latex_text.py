@@ -69,6 +69,7 @@ def _clean_once(text: str) -> str:
     return text.strip()
 
 
+_REWRITTEN = [(re.compile(pattern), spelling) for pattern, spelling in FACTS["rewritten"]]
 _SPELLINGS = re.compile(r"\\(" + "|".join(FACTS["spellings"]) + r")(?![A-Za-z])")
 
 
@@ -89,6 +90,8 @@ def spelt_alike(text: str) -> str:
     >>> print(spelt_alike(r"\dfrac{a}{b} \le \left\lvert c\right\rvert"))
     \frac{a}{b} \leq \left| c\right|
     """
+    for pattern, spelling in _REWRITTEN:
+        text = pattern.sub(spelling, text)
     return _SPELLINGS.sub(_spelling, text)
 
 

@@ -70,7 +70,7 @@ def _items(node: Any) -> list[tuple]:
         return [("group", *_branches(node.nodelist))]
     if isinstance(node, latexwalker.LatexMacroNode):
         arguments = [n for n in (node.nodeargd.argnlist if node.nodeargd else []) or [] if n is not None]
-        if node.macroname in FACTS["silent_commands"] + FACTS["unwrapped"]:
+        if node.macroname in FACTS["silent_commands"] + FACTS["unwrapped"] + FACTS["wrappers"]:
             return [("group", *_branches(arguments))] if arguments else []
         label = "letter" if node.macroname in FACTS["letter_commands"] else "\\" + node.macroname
         return [(label, *map(_argument, arguments))]
