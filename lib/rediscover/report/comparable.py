@@ -13,6 +13,7 @@ import pandas as pd
 import yaml
 
 from ..system.studies import FOLDER
+from . import rules
 
 RUNS = ("rerun", "reimplementation", "recorded")  # kinds of evidence that are runs of a method
 
@@ -142,3 +143,18 @@ def of_runs(rows: pd.DataFrame, kind: str | list | Mapping | None) -> pd.Series:
         kinds = rows[column].map(stated).fillna(stated.get("rest", RUNS[0]))
         return kinds.isin(RUNS)
     return pd.Series(kind is None or kind in RUNS, rows.index)
+
+
+def unlike_published(entry: Mapping) -> str:
+    """Why the method of a row that rests on runs is not the published one (`unlike`); empty if it is.
+
+    Parameters
+    ----------
+    entry : a row of a ledger, with rule, paper and method
+
+    Returns
+    -------
+    str
+    """
+    run = rules.rules()[entry["rule"]].get("chance") == "seeds"
+    return unlike(entry["paper"].lower()).get(entry["method"], "") if run else ""

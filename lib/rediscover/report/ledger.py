@@ -21,7 +21,7 @@ from ..runs.schema import CLAIMS, LEDGER, check
 from ..system.studies import FOLDER, studies
 from . import papers, rules
 from .claim_cells import Cell
-from .comparable import excluded, unlike
+from .comparable import excluded, unlike_published
 
 VERDICTS = ("reproduced", "differs", "undecided", "not comparable", "not run")
 CLAIM_VERDICTS = ("holds", "fails", "mixed", "not shown", "untestable here")
@@ -124,21 +124,6 @@ def judged(entries: pd.DataFrame) -> pd.DataFrame:
         entry |= {"others": len(others), "others_passing": found.passing}
     floats = dict.fromkeys(("low", "high", "others", "others_passing"), float)
     return check(pd.DataFrame(rows, columns=COLUMNS).astype(floats), LEDGER)
-
-
-def unlike_published(entry: Mapping) -> str:
-    """Why the method of a row that rests on runs is not the published one (`comparable.unlike`); empty if it is.
-
-    Parameters
-    ----------
-    entry : a row of a ledger, with rule, paper and method
-
-    Returns
-    -------
-    str
-    """
-    run = rules.rules()[entry["rule"]].get("chance") == "seeds"
-    return unlike(entry["paper"].lower()).get(entry["method"], "") if run else ""
 
 
 def _parameters(given: Any) -> dict[str, Any]:

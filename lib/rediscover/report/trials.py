@@ -21,7 +21,8 @@ from ..problems import problem, problems
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
 from ..system.writing import write_text
-from .ledger import neighbours, unlike_published
+from .comparable import unlike_published
+from .ledger import neighbours
 from .rules import interval, judge
 
 if TYPE_CHECKING:  # params reads this room
