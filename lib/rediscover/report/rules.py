@@ -44,38 +44,6 @@ def rules() -> dict[str, dict[str, Any]]:
     return yaml.safe_load(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"))
 
 
-@functools.cache
-def scores() -> dict[str, tuple]:
-    """Score -> scale, lowest and highest value (None where it has no bound)."""
-    return yaml.safe_load(Path(__file__).with_name("scores.yaml").read_text(encoding="utf-8"))
-
-
-def by_seed(score: str, values: ArrayLike, n: int, factor: float = 1) -> dict[str, Any]:
-    """Parameters of the rule ``seeds`` for a score of scores.yaml.
-
-    Parameters
-    ----------
-    score : name in scores.yaml
-    values : array_like, shape (n_seeds,)
-        A mean over problems for each seed; not finite where no problem has a finite one.
-    n : problems
-    factor : by which values and bounds are multiplied, such as 100 for percent
-
-    Returns
-    -------
-    dict with values, scale, bounds, n
-
-    Examples
-    --------
-    >>> by_seed("solution_rate", [0.5, 0.25], 4, factor=100)
-    {'values': [50.0, 25.0], 'scale': 'logit', 'bounds': [0, 100], 'n': 4}
-    """
-    scale, *ends = scores()[score]
-    found = [float(f"{factor * value:.10g}") for value in np.asarray(values, float)]
-    bounds = [None if end is None else factor * end for end in ends]
-    return {"values": [v if math.isfinite(v) else None for v in found], "scale": scale, "bounds": bounds, "n": int(n)}
-
-
 def next_run(values: ArrayLike, scale: str = "plain", bounds: Sequence = (None, None), n: int = 1) -> dict[str, float]:
     r"""Mean of some runs, and where one run more would lie with probability 95 %.
 
@@ -326,6 +294,7 @@ def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = (), *,
     --------
     >>> judge("digits", "0.50", {"low": 0.5, "high": 0.5}, ["0.50", "0.7"])
     Outcome(verdict='reproduced', note='1 of 2 other methods print the same', passing=1)
+    >>> from rediscover.report.scores import by_seed
     >>> few = {"parameters": by_seed("nmse_release", [0.5], 30)}
     >>> judge("seeds", "0.5", few).note
     'one seed; equals the printed digit'

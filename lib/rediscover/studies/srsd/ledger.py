@@ -12,7 +12,8 @@ from ...report.comparisons import exact, labels
 from ...report.ledger import combine, compare_table
 from ...report.papers import published
 from ...report.released import settings
-from ...report.rules import LEAST_P, by_seed, meets
+from ...report.rules import LEAST_P, meets
+from ...report.scores import by_seed
 from ...report.summaries import of_runs
 from ...system import derived
 
