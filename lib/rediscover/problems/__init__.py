@@ -38,7 +38,7 @@ STUDIES = tuple(sorted(info.name for info in pkgutil.iter_modules(__path__) if n
 @functools.cache
 def facts(study: str) -> Any:
     """What the data file of a study holds, ``data/<study>.yaml``."""
-    # Each run reads it, in a process of its own; libyaml takes a tenth of the time.
+    # Each new worker reads it; libyaml takes a tenth of the time.
     text = (resources.files(__package__) / "data" / f"{study}.yaml").read_text("utf-8")
     return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 

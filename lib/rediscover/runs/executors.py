@@ -27,7 +27,7 @@ from ..system.processes import use
 from ..system.workers import Pool, Worker
 from .worker import ending, sound
 
-# What runs import on first use; each run is a fork, so that each would import it again.
+# What runs import on first use: each new worker would import it again.
 PRELOAD: tuple[str, ...] = ("rediscover.expressions.integration", "rediscover.expressions.numerics", "pandas")
 PRELOAD += ("sympy", "sympy.codegen", "sympy.combinatorics", "sympy.tensor")
 PRELOAD += ("scipy.integrate", "scipy.interpolate", "scipy.optimize", "scipy.sparse", "scipy.spatial", "scipy.special")

@@ -1,6 +1,5 @@
 """What a call leaves behind in its process: whether the next one would be as if alone."""
 
-import builtins
 import contextlib
 import decimal
 import gc
@@ -18,20 +17,8 @@ from typing import Any
 import numpy as np
 
 # Modules in which whoever replaces a function changes what others compute.
-WATCHED: tuple[str, ...] = (
-    "math",
-    "random",
-    "os",
-    "time",
-    "json",
-    "re",
-    "numpy",
-    "numpy.linalg",
-    "numpy.random",
-    "sympy",
-    "pandas",
-)
-WATCHED += ("scipy.integrate", "scipy.interpolate", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.special")
+WATCHED = "builtins math random os time json re numpy numpy.linalg numpy.random sympy pandas".split()
+WATCHED += [f"scipy.{name}" for name in "integrate interpolate linalg optimize sparse special".split()]
 PASSING = ("_", "__warningregistry__")  # an interpreter's last result; warnings that were shown
 LIMITS = sorted(value for name, value in vars(resource).items() if name.startswith("RLIMIT_"))
 
@@ -58,7 +45,7 @@ def state() -> dict[str, Any]:
         "warning filters": list(map(str, warnings.filters)),
         "the handler of warnings": warnings.showwarning,
         "environment": tuple(sorted(os.environ.items())),
-        "working directory": _or_none(os.getcwd),
+        "working directory": _folder(),
         "umask": _umask(),
         "import path": (tuple(sys.path), len(sys.meta_path), len(sys.path_hooks)),
         "recursion limit": sys.getrecursionlimit(),
@@ -73,7 +60,6 @@ def state() -> dict[str, Any]:
         "limits of the kernel": [resource.getrlimit(number) for number in LIMITS],
         "priority": os.nice(0),
         "random source of SymPy": hash(sympy_random.rng.getstate()) if sympy_random else None,
-        builtins.__name__: _names(builtins),
     }
     return parts | {name: _names(sys.modules[name]) for name in WATCHED if name in sys.modules}
 
@@ -101,6 +87,7 @@ def _umask() -> int:
     return mask
 
 
-def _or_none(function: Any) -> Any:
-    with contextlib.suppress(OSError):
-        return function()
+def _folder() -> str | None:
+    with contextlib.suppress(OSError):  # it may be gone
+        return os.getcwd()
+    return None
