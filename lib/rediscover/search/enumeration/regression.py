@@ -1,7 +1,7 @@
 """The whole search on one regression table: its stages, their shares of the budget, and the front that they give."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,7 +51,7 @@ class Search:
     y: np.ndarray
     names: tuple[str, ...]
     evaluations: int
-    check: tuple[dict[str, np.ndarray], np.ndarray] | None = None
+    check: Sequence[tuple[np.ndarray, np.ndarray]] = ()
     without: tuple[str, ...] = ()
     finds: list[Found] = field(default_factory=list)
     used: int = 0
@@ -94,9 +94,10 @@ class Search:
         if not find.exact:
             return find
         holds = idle_term(find.expression.tree, self.columns) is None
-        if holds and self.check is not None:
-            columns, y = self.check
-            holds = is_exact(np.broadcast_to(find.expression(columns), y.shape), y, CONFIRMED)
+        if holds and self.check:
+            tables = [(dict(zip(self.names, X.T, strict=True)), y) for X, y in self.check]
+            predicted = [np.broadcast_to(find.expression(columns), y.shape) for columns, y in tables]
+            holds = is_exact(np.concatenate(predicted), np.concatenate([y for _, y in tables]), CONFIRMED)
         return find if holds else dataclasses.replace(find, exact=False)
 
 
@@ -118,8 +119,7 @@ def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int, held_out=None
     """
     kept = quantile_rows(y, ROWS)
     columns = dict(zip(names, np.ascontiguousarray(X[kept].T), strict=True))
-    rest = [(X, y)] if held_out is None else [(X, y), held_out]
-    check = (dict(zip(names, np.vstack([x for x, _ in rest]).T, strict=True)), np.concatenate([v for _, v in rest]))
+    check = [(X, y)] if held_out is None else [(X, y), held_out]
     search = Search(columns, y[kept], tuple(names), int(evaluations), check, tuple(without))
     with np.errstate(all="ignore"):  # features that overflow are left out where they are made
         for _ in stages(search):
@@ -164,7 +164,7 @@ def stages(search: Search) -> Iterator[None]:
         if search.left > QUOTIENTS:
             search.take(noisy_quotients(columns, y, names))
             yield
-        if "pieces" not in search.without:
+        if "pieces" not in search.without and few_inputs:
             search.take(noisy_pieces(columns, y, names, search.left))
             yield
         search.take(shortest(search))
