@@ -59,7 +59,7 @@ def test_tables_figures_and_references_exist():
     for name in re.findall(r"\\fact\{rows:(\w+):", TEXT):
         assert (TABLES / f"{name}.csv").exists(), name
     for name in re.findall(r"\\includegraphics\[.*?\]\{(\w+)\}", TEXT):
-        assert (ROOT / "figures" / f"{name}.pdf").exists(), name
+        assert (ROOT / "figures" / f"{name}.png").exists(), name
     known = re.findall(r"@\w+\{(\w+),", (ROOT / "paper" / "references.bib").read_text())
     cited = {key for keys in re.findall(r"\\cite\{([\w,]+)\}", TEXT) for key in keys.split(",")}
     assert cited == set(known) and len(cited) >= 40 and len(known) == len(set(known))

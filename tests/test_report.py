@@ -23,6 +23,7 @@ def out(tmp_path):
     stated = SimpleNamespace(
         folder=tmp_path,
         store=tmp_path / "build" / "x.sqlite",
+        pdf=tmp_path / "figures",
         notebook="00_test",
         profile="smoke",
         model_dump=lambda exclude=(): {"seeds": [0]},

@@ -128,6 +128,11 @@ class Profile(BaseModel):
         return self.model_copy(update={"explored": False}).folder / "tables"
 
     @property
+    def pdf(self) -> Path:
+        """Where figures as PDF go, for the paper: under build/ in every profile."""
+        return (self.folder if self.explored else root() / "build" / self.profile) / "figures"
+
+    @property
     def store(self) -> Path:
         """The file that keeps finished runs of this study and profile."""
         return root() / "build" / self.profile / f"{self.notebook}.sqlite"

@@ -1,4 +1,4 @@
-"""The output of one study: tables as CSV and LaTeX, figures as PDF and PNG, and a provenance file beside them."""
+"""The output of one study: tables as CSV and LaTeX, figures as PNG (PDF under build/), and a provenance file."""
 
 import hashlib
 import html
@@ -66,9 +66,10 @@ class Output:
     def __init__(self, params) -> None:
         self.params = params
         self.tables, self.figures = params.folder / "tables", params.folder / "figures"
+        self.pdf = params.pdf
         self.emitted: dict[str, str] = {}
         self.stated = False
-        for folder in (self.tables, self.figures):
+        for folder in (self.tables, self.figures, self.pdf):
             folder.mkdir(parents=True, exist_ok=True)
             if not os.access(folder, os.W_OK):
                 raise PermissionError(f"cannot write to {folder}: make the folder writable")
@@ -129,15 +130,15 @@ class Output:
     # Of a mesh with holes matplotlib projects memory that nobody wrote, too (Poly3DCollection): at times it overflows.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def figure(self, figure: Any, name: str, *, alt: str) -> None:
-        """Write a matplotlib figure as PDF and PNG, without dates, with its description; in a notebook, show it too."""
+        """Write a figure as PNG, and as PDF under build/, without dates, with its description; in a notebook, show it."""
         from matplotlib import pyplot, rc_context
 
-        for suffix, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 160})):
-            with replacing(self.figures / f"{name}.{suffix}") as path, rc_context({"pdf.fonttype": 42}):
-                figure.savefig(path, format=suffix, bbox_inches="tight", **options)
-                if suffix == "png":
-                    _few_colours(path)
-            self._record(self.figures / f"{name}.{suffix}")
+        with replacing(self.pdf / f"{name}.pdf") as path, rc_context({"pdf.fonttype": 42}):
+            figure.savefig(path, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+        with replacing(self.figures / f"{name}.png") as path:
+            figure.savefig(path, format="png", bbox_inches="tight", dpi=160)
+            _few_colours(path)
+        self._record(self.figures / f"{name}.png")
         self._write(self.figures / f"{name}.txt", alt + "\n")
         pyplot.close(figure)  # shown once, below, and not by the notebook's own habits
         if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
