@@ -221,6 +221,8 @@ LAYOUT = [
     (r"\frac{p}{q}", r"{p \over q}", r"\color{red}{\frac{p}{q}}", r"\frac{p}{q}\label{eq:1}", r"\frac{p}{q} \tag{1}"),
     (r"\mathbf{w}(t)", r"{\bf w}(t)", r"\boxed{w}(t)", r"\hspace{1cm}w(t)"),
     (r"\hat{w}", r"\widehat{w}"),
+    (r"\operatorname{softmax}(v)", r"\text{softmax}(v)", r"\mathrm{softmax}(v)", r"\operatorname*{softmax}(v)"),
+    (r"\textbf{if} u", r"\mbox{if}u", r"\textrm{if } u", r"\hbox{if}u", r"\operatorname{if} u"),
     (r"\bar{w} \geq 1", r"\overline{w} \geqslant 1", r"\bar{w} \ge 1"),
     (r"a = b \quad c = d", r"\begin{aligned}a &= b\\c &= d\end{aligned}", "a=b c=d"),
 ]

@@ -12,7 +12,6 @@ for every variable whether or not its equation does. A measure whose denominator
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +37,7 @@ def edges(graph: Mapping[str, Iterable[tuple[str, int]]]) -> set[Edge]:
 
 def _whole(lag: object) -> int:
     # endless and undefined ones have no remainder of 0
-    if not isinstance(lag, Real) or not (lag >= 0 and lag % 1 == 0):
+    if not isinstance(lag, int | float | np.integer | np.floating) or not (lag >= 0 and lag % 1 == 0):
         raise ValueError(f"a lag is {lag!r}: give a number of whole steps, 0 or more")
     return int(lag)
 
