@@ -78,8 +78,8 @@ def equivalent(
     where both are. And f must be no mere approximation: see `approximates`. On whole numbers only
     this last is not asked.
 
-    *They are identical* in the domain to 45 of 50 digits, neither has choices or steps, and f has its own
-    constants or those refitted, with 9 digits. Beyond the domain such functions differ in the branch of an
+    *They are identical* in the domain to 45 of 50 digits, neither has choices or steps, f has the inputs of g and its
+    own constants or those refitted, with 9 digits. Beyond the domain such functions differ in the branch of an
     inverse function alone: acos(cos(x)) is x from 0 to pi. Not asked on whole numbers.
 
     *The skeletons agree*: both with all numbers nameless but whole exponents up to 6 and factors -1
@@ -121,31 +121,34 @@ def equivalent(
     if not given.size or np.ptp(given) <= ROUNDING * np.abs(given).max():
         return False
 
-    def fits(candidate: Expression) -> bool:
-        far = candidate(beyond)
-        both = np.isfinite(far) & np.isfinite(z_beyond)
-        return _close(candidate(inside), z) and _close(far[both], z_beyond[both])
-
     def near(candidate: Expression) -> bool:
         return _close(candidate(inside), z)
 
-    def agrees(candidate: Expression) -> bool:
-        if fits(candidate):
-            return integers or not _in_digits(approximates, candidate, true, inside)
-        branches = not integers and not STEPS & (_labels(candidate) | _labels(true))
-        return branches and near(candidate) and _in_digits(identical, candidate, true, inside)
+    def fits(candidate: Expression) -> bool:
+        far = candidate(beyond)
+        both = np.isfinite(far) & np.isfinite(z_beyond)
+        return near(candidate) and _close(far[both], z_beyond[both])
 
-    if agrees(found):
+    def agrees(candidate: Expression) -> bool:
+        return fits(candidate) and (integers or not _in_digits(approximates, candidate, true, inside))
+
+    def on_a_branch(candidate: Expression) -> bool:
+        if integers or STEPS & (_labels(candidate) | _labels(true)) or set(true.names) - set(candidate.names):
+            return False
+        return near(candidate) and _in_digits(identical, candidate, true, inside)
+
+    if agrees(found) or on_a_branch(found):
         return True
     found, collected_truth = _collected(found), _collected(true)
     if not found.constants:
         return False
     if len(found.constants) <= max(LARGEST_REFIT, len(collected_truth.constants)):
         refitted = _refitted(found, inside, z, rng)
-        if refitted is not None:
-            shorter = (refitted, _sparse(refitted, fits)) if fits(refitted) else (_sparse(_short(refitted), near),)
-            if any(map(agrees, shorter)):
+        if refitted is not None and fits(refitted):
+            if agrees(refitted) or agrees(_sparse(refitted, fits)):
                 return True
+        elif refitted is not None and on_a_branch(_sparse(_short(refitted), near)):
+            return True
     return _labels(found) == _labels(collected_truth) and _same_skeleton(found, true)
 
 
