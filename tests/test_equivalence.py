@@ -12,6 +12,8 @@ from rediscover.studies.surfaces.scores import score
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 SQUARE = {"x": (-5, 5), "y": (-5, 5)}
 CUBE = ((-2.0, 2.0),) * 3
@@ -143,6 +145,45 @@ def test_scales_do_not_hide_differences(prediction, truth, domain):
 )
 def test_equal_at_any_scale_and_for_one_sign(prediction, truth, domain):
     assert equivalent(prediction, truth, domain)
+
+
+INVERSES = [  # name, function, where the inverse gives back its argument
+    ("asin", "sin", (-np.pi / 2, np.pi / 2)),
+    ("acos", "cos", (0, np.pi)),
+    ("atan", "tan", (-np.pi / 2, np.pi / 2)),
+]
+
+
+@given(st.sampled_from(INVERSES), st.integers(0, 2**32 - 1))
+@settings(max_examples=50, deadline=None)
+def test_an_inverse_function_undoes_another_on_its_branch_alone(inverse, seed):
+    """On a drawn part of the branch, and on one that reaches beyond it by a tenth of its length or more."""
+    name, function, (first, last) = inverse
+    rng = np.random.default_rng(seed)
+    scale, length = float(rng.integers(1, 40)) / 8, last - first
+    low, high = first + rng.uniform(0.02, 0.3) * length, last - rng.uniform(0.02, 0.3) * length
+    text = f"{name}({function}({scale}*x))"
+    assert equivalent(text, f"{scale}*x", {"x": (low / scale, high / scale)})
+    # of the tangent the branches are apart by a constant, of the others by their sign
+    beyond = (low / scale, (last + rng.uniform(0.1, 0.5) * length) / scale)
+    assert not equivalent(text, f"{scale}*x", {"x": beyond})
+
+
+@pytest.mark.parametrize(
+    ("prediction", "truth", "domain", "verdict"),
+    [
+        ("acos(cos(x))", "x", (0.1, 3), True),
+        ("acos(cos(x))", "x", (0.1, 5), False),
+        ("3.1*acos(cos(x)) + 0.2", "x", (0.1, 3), True),  # constants are free
+        ("acos(cos(x))", "x + 0.001*x**2", (0.1, 3), False),
+        ("x - x**3/6", "asin(sin(x))", (-0.1, 0.1), False),  # near is not identical
+        ("sqrt((x - 3)**2)", "3 - x", (0, 2.9), True),
+        ("where(x < 3.1, x, 0)", "x", (0.1, 3), False),  # a choice is no branch
+        ("max(x, 3.1) - 3.1 + acos(cos(x))", "x", (0.1, 3), False),
+    ],
+)
+def test_inverse_functions_on_a_domain(prediction, truth, domain, verdict):
+    assert equivalent(prediction, truth, {"x": domain}) is verdict
 
 
 WRITINGS = [  # of one function each
