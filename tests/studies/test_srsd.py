@@ -224,11 +224,13 @@ def test_noise_makes_worse_what_rises_beyond_chance(rise, verdict):
     assert claims.sr_08(pd.concat([quiet.assign(noise=0.0), noisy]))[0] == verdict
 
 
-@pytest.mark.parametrize(("scaled", "verdict"), [(1, "mixed"), (3, "fails"), (0, "fails")])
-def test_a_quarter_of_the_problems_have_twins(scaled, verdict):
-    twins = pd.DataFrame({"twins": 0, "scaled": [2] * scaled + [0] * (4 - scaled)})
+@pytest.mark.parametrize(
+    ("scaled", "n", "verdict"), [(1, 4, "mixed"), (28, 120, "fails"), (3, 4, "fails"), (0, 4, "fails")]
+)
+def test_a_quarter_of_the_problems_have_twins(scaled, n, verdict):
+    twins = pd.DataFrame({"twins": 0, "scaled": [2] * scaled + [0] * (n - scaled)})
     got, finding = claims.sr_10(twins)
-    assert got == verdict and finding.startswith(f"{scaled / 4:.1%} of 4 original problems have 1 to ")
+    assert got == verdict and finding.startswith(f"{scaled / n:.1%} of {n} original problems have 1 to ")
 
 
 def sizes(**changed):
