@@ -406,13 +406,18 @@ def test_numbers_of_the_text():
 def test_numbers_of_the_training_data():
     twins, sizes = pd.DataFrame({"twins": [1], "scaled": [1]}), pd.Series({"easy": 30})
     drawn = pd.DataFrame(
-        {"equations": [4490, 4510], "different": [1700, 1701], "tables": [24_000, 24_500], "iou": 0.002}
+        {
+            "equations": [4490, 4500, 4510],
+            "different": [1700, 1701, 1702],
+            "tables": [24_000, 24_250, 24_500],
+            "iou": 0.002,
+        }
     )
     cells = ledger.of_text(twins, sizes, drawn).set_index("column")
     verdicts = cells.loc[list(ledger.TRAINING.values()), "verdict"].tolist()
     assert verdicts == ["reproduced", "differs", "reproduced", "differs"]
-    # s = ln(1701 / 1700) / sqrt(2), t(0.975, 1) = 12.7062, times the root of 3/2: 1700.5 times exp(0.00647)
-    told = "each seed is one draw of the training sets; 2 seeds 1700 to 1701, one run more 1690 to 1712"
+    # s is nearly 1 / 1701, t(0.975, 2) = 4.3027, times the root of 4/3: 1701 with 4.97 on either side
+    told = "each seed is one draw of the training sets; 3 seeds 1700 to 1702, one run more 1696 to 1706"
     assert cells.loc["unique sequences", "reason"] == told
 
 
