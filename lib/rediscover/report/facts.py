@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..runs.schema import KINDS, PRINTED_IN
+from ..runs.schema import COPIES, KINDS, PRINTED_IN
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
 from .ledger import CLAIM_VERDICTS, NOT_PRINTED, VERDICTS
@@ -177,9 +177,9 @@ def of_all_studies() -> dict[str, Any]:
 
 
 def _cells(ledger):
-    """Printed numbers by verdict; those that were only typed are counted apart, as ``transcribed``."""
-    typed = ledger["kind"] == "transcribed"
-    return _counts(ledger[~typed], VERDICTS) | {"count": len(ledger), "transcribed": typed.sum()}
+    """Printed numbers by verdict; those of which only the copying is checked are counted apart, by kind."""
+    apart = {kind: (ledger["kind"] == kind).sum() for kind in COPIES}
+    return _counts(ledger[~ledger["kind"].isin(COPIES)], VERDICTS) | {"count": len(ledger)} | apart
 
 
 def _claims(claims):
@@ -187,8 +187,8 @@ def _claims(claims):
 
 
 def _evidence(ledger, swaps):
-    """Verdicts by kind of evidence, and what is known of the rules behind the reproduced cells that were not typed."""
-    back = ledger[(ledger["verdict"] == "reproduced") & (ledger["kind"] != "transcribed")]
+    """Verdicts by kind of evidence, and what is known of the rules behind the reproduced cells that are no copies."""
+    back = ledger[(ledger["verdict"] == "reproduced") & ~ledger["kind"].isin(COPIES)]
     ran = back["kind"].isin(("rerun", "reimplementation"))
     undiscerning = [f"{row.paper} {row.table}" for row in swaps[swaps["share"] == 1].itertuples()]
     tells = (back["others"] > 0) & (back["others_passing"] == 0)

@@ -229,9 +229,14 @@ def cells(printed: str, cell: Mapping) -> str:
     if isinstance(theirs, str) or any(isinstance(one, str) for one in ours):
         same = sum(one == theirs for one in ours)
         return SAME if same == len(ours) else OPEN if same else OTHER
-    powers, sizes = zip(*ours, strict=True)
-    both = (theirs[0], next_run(powers)), (theirs[1], next_run(sizes, "log", (0, None)))
+    both = zip(theirs, of_pairs(ours), strict=True)
     return _verdict(all(value + 0.5 >= ends["low"] and value - 0.5 <= ends["high"] for value, ends in both))
+
+
+def of_pairs(pairs: Sequence) -> tuple[dict[str, float], dict[str, float]]:
+    """`next_run` of the powers of ten of some runs, and of their complexities."""
+    powers, sizes = zip(*pairs, strict=True)
+    return next_run(powers), next_run(sizes, "log", (0, None))
 
 
 def pair(text: str) -> tuple[int, int] | str:

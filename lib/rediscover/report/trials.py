@@ -24,6 +24,7 @@ from ..system.writing import write_text
 from .comparable import unlike_published
 from .ledger import neighbours
 from .rules import interval, judge
+from .scores import of_seeds
 
 if TYPE_CHECKING:  # params reads this room
     from ..params import Profile
@@ -124,11 +125,10 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         if trial["decides"] and len(parameters["values"]) > len(deciding.get("parameters", own)["values"]):
             deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}
     if deciding:
+        parameters = deciding["parameters"]
         if "scale" in own:
-            deciding |= {
-                "measured" if end == "value" else end: v for end, v in interval(deciding["parameters"]).items()
-            }
-        deciding["parameters"] = json.dumps(deciding["parameters"])
+            deciding["measured"] = interval(parameters)["value"]
+        deciding |= {"parameters": json.dumps(parameters)} | of_seeds(row["rule"], parameters)
     return deciding | {"reason": "; ".join(filter(None, told))}
 
 

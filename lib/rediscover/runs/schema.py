@@ -101,9 +101,11 @@ KINDS = {  # of evidence behind our number, or what it would be
     "arithmetic": "a calculation on numbers that the paper itself prints",
     "released": "a setting or text compared with the authors' released files",
     "count": "a data set was counted, or it is a fact of the problem's definition",
+    "copied": "the paper takes the number over from results that others released: a check of the copying",
     "transcribed": "our own table was compared with the printed one from which it was typed: a check of the typing",
     "none": "a description, or nothing is printed",
 }
+COPIES = ("copied", "transcribed")  # kinds that check copying and no more: headline counts leave them out
 PRINTED_IN = ("paper", "released figure", "released notebook")
 WHOLE_LEDGER: Schema = LEDGER | {
     **{name: (str, "as the study wrote it") for name in ("measured", "low", "high", "others", "others_passing")},
