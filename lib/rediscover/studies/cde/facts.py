@@ -67,7 +67,8 @@ def _against(name, method, split):
 
 def _first(split):
     """SR2 of the method of our own as first recorded, beside the same printed values."""
-    rows = table("cde_own").query("split == @split and variant == @FIRST and metric == 'sr2'").set_index("states")
+    rows = table("cde_own").query("split == @split and metric == 'sr2'")
+    rows = rows[rows["variant"] == FIRST].set_index("states")
     beside = table("cde_bidirectional").query("split == @split").set_index("states")
     rows = rows.join(beside[["printed", "printed_all"]])
     sides = {
