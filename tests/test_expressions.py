@@ -18,7 +18,7 @@ import rediscover as rd
 from processes import ends
 from rediscover.expressions import Expression, ExpressionError, algebra, from_sympy, parse, refit, simplify
 from rediscover.expressions.numerics import DERIVATIVES, Program
-from rediscover.expressions.syntax import CHARACTERS, NESTING
+from rediscover.expressions.syntax import CHARACTERS, NESTING, as_number
 from rediscover.expressions.trees import ARITY, DEPTH, NODES, UNARY
 from rediscover.system import workers
 
@@ -334,6 +334,31 @@ def test_values_broadcast_and_are_checked():
     x = np.zeros(3)
     parse("x")({"x": x})[0] = 1.0
     assert x[0] == 0.0
+
+
+def logical(children):
+    pairs = st.tuples(st.sampled_from(["xor", "implies", "and", "or", "==", "<"]), children, children)
+    return pairs | st.tuples(st.just("not"), children)
+
+
+LEVELS = st.integers(-2, 2).map(lambda n: (n,))
+COMPARED = st.tuples(st.sampled_from(["<", ">="]), st.sampled_from([("x",), ("y",)]), LEVELS)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.recursive(COMPARED, logical, max_leaves=8))
+def test_conditions_keep_their_values_where_a_power_has_the_sign_of_xor(tree):
+    """A method's answer is a text: what is read again must compute what was found."""
+
+    def built(tree):
+        if tree[0] in ("==", "<", ">=") and len(tree[1]) > 1:
+            return (tree[0], *(as_number(built(child)) for child in tree[1:]))
+        return (tree[0], *map(built, tree[1:])) if tree[0] in ("xor", "implies", "and", "or", "not") else tree
+
+    expression = Expression(("where", built(tree), ("x",), (7,)))
+    x, y = (grid.ravel() for grid in np.meshgrid(np.arange(-3.0, 4.0), np.arange(-3.0, 4.0)))
+    values = {"x": x, "y": y}
+    assert np.array_equal(parse(str(expression), ("x", "y"))(values), expression(values))
 
 
 def test_rules_of_boolean_networks():

@@ -324,6 +324,8 @@ BROKEN = {
     "Mine = 3": "is no method",
     "from rediscover import Candidate as Mine": "is no method",
     "from rediscover.methods import Method\nclass Mine(Method): pass": "has no name",
+    "from rediscover.methods import Method\nclass Mine(Method): name = True": "has no name",
+    "from rediscover.methods import Method\nclass Mine(Method): name = '\\x1b[31m'": "has no name",
     "from rediscover.methods import Method\nclass Mine(Method): name = 'mean'": "'mean' is here already",
 }
 

@@ -122,6 +122,19 @@ def test_every_kind_of_number_is_answered_as_the_same_floats(name, kind):
     assert [c.solution for c in fit(name, given)] == [c.solution for c in fit(name, floats)]
 
 
+@pytest.mark.parametrize("seed", range(50))
+def test_what_a_mask_hides_is_missing(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(1, 9, (20, 2)), rng.integers(1, 9, 20)
+    hidden = rng.random(20) < 0.3
+    if seed % 2:
+        X, y = X.astype(float), y.astype(float)
+    task = Task(("a", "b"), "q", X, np.ma.array(y, mask=hidden))
+    assert np.array_equal(np.isnan(task.y), hidden) and np.array_equal(task.y[~hidden], y[~hidden])
+    task = Task(("a", "b"), "q", np.ma.array(X, mask=np.c_[hidden, ~hidden]), y)
+    assert np.array_equal(np.isnan(task.X), np.c_[hidden, ~hidden])
+
+
 def test_rows_with_missing_numbers_are_left_out_and_counted():
     given = table()
     X, y = given.X.copy(), given.y.copy().astype(object)

@@ -350,7 +350,7 @@ def test_two_names_of_one_array_change_together():
         ("a, b = params\nreturn a", 2, "10 values for 2 names"),
         ("a = params[:2] + params[:3]\nreturn a[0]", 2, "arrays of 2 and 3 elements"),
         ("try:\n    return x\nexcept Exception:\n    return v", 2, "Try is not read"),
-        ("global x\nreturn x", 2, "Global is not read"),
+        ("global y\nreturn x", 2, "Global is not read"),
         ("yield x", 2, "Yield is not read"),
         ("import os\nreturn x", 2, "import of os"),
         ("from os import path\nreturn x", 2, "import from os"),

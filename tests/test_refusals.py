@@ -255,6 +255,9 @@ def test_a_reply_is_read_or_refused(name):
     [
         ("G = 1\ndef f(x, params, *rest):\n    return x", 2, "any number of arguments"),
         ("def f(x, params, y):\n    return y(x)", 2, "is called"),
+        ("def f(x, x):\n    return x", 1, "duplicate argument"),
+        ("def f(x, params):\n    return np.sum(x, axis=0, axis=1)", 2, "keyword argument repeated"),
+        ("def f(x, params):\n    break\n    return x", 2, "outside loop"),
         ("def f(x, params):\n\n    return {1: x}[[]]", 3, "not known"),
     ],
 )

@@ -53,6 +53,13 @@ def test_latex_has_names_and_blocks_and_csv_has_identifiers(out, tmp_path):
     assert "set,method,nmse_variance,note" in csv and "hard,power_law,0.4,pdefind" in csv
 
 
+def test_no_cell_is_a_command_of_latex(out, tmp_path):
+    name = r"50%_best & #1 ${x}$ \alpha ~^ C:\new"
+    out.table(pd.DataFrame({name: [1.0], "b": [name]}, index=pd.Index([name], name="method")), "t", caption="")
+    latex = (tmp_path / "tables" / "t.tex").read_text()
+    assert latex.count(r"\textbackslash{}alpha") == latex.count(r"C:\textbackslash{}new") == 3
+
+
 def test_labels_of_rows_are_written_even_if_nobody_named_them(out, tmp_path):
     out.table(pd.DataFrame({"n": [1, 2]}, index=["a", "b"]), "t", caption="")
     assert (tmp_path / "tables" / "t.csv").read_text().split() == ["row,n", "a,1", "b,2"]

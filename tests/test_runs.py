@@ -103,6 +103,7 @@ def test_a_front_is_kept_up_to_its_limit():
 
 MISBEHAVIOUR = {
     "raise": ("error", "RuntimeError: two lines at <object object at 0x...>"),
+    "steer": ("error", "RuntimeError: ?[31mred?]0;title? ?reversed?"),
     "garbage": ("error", "returned dict instead of a list of Candidate"),
     "strings": ("error", "returned list of str instead of a list of Candidate"),
     "nothing": ("error", "found nothing"),

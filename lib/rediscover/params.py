@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from .methods import Budget, descendants, method
 from .problems import did_you_mean, problem
 from .report.tables import CONTROLS
+from .system import plain_yaml
 from .system.paths import root
 from .system.studies import FOLDER, studies
 
@@ -254,7 +255,7 @@ def read(path: str | Path, profile: str | None = None, **changed: Any) -> Profil
     if profile not in (None, *PROFILES):
         raise ParameterError(f"profile: is {profile!r}; the profiles are {', '.join(PROFILES)}")
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = plain_yaml.load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ParameterError(f"{path}: {error.strerror or error}") from None
     except yaml.YAMLError as error:
@@ -313,7 +314,12 @@ def _check_compared(parameters: Parameters) -> None:
 
 def _listed(value: Any) -> Any:
     """A list or mapping where ``papermill -p`` hands over its text; any other value as it is."""
-    return yaml.safe_load(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
+    if not isinstance(value, str) or value[:1] not in ("[", "{"):
+        return value
+    try:
+        return plain_yaml.load(value)
+    except yaml.YAMLError as error:
+        raise ParameterError(f"{value:.60} is not valid YAML: {' '.join(str(error).split())}") from None
 
 
 def _assigned(cells: Mapping[str, Any]) -> set[str]:

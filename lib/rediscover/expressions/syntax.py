@@ -338,8 +338,21 @@ SIGN, ATOM = PREFIX["-"][1], 100
 
 
 def write(tree: tuple) -> str:
-    """Text that is read as the same tree (where brackets nest no deeper than `NESTING`)."""
-    return fold(tree, _written)[0]
+    """Text that is read as the same tree (where brackets nest no deeper than `NESTING`), but for xor and implies.
+
+    Only rules have signs for these two: where numbers are read, ``^`` is a power. There 1 and 0 are compared.
+
+    >>> write(("where", ("xor", (">", ("x",), (0,)), (">", ("y",), (0,))), ("x",), ("y",)))
+    'where(where(x > 0, 1, 0) != where(y > 0, 1, 0), x, y)'
+    """
+    return fold(tree, _written if tree[0] in CONNECTIVES else _written_of_numbers)[0]
+
+
+def _written_of_numbers(label: Any, children: list[tuple[str, int]]) -> tuple[str, int]:
+    if label in ("xor", "implies"):
+        children = [(f"where({text}, 1, 0)", ATOM) for text, _ in children]
+        label = "!=" if label == "xor" else "<="
+    return _written(label, children)
 
 
 def _written(label: Any, children: list[tuple[str, int]]) -> tuple[str, int]:

@@ -324,7 +324,7 @@ def give(found: Any) -> Method:
             raise outside.OutsideError(f"{what} has a setting without a default ({error}): give it one") from None
     if not isinstance(found, Method):
         raise outside.OutsideError(f"{what} is no method: derive it from rediscover.Method, or use from_sklearn")
-    if not found.name or "/" in found.name:
+    if not isinstance(found.name, str) or not found.name or "/" in found.name or not found.name.isprintable():
         raise outside.OutsideError(f'{what} has no name: write name: ClassVar[str] = "mine" in it')
     if registry().get(found.name, type(found)) is not type(found):
         raise outside.OutsideError(f"a method called {found.name!r} is here already: give {what} another name")

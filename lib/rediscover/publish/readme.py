@@ -8,6 +8,7 @@ import pandas as pd
 
 from ..report.facts import computed, table
 from ..report.papers import catalogue
+from ..runs.schema import to_csv
 from ..system.paths import root
 from ..system.studies import studies
 from ..system.writing import write_text
@@ -65,6 +66,6 @@ def _markdown(frame: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    write_text(root() / "tables" / "facts.csv", computed().to_csv(index=False))
+    to_csv(computed(), root() / "tables" / "facts.csv")
     for path in (root() / page for page in PAGES):
         write_text(path, generated(path.read_text(encoding="utf-8")))

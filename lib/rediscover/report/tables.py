@@ -282,6 +282,11 @@ def escape(text: str) -> str:
     return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")
 
 
+def _escaped(text: str) -> str:
+    """A cell, which is a text: its backslashes are no commands."""
+    return r"\textbackslash{}".join(map(escape, text.split("\\")))
+
+
 def _levels(index) -> int:
     """How many columns of labels an index gives: none if it has no name and only counts the rows."""
     counts = index.names == [None] and (len(index) == 0 or pd.api.types.is_numeric_dtype(index))
@@ -296,11 +301,11 @@ def _latex(shown, numeric, bold, name, caption, footnotes) -> str:
     kinds = ["r" if n else paragraph if wide else "l" for n, wide in zip(numeric, long, strict=True)]
     labels = shown.index.set_names([level or "" for level in shown.index.names]).to_frame(index=False).iloc[:, :levels]
     cells = pd.concat([labels, shown.reset_index(drop=True)], axis=1).rename_axis(columns=None)
-    written = cells.map(lambda cell: escape(name_of(str(cell))))
+    written = cells.map(lambda cell: _escaped(name_of(str(cell))))
     if levels > 1:
         starts = blocks(cells.iloc[:, 0])
         written.iloc[starts, 0] = "\\addlinespace\n" + written.iloc[starts, 0]
-    styler = written.style.hide(axis="index").format_index(lambda text: escape(title(str(text))), axis="columns")
+    styler = written.style.hide(axis="index").format_index(lambda text: _escaped(title(str(text))), axis="columns")
     styler.apply(lambda _: bold.reset_index(drop=True).reindex(columns=cells.columns, fill_value=""), axis=None)
     about = {"caption": escape(caption), "label": f"tab:{name}", "column_format": "l" * levels + "".join(kinds)}
     text = styler.to_latex(hrules=True, position_float="centering", **about)

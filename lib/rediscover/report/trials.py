@@ -18,6 +18,7 @@ import pandas as pd
 import yaml
 
 from ..problems import problem, problems
+from ..system.cells import marked, unmarked
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
 from ..system.writing import write_text
@@ -159,15 +160,15 @@ def _has_own(study: str) -> bool:
 def _put(path: Path, found: pd.DataFrame, names: list[str]) -> None:
     """Write the rows of one trial in place of those that the file has of it, trials in the order of `names`."""
     found = found[["trial", *found.columns.drop("trial")]]
-    parts = [_text(io.StringIO(found.to_csv(index=False)))]
+    parts = [_text(io.StringIO(marked(found).to_csv(index=False)))]
     if path.exists():
         parts.insert(0, _text(path).query("trial != @found['trial'].iloc[0]"))
     whole = pd.concat(parts)
     order = whole["trial"].map(names.index)
     whole = whole.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
-    write_text(path, whole.to_csv(index=False))
+    write_text(path, marked(whole).to_csv(index=False))
 
 
 def _text(source: Path | io.StringIO) -> pd.DataFrame:
     """A table as it is written, so that no digit changes."""
-    return pd.read_csv(source, dtype=str, keep_default_na=False)
+    return unmarked(pd.read_csv(source, dtype=str, keep_default_na=False))
