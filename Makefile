@@ -37,7 +37,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records spot-check generate pretrain bench lab refresh cost whole readme facts trees given-up clean distclean lock FORCE
+.PHONY: help all smoke site paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check generate pretrain bench lab refresh cost whole readme facts trees given-up clean distclean lock FORCE
 
 help: ## show this help
 	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
@@ -108,7 +108,7 @@ test: lint ## the linters and the whole test suite, the notebooks among it
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile $(READING:%=--ignore %) tests lib
 	$(PY) -m pytest $(READING)
 
-QUICK := "not whole and not minutes and not slow"
+QUICK := "not whole and not minutes and not pysr and not slow"
 test-fast: $(READY) ## the quick tests, less than a minute
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile -m $(QUICK) -o addopts="--doctest-modules" \
 	    --ignore=lib/rediscover/search/networks/training tests lib
@@ -119,6 +119,18 @@ slow-tests: $(READY) ## time the tests on an idle machine and list those that te
 	export REDISCOVER_TIME_TESTS=1; for pass in 1 2 3 4; do \
 	    NUMBA_CACHE_DIR=$$(mktemp -d) $(PY) -m pytest -q -m $(QUICK) -o addopts="--doctest-modules" \
 	    --ignore=lib/rediscover/search/networks/training tests lib; done
+
+# Not a part of `make test`: to measure costs a quarter of the time.
+coverage: export COVERAGE_FILE := $(CURDIR)/build/coverage/data
+coverage: $(READY) ## which lines of the library the quick tests reach
+	@rm -rf build/coverage && mkdir -p build/coverage
+	$(PY) -m coverage run -m pytest -n auto --maxprocesses 4 --dist loadfile -m $(QUICK) -o addopts="--doctest-modules" \
+	    --ignore=lib/rediscover/search/networks/training tests lib
+	@$(PY) -m coverage combine --quiet
+	@$(PY) -m coverage report --skip-covered --sort=cover
+
+test-pysr: $(READY) ## the tests that run PySR (Julia, and pip install -e '.[pysr]')
+	$(PY) -m pytest -m pysr tests/test_pysr.py
 
 test-minutes: $(READY) ## the long checks of the search engines
 	$(PY) -m pytest -m minutes tests
@@ -154,6 +166,7 @@ lab: $(READY) ## open JupyterLab on the notebooks
 
 refresh: $(READY) ## execute the code of all notebooks with the smoke profile into tests/notebooks, for nbval
 	REDISCOVER_PROGRESS=off $(PY) -m rediscover.publish.outputs
+	@$(PY) tests/processors.py
 
 trees: $(READY) ## record the trees of expressions that the user's cache holds, so that a clone need not make them
 	@$(PY) -m rediscover.metrics.compared_trees

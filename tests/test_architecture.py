@@ -39,15 +39,15 @@ def room(module: str) -> str:
     return module.split(".")[1] if module.count(".") else ""
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if room(m) in LEVEL])
-def test_imports_go_down(module):
-    above = [m for m in versions.imported(module) if room(m) in LEVEL and LEVEL[room(m)] > LEVEL[room(module)]]
-    beside = [
-        m
-        for m in versions.imported(module)
-        if room(m) != room(module) and room(m) in LEVEL and LEVEL[room(m)] == LEVEL[room(module)]
+def test_imports_go_down():
+    wrong = [
+        f"{module} imports {other}"
+        for module in MODULES
+        for other in sorted(versions.imported(module))
+        if room(module) in LEVEL and room(other) in LEVEL and room(other) != room(module)
+        if LEVEL[room(other)] >= LEVEL[room(module)]
     ]
-    assert not above and not beside, f"{module} imports {', '.join(above + beside)}"
+    assert not wrong, "\n".join(wrong)
 
 
 def test_no_circle():
@@ -66,18 +66,14 @@ def test_studies_do_not_import_each_other():
             assert others <= {own}, f"{module} imports {others - {own}}"
 
 
-UNNAMED = [m for m in MODULES if room(m) not in ("studies", "problems", "")]
-
-
-@pytest.mark.parametrize("module", UNNAMED)
-def test_no_study_is_named_outside_its_rooms(module):
-    """Neither in an import nor as a text that is a key: `problem.study` and the index are how others know them."""
+def studies_named(module: str) -> list[str]:
+    """Studies that a module names in a text that is no docstring, or in an import."""
     tree = ast.parse(versions._path(module).read_text(encoding="utf-8"))
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     prose = {
         id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)
     }
-    named = [
+    texts = [
         node.value
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
@@ -85,15 +81,23 @@ def test_no_study_is_named_outside_its_rooms(module):
         and id(node) not in prose
         and node.value.split("/")[0] in NAMED - FIELD
     ]
-    imported = [
+    imports = [
         m for m in versions.imported(module) if m.rpartition(".")[2] in NAMED and room(m) in ("problems", "studies")
     ]
-    assert not named and not imported, f"{module} names {named + imported}"
+    return texts + sorted(imports)
 
 
-@pytest.mark.parametrize("path", sorted(LIB.rglob("*.py")), ids=lambda path: path.relative_to(LIB).as_posix())
-def test_a_module_fits_in_the_head(path):
-    assert len(path.read_text().splitlines()) <= LINES
+def test_no_study_is_named_outside_its_rooms():
+    """Neither in an import nor as a text that is a key: `problem.study` and the index are how others know them."""
+    unnamed = [m for m in MODULES if room(m) not in ("studies", "problems", "")]
+    wrong = [f"{module} names {', '.join(found)}" for module in unnamed if (found := studies_named(module))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_module_fits_in_the_head():
+    lengths = {path.relative_to(LIB).as_posix(): len(path.read_text().splitlines()) for path in LIB.rglob("*.py")}
+    wrong = [f"{path}: {length} lines" for path, length in sorted(lengths.items()) if length > LINES]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.fixture(scope="module")

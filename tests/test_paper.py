@@ -74,7 +74,7 @@ def test_every_claim_is_listed():
     assert all(f"{claim} & " in listed for claim in read("claims")["claim_id"])
 
 
-def test_orders_that_the_words_state(committed_tables):
+def test_orders_that_the_words_state(reference_tables):
     """Sentences without numbers say who is ahead of whom; if a new run turns one around, the text has to follow."""
     yardstick = read("srsd_yardstick")
     assert (yardstick["gain"] > 0).any()
