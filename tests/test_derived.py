@@ -60,7 +60,7 @@ def test_files_hold_ids_and_numbers_and_no_formula(study, name):
         assert all(ID.fullmatch(text) for text in frame[column].dropna().unique()), column
 
 
-LONG = {("boolean", "released_runs"), ("causal", "answers"), ("loops", "seeded_searches")}
+LONG = {("boolean", "released_runs"), ("loops", "seeded_searches")}
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 ``studies/<key>/facts.py`` has one public function, ``facts()``: name -> a value, a pair of value and form, or a mapping
 of more of them, whose names follow after a dot. A form is a number of significant digits, a format such as ``.1f``, or
-``word``. What is about all studies is computed here. tables/facts.csv has them all (`rediscover.publish.facts`).
+``word``. What is about all studies is computed here. tables/facts.csv has them all (`rediscover.publish`).
 """
 
 import importlib
@@ -16,6 +16,7 @@ import pandas as pd
 from ..runs.schema import COPIES, KINDS, PRINTED_IN
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
+from .audits import audits
 from .ledger import CLAIM_VERDICTS, NOT_PRINTED, VERDICTS
 from .plots import display_name, order
 from .tables import CONTROLS, TABLE_DIGITS, number
@@ -159,7 +160,7 @@ def of_all_studies() -> dict[str, Any]:
     """Verdicts by paper, audits, cost, and the limits of each notebook's runs."""
     ledger, claims, cost = table("ledger"), table("claims"), table("cost").query("profile == 'reference'")
     found: dict[str, Any] = {
-        "audits": len(table("audits")),
+        "audits": len(audits(root() / "notebooks")),
         "claims.papers": (claims["paper"].nunique(), "word"),
         "ledger.share_not_run": ((ledger["verdict"] == "not run").mean(), ".0%"),
         "cost.minutes": (cost["minutes"].sum(), ".0f"),
