@@ -130,7 +130,7 @@ class Output:
     # Of a mesh with holes matplotlib projects memory that nobody wrote, too (Poly3DCollection): at times it overflows.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def figure(self, figure: Any, name: str, *, alt: str) -> None:
-        """Write a figure as PNG, and as PDF under build/, without dates, with its description; in a notebook, show it."""
+        """Write a figure as PNG, as PDF under build/, and its description; in a notebook, show it."""
         from matplotlib import pyplot, rc_context
 
         with replacing(self.pdf / f"{name}.pdf") as path, rc_context({"pdf.fonttype": 42}):
