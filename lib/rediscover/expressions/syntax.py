@@ -38,7 +38,6 @@ FUNCTIONS = {*RELATIONS, *EXPANSIONS, *ALIASES, *INTEGERS, "Piecewise", *filter(
     *CONNECTIVES
 }
 
-
 # Signs that people and models write where the language has ASCII.
 WRITTEN_AS = {"×": "*", "·": "*", "⋅": "*", "∙": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "√": "sqrt", "≠": "!="}
 WRITTEN_AS |= dict.fromkeys("−–‐‑", "-") | {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">=", "λ": "lambda", "Λ": "Lambda"}
@@ -345,7 +344,6 @@ def write(tree: tuple) -> str:
     """Text that is read as the same tree (where brackets nest no deeper than `NESTING`), but for xor and implies.
 
     Only rules have signs for these two: where numbers are read, ``^`` is a power. There 1 and 0 are compared.
-
     >>> write(("where", ("xor", (">", ("x",), (0,)), (">", ("y",), (0,))), ("x",), ("y",)))
     'where(where(x > 0, 1, 0) != where(y > 0, 1, 0), x, y)'
     """
@@ -354,8 +352,8 @@ def write(tree: tuple) -> str:
 
 def _written_of_numbers(label: Any, children: list[tuple[str, int]]) -> tuple[str, int]:
     if label in ("xor", "implies"):
-        children = [(f"where({text}, 1, 0)", ATOM) for text, _ in children]
-        label = "!=" if label == "xor" else "<="
+        numbers = [(f"where({text}, 1, 0)", ATOM) for text, _ in children]
+        return _written("!=" if label == "xor" else "<=", numbers)
     return _written(label, children)
 
 
