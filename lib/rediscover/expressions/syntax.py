@@ -38,6 +38,32 @@ FUNCTIONS = {*RELATIONS, *EXPANSIONS, *ALIASES, *INTEGERS, "Piecewise", *filter(
     *CONNECTIVES
 }
 
+<<<<<<< HEAD
+=======
+# Signs that people and models write where the language has ASCII.
+WRITTEN_AS = {"×": "*", "·": "*", "⋅": "*", "∙": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "√": "sqrt", "≠": "!="}
+WRITTEN_AS |= dict.fromkeys("−–‐‑", "-") | {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">=", "λ": "lambda", "Λ": "Lambda"}
+
+
+def ascii_spelling(sign: str) -> str | None:
+    """How a sign is written in the language; empty where it is left out, None where it has no spelling.
+
+    >>> [ascii_spelling(sign) for sign in "−²Ω\u00a0ｘ₀é"]
+    ['-', '**2', 'Omega', ' ', 'x', '0', None]
+    """
+    if sign.isascii() or sign == "π":
+        return sign
+    if sign in WRITTEN_AS:
+        return WRITTEN_AS[sign]
+    plain, kind, name = unicodedata.normalize("NFKC", sign), unicodedata.category(sign), unicodedata.name(sign, "")
+    if plain.isascii() and kind != "Zs":
+        return f"**{plain}" if "SUPERSCRIPT" in name else plain
+    letter = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)", unicodedata.name(plain[0], ""))
+    if letter and len(plain) == 1:
+        return letter[2].lower() if letter[1] == "SMALL" else letter[2].capitalize()
+    return {"Zs": " ", "Cf": ""}.get(kind)
+
+>>>>>>> breaker
 
 def as_number(tree: tuple) -> tuple:
     """A condition counts as 1 or 0 where a number is wanted, as in numpy."""
@@ -341,7 +367,6 @@ def write(tree: tuple) -> str:
     """Text that is read as the same tree (where brackets nest no deeper than `NESTING`), but for xor and implies.
 
     Only rules have signs for these two: where numbers are read, ``^`` is a power. There 1 and 0 are compared.
-
     >>> write(("where", ("xor", (">", ("x",), (0,)), (">", ("y",), (0,))), ("x",), ("y",)))
     'where(where(x > 0, 1, 0) != where(y > 0, 1, 0), x, y)'
     """
@@ -350,8 +375,8 @@ def write(tree: tuple) -> str:
 
 def _written_of_numbers(label: Any, children: list[tuple[str, int]]) -> tuple[str, int]:
     if label in ("xor", "implies"):
-        children = [(f"where({text}, 1, 0)", ATOM) for text, _ in children]
-        label = "!=" if label == "xor" else "<="
+        numbers = [(f"where({text}, 1, 0)", ATOM) for text, _ in children]
+        return _written("!=" if label == "xor" else "<=", numbers)
     return _written(label, children)
 
 

@@ -26,10 +26,10 @@ class PCMCI(Method):
     ----------
     alpha : significance level of an edge.
     max_variables : refuse larger graphs, or None; the published runs have a limit of 300 seconds instead.
-    limits : settings that only refuse; no answer depends on them, so none counts for a recorded run.
+    refuses : settings that only refuse; no answer depends on them, so none counts for a recorded run.
     """
 
-    limits: ClassVar[tuple[str, ...]] = ("max_variables",)
+    refuses: ClassVar[tuple[str, ...]] = ("max_variables",)
 
     alpha: float = 0.05
     max_variables: int | None = None

@@ -64,13 +64,13 @@ def data_digest(problem: Problem, seed: int) -> str:
 
 def asked(run: Run) -> dict[str, Any]:
     """What a run asks for, in plain data, by the names of `ASKED`; settings that only refuse are left out."""
-    limits = getattr(run.method, "limits", ())
+    refuses = getattr(run.method, "refuses", ())
     return {
         "problem": run.problem.id,
         "data": data_digest(run.problem, run.seed),
         "method": run.method.name,
         "selection": getattr(run.method, "selection", ""),
-        "settings": {name: value for name, value in plain(run.method.settings).items() if name not in limits},
+        "settings": {name: value for name, value in plain(run.method.settings).items() if name not in refuses},
         "noise": float(run.problem.noise),
         "evaluations": int(run.budget.evaluations),
         "seed": run.seed,
