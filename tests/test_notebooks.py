@@ -4,7 +4,9 @@ import hashlib
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import conftest
 import processors
 
 import nbformat
@@ -78,10 +80,11 @@ def test_what_follows_the_processor_is_compared_where_it_was_made_only(monkeypat
     shown = {text: processors.follows_the_processor(cell(text)) for text in ("Operon 0.5", "gplearn 0.5", "operon_x")}
     assert shown == {"Operon 0.5": True, "gplearn 0.5": False, "operon_x": True}
     made = processors.FILE.read_text().strip()
-    monkeypatch.setattr(processors, "processor", lambda: made)
-    assert processors.made_here()
-    monkeypatch.setattr(processors, "processor", lambda: "another")
-    assert not processors.made_here()
+    for here, text, compared in ((made, "Operon", True), ("another", "Operon", False), ("another", "gplearn", True)):
+        monkeypatch.setattr(processors, "processor", lambda here=here: here)
+        item = SimpleNamespace(nodeid="", cell_num=0, cell=cell(text), options={"check": True})
+        conftest.pytest_collection_modifyitems([item])
+        assert item.options["check"] is compared
 
 
 def test_rediscover_is_imported_before_the_libraries_whose_kernels_it_chooses(cells):
