@@ -72,11 +72,12 @@ def paper_runs(names: Sequence[str] = CONSTRAINT_BASED) -> pd.DataFrame:
         if not line and not refusal:
             continue
         line = line or {"status": "unsupported", "reason": refusal, "candidates": [], "seconds": 0.0}
-        row = {"problem": run.problem.id, "method": run.method.name}
+        graph: Any = run.problem
+        row: dict[str, Any] = {"problem": graph.id, "method": run.method.name}
         row |= {name: line[name] for name in ("status", "reason", "seconds")}
         row["scoring"] = "" if line["candidates"] else "nothing to score"
         if line["candidates"]:
             solution = line["candidates"][0]["solution"]
-            row |= graph_scores(solution, run.problem.edges) | {"solution": frozenset(metrics.edges(solution))}
+            row |= graph_scores(solution, graph.edges) | {"solution": frozenset(metrics.edges(solution))}
         rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS)
