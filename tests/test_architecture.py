@@ -1,6 +1,7 @@
 """The rules of the house: arrows go down, studies are named in their own rooms only, keys follow imports."""
 
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 from rediscover.system import code_version as versions
 from rediscover.system.studies import studies
 
+import numpy as np
 import pytest
 
 LIB = Path(__file__).parents[1] / "lib" / "rediscover"
@@ -108,6 +110,54 @@ def copy(tmp_path_factory):
     return folder
 
 
+# As made.py does, without the rest of the package, which other Pythons here need not have.
+ALONE = """
+import importlib.util, json, sys
+name = "rediscover.system.code_version"
+spec = importlib.util.spec_from_file_location(name, sys.argv[1])
+versions = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(versions)
+print(json.dumps({name: versions.code_version(name) for name in json.loads(sys.argv[2])}))
+"""
+
+
+def other_pythons() -> list[str]:
+    """Interpreters on this machine that can read the package, one for each minor version but this one."""
+    found = {}
+    for path in [
+        *Path.home().glob(".pyenv/versions/3.*/bin/python3"),
+        *map(shutil.which, ("python3.12", "python3.13")),
+    ]:
+        if path and (match := re.search(r"3\.(\d+)", str(path))) and int(match[1]) >= 11:
+            found[int(match[1])] = str(path)
+    return [path for minor, path in sorted(found.items()) if minor != sys.version_info.minor]
+
+
+def drawn_modules() -> list[str]:
+    return np.random.default_rng(7).permutation(MODULES)[:50].tolist()
+
+
+def test_drawn_modules_have_the_same_version_under_every_python():
+    if not (pythons := other_pythons()):
+        pytest.skip("there is no other Python of 3.11 or later on this machine")
+    here = {name: versions.code_version(name) for name in drawn_modules()}
+    for python in pythons:
+        command = [python, "-I", "-c", ALONE, versions.__file__, json.dumps(drawn_modules())]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout) == here, python
+
+
+def test_no_version_hangs_on_how_python_writes_a_tree(monkeypatch):
+    before = {name: versions._own_version.__wrapped__(name) for name in drawn_modules()}
+
+    def refuse(*_, **__):
+        raise AssertionError("versions of Python write trees in other ways")
+
+    monkeypatch.setattr(versions.ast, "dump", refuse)
+    monkeypatch.setattr(versions.ast, "unparse", refuse)
+    assert {name: versions._own_version.__wrapped__(name) for name in before} == before
+
+
 def code_versions(folder: Path) -> dict[str, str]:
     """Version of every module as the copy of the library in `folder` computes it."""
     script = (
@@ -115,8 +165,6 @@ def code_versions(folder: Path) -> dict[str, str]:
         "from rediscover.system.code_version import code_version\n"
         "print(json.dumps({name: code_version(name) for name in json.loads(sys.argv[2])}))"
     )
-    import json
-
     done = subprocess.run(
         [sys.executable, "-c", script, str(folder), json.dumps(MODULES)], capture_output=True, text=True, check=True
     )

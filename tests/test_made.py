@@ -8,6 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from rediscover.system import made as made_again
+
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -131,6 +134,75 @@ class TestOneNotebook:
     def test_runs_that_failed_are_tried_again_when_asked(self, place):
         make(place, "smoke", "RETRY=error")
         assert len((place / "runs").read_text().splitlines()) == 2
+
+
+TARGET = Path("build/smoke/00_one.ipynb")
+FILES = ("notebooks/00_one.ipynb", "params/00_one.yaml", "lib/rediscover/one.py", "lib/rediscover/inner.py")
+WRITTEN = ("build/smoke/tables/a.csv", "build/smoke/tables/b.csv")
+
+
+class TestDrawnEdits:
+    @pytest.fixture
+    def place(self, tmp_path, monkeypatch):
+        """A folder in which a notebook has been made of two modules, data and parameters."""
+        monkeypatch.chdir(tmp_path)
+        for folder in ("notebooks", "params", "lib/rediscover/system", "build/smoke/tables"):
+            Path(folder).mkdir(parents=True)
+        shutil.copy(ROOT / "lib/rediscover/system/code_version.py", "lib/rediscover/system")
+        for package in ("lib/rediscover", "lib/rediscover/system"):
+            Path(package, "__init__.py").write_text("")
+        Path("lib/rediscover/one.py").write_text("from .inner import y\n\nx = 1\n")
+        Path("lib/rediscover/inner.py").write_text("y = 1\n")
+        Path("lib/rediscover/other.py").write_text("z = 1\n")
+        Path("lib/rediscover/one.csv").write_text("x\n1\n")
+        Path("params/00_one.yaml").write_text("x: 1\n")
+        notebook(Path(), "from rediscover.one import x", "out")
+        for name in WRITTEN:
+            Path(name).write_text("x\n1\n")
+        files = {f"tables/{Path(name).name}": "" for name in WRITTEN}
+        provenance = Path("build/smoke/tables/00_one.provenance.json")
+        provenance.write_text(json.dumps({"profile": "smoke", "files": files}))
+
+    def now(self):
+        made_again.code.cache_clear()
+        files = [Path(name) for name in FILES if not name.startswith("lib")]
+        return {"sources": made_again.sources(TARGET, files), "outputs": made_again.outputs(TARGET)}
+
+    def edit(self, rng):
+        """Change one thing; whether its content decides or is a result."""
+        what, number = rng.integers(10), int(rng.integers(10**9))
+        name = str(rng.choice([*FILES, *WRITTEN, "lib/rediscover/one.csv"]))
+        if what < 4:  # a time alone, and prose
+            os.utime(name, (number, number))
+        elif what == 4:
+            path = Path("lib/rediscover", str(rng.choice(["one", "inner"])) + ".py")
+            code = re.sub(r'^""".*"""\n', "", path.read_text())
+            path.write_text(f'"""Title {number}."""\n{code}# {number}\n')
+        elif what == 5:
+            Path("lib/rediscover/other.py").write_text(f"z = {number}\n")
+        elif what == 6:
+            text = json.loads(Path(FILES[0]).read_text())["cells"][0]["source"]
+            notebook(Path(), text, f"other {number}", f"Text {number}.")
+        elif name.endswith(".ipynb"):
+            notebook(Path(), f"from rediscover.one import x\nx + {number}", "out")
+        elif name in WRITTEN and what == 7:
+            Path(name).unlink(missing_ok=True)
+        else:
+            Path(name).write_text((Path(name).read_text() if Path(name).exists() else "") + f"\nx{number}: int = 1\n")
+        if what > 6 and Path(name).exists():  # however old it says that it is
+            os.utime(name, OLD)
+        return bool(what > 6)
+
+    def test_a_content_is_noticed_and_a_time_is_not(self, place):
+        rng, before, seen = np.random.default_rng(6), self.now(), []
+        for _ in range(100):
+            gone = [name for name in WRITTEN if not Path(name).exists()]
+            for name in gone:
+                Path(name).write_text("x\n1\n")
+            before = self.now()
+            seen.append(self.edit(rng))
+            assert bool(made_again.changed(before, self.now())) == seen[-1], seen
+        assert 20 < sum(seen) < 80
 
 
 @pytest.fixture(scope="module")

@@ -255,6 +255,24 @@ def test_a_shared_worker_that_was_left_changed_is_replaced(monkeypatch):
     assert frame["solution"][2] != {"y": "nonsense"}
 
 
+def test_cheap_methods_answer_the_same_in_fifty_drawn_orders_beside_a_careless_one(monkeypatch):
+    monkeypatch.setattr(runs.Run, "shares", True)
+    methods, rng = ["mean", "power_law", "least_squares", Slope(), Slope(digits=5)], np.random.default_rng(5)
+
+    def answers(order):
+        frame = grid([line()], order, workers=1)
+        columns = ["method", "settings", "status", "reason", "candidates"]
+        rows = [json.dumps(row) for row in frame[columns].to_dict("split")["data"]]
+        return sorted(row for row in rows if not row.startswith('["careless"'))
+
+    expected = sorted(row for method in methods for row in answers([method]))
+    for _ in range(50):
+        order = [methods[i] for i in rng.permutation(len(methods))[: rng.integers(2, 6)]]
+        at = int(rng.integers(len(order) + 1))
+        found = answers([*order[:at], Careless(), *order[at:]])
+        assert len(found) == len(order) and {*found} <= {*expected}
+
+
 def test_only_code_of_the_package_shares_a_worker():
     found = {m: runs.plan(["odes/1"], [m])[0].shares for m in ("sindy", "bidirectional", "operon", "gplearn")}
     assert found == {"sindy": True, "bidirectional": True, "operon": False, "gplearn": False}
