@@ -129,7 +129,7 @@ def other_pythons() -> list[str]:
         *map(shutil.which, ("python3.12", "python3.13")),
     ]:
         if path and (match := re.search(r"3\.(\d+)", str(path))) and int(match[1]) >= 11:
-            found[int(match[1])] = str(path)
+            found.setdefault(int(match[1]), str(path))
     return [path for minor, path in sorted(found.items()) if minor != sys.version_info.minor]
 
 

@@ -20,9 +20,7 @@ from rediscover.expressions import Expression, ExpressionError, algebra, from_sy
 from rediscover.expressions.numerics import DERIVATIVES, Program
 from rediscover.expressions.syntax import CHARACTERS, NESTING, as_number
 from rediscover.expressions.trees import ARITY, DEPTH, NODES, UNARY
-from rediscover.metrics.edit_distance import ned_harmonised
 from rediscover.system import workers
-from rediscover.system.store import CACHE
 
 import numpy as np
 import pytest
@@ -647,33 +645,6 @@ def test_powers_of_exact_numbers_are_bounded_on_both_sides(text, value):
         assert max(number.p.bit_length(), number.q.bit_length()) <= algebra.LARGEST_BITS
     assert len(parse(text).latex()) < 5000
     assert float(expression.subs("x", 1)) == pytest.approx(value, rel=1e-9)
-
-
-def drawn_tower(rng):
-    """Powers of exact numbers and of x, one in another's base or exponent."""
-    text = str(rng.choice(["x", "3", "(2/3)", "(x/7)", "(1/3 + x)", "(3*x)", "(1 + 1/5**900)"]))
-    for _ in range(rng.integers(2, 6)):
-        exponent = str(rng.choice(["2", "99", "1000", "-1000", "(1/3)", "x", "10000", "(7/2)", "-3"]))
-        text = f"({text})**{exponent}" if rng.random() < 0.7 else f"({rng.integers(2, 8)})**({text})"
-        if rng.random() < 0.3:
-            text = f"({text} + {rng.integers(1, 5)}/3)"
-    return f"{text}*x"
-
-
-def test_drawn_towers_end_within_the_guard(tmp_path, monkeypatch):
-    monkeypatch.setenv(CACHE, str(tmp_path))
-    monkeypatch.setenv("REDISCOVER_GUARD", "0.3")
-    rng = np.random.default_rng(10)
-    for _ in range(50):
-        expression = parse(drawn_tower(rng))
-        written = workers.call(algebra.to_sympy, expression.tree, seconds=10)
-        for number in written.atoms(sympy.Rational):
-            assert max(number.p.bit_length(), number.q.bit_length()) <= algebra.LARGEST_BITS, str(expression)
-        assert expression.size > 3
-        began = time.process_time()
-        distance = ned_harmonised(str(expression), "x**2")
-        assert distance is None or 0 <= distance <= 1 or math.isnan(distance), str(expression)
-        assert time.process_time() - began < 5, str(expression)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be bound to a core here")

@@ -255,6 +255,7 @@ def test_a_shared_worker_that_was_left_changed_is_replaced(monkeypatch):
     assert frame["solution"][2] != {"y": "nonsense"}
 
 
+@pytest.mark.minutes
 def test_cheap_methods_answer_the_same_in_fifty_drawn_orders_beside_a_careless_one(monkeypatch):
     monkeypatch.setattr(runs.Run, "shares", True)
     methods, rng = ["mean", "power_law", "least_squares", Slope(), Slope(digits=5)], np.random.default_rng(5)
