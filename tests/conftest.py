@@ -28,9 +28,7 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if {item.nodeid, _file(item.nodeid)} & slow:
             item.add_marker(pytest.mark.slow)
-        # A cell of nbval; one that follows the processor is executed everywhere, and compared where it was made.
-        if hasattr(item, "cell_num") and not processors.made_here() and processors.follows_the_processor(item.cell):
-            item.options["check"] = False
+    processors.leave_uncompared(items)
 
 
 def pytest_report_header():

@@ -23,5 +23,12 @@ def follows_the_processor(cell) -> bool:
     return bool(re.search("|".join(names), "\n".join(texts), flags=re.IGNORECASE))
 
 
+def leave_uncompared(items) -> None:
+    """Of nbval's cells those that follow the processor are run everywhere, and compared where they were made."""
+    for item in items:
+        if hasattr(item, "cell_num") and not made_here() and follows_the_processor(item.cell):
+            item.options["check"] = False
+
+
 if __name__ == "__main__":
     FILE.write_text(processor() + "\n", encoding="utf-8")

@@ -192,7 +192,10 @@ def test_kinds_and_packages_that_do_not_fit(tmp_path):
     frame = grid([network(), line()], [Slope(), Absent()], store=tmp_path / "s.sqlite")
     assert list(frame["status"]) == ["unsupported", "unavailable", "ok", "unavailable"]
     assert frame["reason"][0] == "slope does not treat problems of the kind transitions"
-    assert frame["reason"][1] == "package a-package-that-nobody-wrote is not installed"
+    assert (
+        frame["reason"][1]
+        == "package a-package-that-nobody-wrote is not installed: pip install a-package-that-nobody-wrote"
+    )
     assert stored(tmp_path / "s.sqlite") == 2  # what is not available today may be so tomorrow
 
 
