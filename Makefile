@@ -74,7 +74,7 @@ $(BUILD)/spot_checks.done: $(BUILD)/.spot_checks.done.digests $(READY) | $(EXECU
 # What is committed of notebooks and pages is written last, and nothing above depends on it. Alone it takes what was run before.
 publish: $(BUILD)/publish.done ## write what is committed: outputs of notebooks, facts in their text and in README, docs and paper
 $(BUILD)/publish.done: $(BUILD)/.publish.done.digests $(READY)
-	@$(PY) -m rediscover.publish $@ && $(MADE) --keep $@
+	@REDISCOVER_FRESH=0 $(PY) -m rediscover.publish $@ && $(MADE) --keep $@ # some facts are of the records
 
 # Three notebooks read tables that others wrote; the ledger follows all others, as they decide its verdicts.
 READS_41_mdbench_pdes := $(TABLES)/mdbench_odes_matches.csv
