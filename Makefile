@@ -11,9 +11,10 @@ PY ?= $(VENV)/bin/python
 READY := $(if $(filter file,$(origin PY)),$(VENV)/.ready)
 NOTEBOOKS := $(notdir $(basename $(wildcard notebooks/[0-9]*.ipynb)))
 STUDY ?= $(NOTEBOOKS)
-LIB := $(shell find lib -name '*.py' -o -name '*.yaml' -o -name '*.csv' 2>/dev/null)
 RECORDS := $(wildcard records/SHA256SUMS)
 BUILD := build/$(PROFILE)
+TABLES := $(if $(filter smoke,$(PROFILE)),$(BUILD)/)tables
+EXECUTED := $(STUDY:%=$(BUILD)/%.ipynb)
 # A sample of the records is checked where they were used for all notebooks.
 CHECKED := $(if $(and $(RECORDS),$(filter reference,$(PROFILE)),$(if $(FRESH),,yes),$(if $(filter-out $(STUDY),$(NOTEBOOKS)),,yes)),$(BUILD)/spot_checks.done)
 
@@ -37,67 +38,64 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke site paper test test-fast slow-tests test-minutes lint records spot-check generate pretrain bench lab refresh cost whole readme facts trees given-up clean distclean lock FORCE
+.PHONY: help all smoke publish site paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check generate pretrain bench lab refresh cost whole trees given-up clean distclean lock FORCE
 
 help: ## show this help
 	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 	@echo "Studies: $(NOTEBOOKS)"
 
-all: $(STUDY:%=$(BUILD)/%.ipynb) $(if $(filter-out smoke,$(PROFILE)),README.md) $(CHECKED) ## run every study (or STUDY) and fill figures/ and tables/
+all: $(EXECUTED) $(CHECKED) $(if $(filter-out smoke,$(PROFILE)),publish) ## run every study (or STUDY), fill figures/ and tables/, and publish
 	@echo "$(PROFILE): up to date; executed notebooks are in $(BUILD)/"
-
-# Its results are those of tables/.
-.PRECIOUS: README.md
-README.md: $(STUDY:%=$(BUILD)/%.ipynb)
-	@$(PY) -m rediscover.publish.readme
-
-# Recorded runs that are run again; all of them must answer as recorded.
-$(BUILD)/spot_checks.done: $(RECORDS) $(LIB) | $(STUDY:%=$(BUILD)/%.ipynb)
-	@$(PY) -m rediscover spot-check --seed 0 --out tables/spot_checks.csv
-	@touch $@
 
 smoke: ## every notebook on a few problems, results under build/smoke
 	@$(MAKE) --no-print-directory all PROFILE=smoke STUDY="$(STUDY)"
 
+# Beside a target lies a file with digests of all that it depends on and of all that it wrote: this program gives it a
+# later time than the target's if one of them is another now. With `make -n` too, hence the +.
+MADE := $(if $(READY),$(PYTHON),$(PY)) -S -E lib/rediscover/system/made.py
+.PRECIOUS: $(BUILD)/.%.digests
+$(BUILD)/.%.digests: FORCE | $(READY)
+	+@$(MADE) $(BUILD)/$* $(if $(filter %.ipynb,$*),notebooks/$* params/$(basename $*).yaml $(RECORDS)) $(READS_$(basename $*))
+
 # Papermill leaves its output when a cell fails, and two makes may run at once: each writes a file of its own.
-# The committed notebooks show the outputs of the profile whose tables are committed.
-$(BUILD)/%.ipynb: notebooks/%.ipynb params/%.yaml $(LIB) $(RECORDS) $(READY) $(BUILD)/.%.digests $(if $(RETRY),FORCE)
-	@mkdir -p $(@D)
+$(BUILD)/%.ipynb: $(BUILD)/.%.ipynb.digests $(READY) $(if $(RETRY),FORCE)
 	@$(PY) -m rediscover check params/$*.yaml --profile $(PROFILE)
 	@part=$(@D)/.$*.$$$$.ipynb; failed=$(@D)/$*.failed.ipynb; rm -f $$failed; \
 	echo "$*: running the $(PROFILE) profile"; \
-	$(PY) -m papermill $< $$part -p profile $(PROFILE) -k python3 --no-progress-bar --log-level ERROR \
-	    $(if $(filter-out smoke,$(PROFILE)),&& $(PY) -m rediscover.publish.outputs $$part notebooks/$*.ipynb) \
-	    && mv $$part $@ && $(call DIGESTS,--keep) && touch $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
+	$(PY) -m papermill notebooks/$*.ipynb $$part -p profile $(PROFILE) -k python3 --no-progress-bar --log-level ERROR \
+	    && mv $$part $@ && $(MADE) --keep $@ || { mv -f $$part $$failed; echo "$*: failed; see $$failed" >&2; exit 1; }
 
-# Outputs that were deleted or edited, and sources that came with an old time, are found by their digests.
-DIGESTS = $(PY) -S -E lib/rediscover/system/made.py $(1) $(BUILD)/.$*.digests $(BUILD)/$*.ipynb \
-    $(if $(filter smoke,$(PROFILE)),$(BUILD)/)tables/$*.provenance.json notebooks/$*.ipynb params/$*.yaml $(LIB) $(RECORDS)
-.PRECIOUS: $(BUILD)/.%.digests
-$(BUILD)/.%.digests: FORCE | $(READY)
-	@mkdir -p $(@D)
-	@$(call DIGESTS)
+# Recorded runs that are run again; all of them must answer as recorded.
+$(BUILD)/spot_checks.done: $(BUILD)/.spot_checks.done.digests $(READY) | $(EXECUTED)
+	@$(PY) -m rediscover spot-check --seed 0 --out tables/spot_checks.csv
+	@echo tables/spot_checks.csv >$@ && $(MADE) --keep $@
 
-# Three studies show, for their own problems, the budgets of cross-scoring.
-$(BUILD)/10_surface_benchmark.ipynb $(BUILD)/20_srsd_edit_distance.ipynb $(BUILD)/40_mdbench_odes.ipynb: \
-    params/60_cross_scoring.yaml
+# What is committed of notebooks and pages is written last, and nothing above depends on it. Alone it takes what was run before.
+publish: $(BUILD)/publish.done ## write what is committed: outputs of notebooks, facts in their text and in README, docs and paper
+$(BUILD)/publish.done: $(BUILD)/.publish.done.digests $(READY)
+	@REDISCOVER_FRESH=0 $(PY) -m rediscover.publish $@ && $(MADE) --keep $@ # some facts are of the records
 
-# The fields of MDBench are compared with its systems of ordinary equations, cross-scoring and the ledger read what all
-# other notebooks wrote, the ledger also the audits in them.
-$(BUILD)/41_mdbench_pdes.ipynb: $(filter %/40_mdbench_odes.ipynb,$(STUDY:%=$(BUILD)/%.ipynb))
-$(BUILD)/60_cross_scoring.ipynb: $(filter-out %/60_cross_scoring.ipynb %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
-    $(wildcard tables/*_scores.csv)
-$(BUILD)/90_ledger.ipynb: $(filter-out %/90_ledger.ipynb,$(STUDY:%=$(BUILD)/%.ipynb)) \
-    $(wildcard tables/*_ledger.csv tables/*_claims.csv notebooks/*.ipynb)
+# Three notebooks read tables that others wrote; the ledger follows all others, as they decide its verdicts.
+READS_41_mdbench_pdes := $(TABLES)/mdbench_odes_matches.csv
+READS_60_cross_scoring := $(TABLES)/*_scores.csv
+READS_90_ledger := $(TABLES)/*_ledger.csv $(TABLES)/*_claims.csv
+READS_spot_checks := params/*.yaml $(RECORDS)
+READS_publish := tables/*.csv $(NOTEBOOKS:%=$(BUILD)/%.ipynb) paper/main.tex
+$(BUILD)/.41_mdbench_pdes.ipynb.digests: | $(filter %/40_mdbench_odes.ipynb,$(EXECUTED))
+$(BUILD)/.60_cross_scoring.ipynb.digests: | $(filter-out %/60_cross_scoring.ipynb %/90_ledger.ipynb,$(EXECUTED))
+$(BUILD)/90_ledger.ipynb: $(filter-out %/90_ledger.ipynb,$(EXECUTED))
+ifneq ($(filter-out publish paper,$(or $(MAKECMDGOALS),help)),)
+$(BUILD)/publish.done: $(EXECUTED) $(CHECKED)
+$(BUILD)/.publish.done.digests: | $(EXECUTED) $(CHECKED)
+endif
 
 site: $(READY) ## the explorer: studies, problems, methods, ledger, claims, audits, notebooks and API, under build/site
 	$(PY) -m rediscover.publish.site
 
-paper: $(READY) ## the paper, paper/main.pdf, from the tables and figures there are (needs LaTeX)
+paper: publish ## the paper, paper/main.pdf, from the tables and figures there are (needs LaTeX)
 	@command -v latexmk >/dev/null || { echo "make paper needs LaTeX. On Debian: apt-get install --no-install-recommends" \
 	    "$$(cat paper/debian.txt)" >&2; exit 1; }
-	@$(PY) -m rediscover.publish.paper
 	@cd paper && latexmk -pdf -silent -halt-on-error -interaction=nonstopmode -outdir=../build/paper main.tex \
 	    >../build/paper/latexmk.txt 2>&1 || { grep -hsA3 '^!' ../build/paper/{latexmk.txt,main.log} >&2; exit 1; }
 	@cp build/paper/main.pdf paper/main.pdf && echo "paper/main.pdf is ready"
@@ -108,17 +106,29 @@ test: lint ## the linters and the whole test suite, the notebooks among it
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile $(READING:%=--ignore %) tests lib
 	$(PY) -m pytest $(READING)
 
-QUICK := "not whole and not minutes and not slow"
+QUICK := "not whole and not minutes and not pysr and not slow"
 test-fast: $(READY) ## the quick tests, less than a minute
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadfile -m $(QUICK) -o addopts="--doctest-modules" \
-	    --ignore=lib/rediscover/search/training tests lib
+	    --ignore=lib/rediscover/search/networks/training tests lib
 
 # Four times: what a slow test has set up or compiled for others is another's to do when it is left out. Nothing is compiled before.
 slow-tests: $(READY) ## time the tests on an idle machine and list those that test-fast leaves out, tests/slow.txt
 	: >tests/slow.txt
 	export REDISCOVER_TIME_TESTS=1; for pass in 1 2 3 4; do \
 	    NUMBA_CACHE_DIR=$$(mktemp -d) $(PY) -m pytest -q -m $(QUICK) -o addopts="--doctest-modules" \
-	    --ignore=lib/rediscover/search/training tests lib; done
+	    --ignore=lib/rediscover/search/networks/training tests lib; done
+
+# Not a part of `make test`: to measure costs a quarter of the time.
+coverage: export COVERAGE_FILE := $(CURDIR)/build/coverage/data
+coverage: $(READY) ## which lines of the library the quick tests reach
+	@rm -rf build/coverage && mkdir -p build/coverage
+	$(PY) -m coverage run -m pytest -n auto --maxprocesses 4 --dist loadfile -m $(QUICK) -o addopts="--doctest-modules" \
+	    --ignore=lib/rediscover/search/networks/training tests lib
+	@$(PY) -m coverage combine --quiet
+	@$(PY) -m coverage report --skip-covered --sort=cover
+
+test-pysr: $(READY) ## the tests that run PySR (Julia, and pip install -e '.[pysr]')
+	$(PY) -m pytest -m pysr tests/test_pysr.py
 
 test-minutes: $(READY) ## the long checks of the search engines
 	$(PY) -m pytest -m minutes tests
@@ -145,14 +155,16 @@ generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled pass
 pretrain: $(READY) ## train a network again, into build/pretrain (needs the extra neural; MODEL=trained_skeletons HOURS=2)
 	@$(PY) -m rediscover.studies.srsd.pretraining $(if $(MODEL),--model $(MODEL)) $(if $(HOURS),--hours $(HOURS))
 
-bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv
+bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv; what a fit costs, into docs/methods.md
 	$(PY) benchmarks/speed.py
+	$(PY) benchmarks/envelope.py
 
 lab: $(READY) ## open JupyterLab on the notebooks
 	$(PY) -m jupyterlab notebooks
 
 refresh: $(READY) ## execute the code of all notebooks with the smoke profile into tests/notebooks, for nbval
 	REDISCOVER_PROGRESS=off $(PY) -m rediscover.publish.outputs
+	@$(PY) tests/processors.py
 
 trees: $(READY) ## record the trees of expressions that the user's cache holds, so that a clone need not make them
 	@$(PY) -m rediscover.metrics.compared_trees
@@ -165,12 +177,6 @@ cost: $(READY) ## measure time and memory of the smoke and reference profiles, f
 
 whole: $(READY) ## what a clone must stand, three hours: no network, ten interruptions, one processor, a busy machine, an old one, any parameter
 	$(PY) -m pytest -m whole tests/test_whole.py tests/test_exploring.py
-
-readme: $(READY) ## tables/facts.csv and the generated parts of README.md again
-	$(PY) -m rediscover.publish.readme
-
-facts: readme ## the present numbers in README.md and in the essays of notebooks/
-	$(PY) -m rediscover.publish.facts
 
 clean: ## remove build/ (stores of finished runs among it)
 	rm -rf build paper/main.pdf
@@ -186,6 +192,7 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@sed -i.old 's/"{connection_file}"/&, "--log-level=CRITICAL"/' $(VENV)/share/jupyter/kernels/python3/kernel.json # it logs each start and the interrupt that ends it
 	@touch $@
 
+EXTRAS := notebooks llm text fields baselines networks causal cluster dev
 lock: ## compile requirements.lock again from pyproject.toml (needs uv)
-	uv pip compile pyproject.toml --extra dev --extra cluster --extra causal --universal --python-version 3.11 \
+	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --universal --python-version 3.11 \
 	    --no-header --no-annotate --generate-hashes -o requirements.lock

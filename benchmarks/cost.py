@@ -10,6 +10,7 @@ from typing import Any
 
 from rediscover.params import models
 from rediscover.system.paths import root
+from rediscover.system.writing import replacing
 
 import pandas as pd
 import psutil
@@ -45,7 +46,8 @@ def main(profiles: Sequence[str] = ("smoke", "reference")) -> None:
             print("{profile} {notebook}: {minutes:.1f} min, {gigabytes:.1f} GB".format(**rows[-1]), flush=True)
     others = pd.read_csv(path).query("profile not in @profiles")
     costs = pd.concat([others, pd.DataFrame(rows)]).sort_values("profile", ascending=False, kind="stable")
-    costs.to_csv(path, index=False, float_format="%.2f")
+    with replacing(path) as part:
+        costs.to_csv(part, index=False, float_format="%.2f")
 
 
 if __name__ == "__main__":

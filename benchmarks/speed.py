@@ -26,6 +26,7 @@ from rediscover.problems import Task
 from rediscover.system import studies, upstream_files, workers
 from rediscover.system.paths import root
 from rediscover.system.store import CACHE
+from rediscover.system.writing import replacing
 
 import numpy as np
 import pandas as pd
@@ -313,9 +314,9 @@ def networks(ids: list) -> Iterator[Comparison]:
 
 def searches(programs: int, features: int, every: int, evaluations: int, rows: int) -> Iterator[Comparison]:
     """Engines of symbolic search: losses of programs, an enumeration, and whole searches of equal evaluations."""
-    from rediscover.search.enumeration import enumerate_features
-    from rediscover.search.programs import losses, to_tree
-    from rediscover.search.throughput import workload
+    from rediscover.search.enumeration.enumeration import enumerate_features
+    from rediscover.search.programs.programs import losses, to_tree
+    from rediscover.search.programs.throughput import workload
 
     P, X, y = workload(programs, rows=rows)
     names = [f"x{i}" for i in range(X.shape[1])]
@@ -391,7 +392,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     table = pd.DataFrame(rows)
     print(table.to_string(index=False, float_format=lambda value: f"{value:.3g}"))
     if len(set(chosen)) == len(GROUPS):
-        table.to_csv(root() / "tables" / "bench.csv", index=False, float_format="%.3g")
+        with replacing(root() / "tables" / "bench.csv") as part:
+            table.to_csv(part, index=False, float_format="%.3g")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from rediscover import method, problem, problems
 from rediscover.expressions import parse
 from rediscover.methods import Budget
 from rediscover.problems import Task, generator
-from rediscover.search.sequence_sets import draw_equation
+from rediscover.search.networks.sequence_sets import draw_equation
+from rediscover.system.writing import replacing
 
 import numpy as np
 import pandas as pd
@@ -101,7 +102,8 @@ def main() -> int:
     ]
     runs = pd.DataFrame(rows, columns=["set", "problem", "method", "seed", "solved"])
     options.runs.parent.mkdir(parents=True, exist_ok=True)
-    runs.to_csv(options.runs, index=False)
+    with replacing(options.runs) as part:
+        runs.to_csv(part, index=False)
     print(compared(runs).to_string())
     return 0
 

@@ -1,10 +1,11 @@
 """What several test modules need."""
 
 import collections
+import json
 import os
-import subprocess
 from pathlib import Path
 
+import processors
 from rediscover.metrics import compared_trees
 from rediscover.system import upstream_files
 from rediscover.system.store import CACHE
@@ -27,6 +28,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if {item.nodeid, _file(item.nodeid)} & slow:
             item.add_marker(pytest.mark.slow)
+    processors.leave_uncompared(items)
+
+
+def pytest_report_header():
+    if not processors.made_here():
+        made = processors.FILE.read_text().strip()
+        return f"notebooks: cells that show Operon are not compared, since they were made on another processor, {made}"
 
 
 def _file(nodeid: str) -> str:
@@ -82,12 +90,13 @@ def mirror():
 
 
 @pytest.fixture(scope="session")
-def committed_tables():
-    """For tests of what people wrote about results: skip where tables/ were made again and have become others."""
-    root = Path(__file__).resolve().parents[1]
-    told = subprocess.run(["git", "diff", "--quiet", "--", "tables"], cwd=root, capture_output=True)
-    if told.returncode == 1:
-        pytest.skip("the words are about the repository's tables, and these are others: `git add` them to compare")
+def reference_tables() -> Path:
+    """Folder of the tables that README, essays and paper tell of, all of the reference profile, changed or not."""
+    folder = Path(__file__).resolve().parents[1] / "tables"
+    profiles = {path.stem: json.loads(path.read_text())["profile"] for path in folder.glob("*.provenance.json")}
+    others = sorted(name for name, profile in profiles.items() if profile != "reference")
+    assert profiles and not others, f"{', '.join(others)}: not of the reference profile; run `make all` for them"
+    return folder
 
 
 @pytest.fixture

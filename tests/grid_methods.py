@@ -97,6 +97,9 @@ class Bad(Method):
     def do_raise(self):
         raise RuntimeError(f"two\nlines at {object()!r}")
 
+    def do_steer(self):
+        raise RuntimeError("\x1b[31mred\x1b]0;title\x07 \u202ereversed\0")
+
     def do_hang(self):
         while True:
             pass

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 ROOT = Path(__file__).parents[1]
-STUDIES = ("surfaces", "srsd", "odes")
+STUDIES = ("surfaces", "srsd", "odes", "cde", "pdes")
 PIECES = ("piecewise", "one of two pieces", "pieces")
 
 

@@ -5,8 +5,8 @@ from rediscover.expressions import Expression, parse
 from rediscover.methods import Budget
 from rediscover.methods.ai_feynman import gathered, units
 from rediscover.problems import Split, Task
-from rediscover.search.divide_and_conquer import Meter, Settings, discover
-from rediscover.search.reverse_polish import SETS
+from rediscover.search.enumeration.divide_and_conquer import Meter, Settings, discover
+from rediscover.search.enumeration.reverse_polish import SETS
 
 import numpy as np
 import pytest

@@ -1,6 +1,7 @@
 """The rules of the house: arrows go down, studies are named in their own rooms only, keys follow imports."""
 
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -10,11 +11,13 @@ from pathlib import Path
 from rediscover.system import code_version as versions
 from rediscover.system.studies import studies
 
+import numpy as np
 import pytest
 
 LIB = Path(__file__).parents[1] / "lib" / "rediscover"
 FLOORS = [  # from the ground up; rooms of one floor do not import each other
-    ["system", "numerics"],
+    ["system"],
+    ["numerics"],
     ["llm", "expressions"],
     ["problems", "metrics"],
     ["search"],
@@ -39,15 +42,15 @@ def room(module: str) -> str:
     return module.split(".")[1] if module.count(".") else ""
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if room(m) in LEVEL])
-def test_imports_go_down(module):
-    above = [m for m in versions.imported(module) if room(m) in LEVEL and LEVEL[room(m)] > LEVEL[room(module)]]
-    beside = [
-        m
-        for m in versions.imported(module)
-        if room(m) != room(module) and room(m) in LEVEL and LEVEL[room(m)] == LEVEL[room(module)]
+def test_imports_go_down():
+    wrong = [
+        f"{module} imports {other}"
+        for module in MODULES
+        for other in sorted(versions.imported(module))
+        if room(module) in LEVEL and room(other) in LEVEL and room(other) != room(module)
+        if LEVEL[room(other)] >= LEVEL[room(module)]
     ]
-    assert not above and not beside, f"{module} imports {', '.join(above + beside)}"
+    assert not wrong, "\n".join(wrong)
 
 
 def test_no_circle():
@@ -66,18 +69,14 @@ def test_studies_do_not_import_each_other():
             assert others <= {own}, f"{module} imports {others - {own}}"
 
 
-UNNAMED = [m for m in MODULES if room(m) not in ("studies", "problems", "")]
-
-
-@pytest.mark.parametrize("module", UNNAMED)
-def test_no_study_is_named_outside_its_rooms(module):
-    """Neither in an import nor as a text that is a key: `problem.study` and the index are how others know them."""
+def studies_named(module: str) -> list[str]:
+    """Studies that a module names in a text that is no docstring, or in an import."""
     tree = ast.parse(versions._path(module).read_text(encoding="utf-8"))
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
     prose = {
         id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, documented) and ast.get_docstring(node)
     }
-    named = [
+    texts = [
         node.value
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant)
@@ -85,15 +84,23 @@ def test_no_study_is_named_outside_its_rooms(module):
         and id(node) not in prose
         and node.value.split("/")[0] in NAMED - FIELD
     ]
-    imported = [
+    imports = [
         m for m in versions.imported(module) if m.rpartition(".")[2] in NAMED and room(m) in ("problems", "studies")
     ]
-    assert not named and not imported, f"{module} names {named + imported}"
+    return texts + sorted(imports)
 
 
-@pytest.mark.parametrize("path", sorted(LIB.rglob("*.py")), ids=lambda path: path.relative_to(LIB).as_posix())
-def test_a_module_fits_in_the_head(path):
-    assert len(path.read_text().splitlines()) <= LINES
+def test_no_study_is_named_outside_its_rooms():
+    """Neither in an import nor as a text that is a key: `problem.study` and the index are how others know them."""
+    unnamed = [m for m in MODULES if room(m) not in ("studies", "problems", "")]
+    wrong = [f"{module} names {', '.join(found)}" for module in unnamed if (found := studies_named(module))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_module_fits_in_the_head():
+    lengths = {path.relative_to(LIB).as_posix(): len(path.read_text().splitlines()) for path in LIB.rglob("*.py")}
+    wrong = [f"{path}: {length} lines" for path, length in sorted(lengths.items()) if length > LINES]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +110,54 @@ def copy(tmp_path_factory):
     return folder
 
 
+# As made.py does, without the rest of the package, which other Pythons here need not have.
+ALONE = """
+import importlib.util, json, sys
+name = "rediscover.system.code_version"
+spec = importlib.util.spec_from_file_location(name, sys.argv[1])
+versions = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(versions)
+print(json.dumps({name: versions.code_version(name) for name in json.loads(sys.argv[2])}))
+"""
+
+
+def other_pythons() -> list[str]:
+    """Interpreters on this machine that can read the package, one for each minor version but this one."""
+    found = {}
+    for path in [
+        *Path.home().glob(".pyenv/versions/3.*/bin/python3"),
+        *map(shutil.which, ("python3.12", "python3.13")),
+    ]:
+        if path and (match := re.search(r"3\.(\d+)", str(path))) and int(match[1]) >= 11:
+            found.setdefault(int(match[1]), str(path))
+    return [path for minor, path in sorted(found.items()) if minor != sys.version_info.minor]
+
+
+def drawn_modules() -> list[str]:
+    return np.random.default_rng(7).permutation(MODULES)[:50].tolist()
+
+
+def test_drawn_modules_have_the_same_version_under_every_python():
+    if not (pythons := other_pythons()):
+        pytest.skip("there is no other Python of 3.11 or later on this machine")
+    here = {name: versions.code_version(name) for name in drawn_modules()}
+    for python in pythons:
+        command = [python, "-I", "-c", ALONE, versions.__file__, json.dumps(drawn_modules())]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert json.loads(done.stdout) == here, python
+
+
+def test_no_version_hangs_on_how_python_writes_a_tree(monkeypatch):
+    before = {name: versions._own_version.__wrapped__(name) for name in drawn_modules()}
+
+    def refuse(*_, **__):
+        raise AssertionError("versions of Python write trees in other ways")
+
+    monkeypatch.setattr(versions.ast, "dump", refuse)
+    monkeypatch.setattr(versions.ast, "unparse", refuse)
+    assert {name: versions._own_version.__wrapped__(name) for name in before} == before
+
+
 def code_versions(folder: Path) -> dict[str, str]:
     """Version of every module as the copy of the library in `folder` computes it."""
     script = (
@@ -110,8 +165,6 @@ def code_versions(folder: Path) -> dict[str, str]:
         "from rediscover.system.code_version import code_version\n"
         "print(json.dumps({name: code_version(name) for name in json.loads(sys.argv[2])}))"
     )
-    import json
-
     done = subprocess.run(
         [sys.executable, "-c", script, str(folder), json.dumps(MODULES)], capture_output=True, text=True, check=True
     )
@@ -183,8 +236,8 @@ WRITERS = {
     "system/given_up.py": "writes what `replacing` gives",
     "report/tables.py": "writes what `replacing` gives",
     "methods/pretrained.py": "writes in a temporary folder",
-    "search/inference.py": "writes in a temporary folder",
-    "search/training/descent.py": "writes the log of a training that is kept only when whole",
+    "search/networks/inference.py": "writes in a temporary folder",
+    "search/networks/training/descent.py": "writes the log of a training that is kept only when whole",
     "llm/records.py": "appends a line of what a server said, under its lock",
     "runs/__init__.py": "opens a terminal",
     "system/store.py": "opens a lock",

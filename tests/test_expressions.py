@@ -1,10 +1,12 @@
 """Reading, writing, evaluating, differentiating, refitting and simplifying expressions."""
 
 import functools
+import itertools
 import math
 import os
 import pickle
 import random
+import re
 import subprocess
 import sys
 import time
@@ -16,7 +18,7 @@ import rediscover as rd
 from processes import ends
 from rediscover.expressions import Expression, ExpressionError, algebra, from_sympy, parse, refit, simplify
 from rediscover.expressions.numerics import DERIVATIVES, Program
-from rediscover.expressions.syntax import CHARACTERS, NESTING
+from rediscover.expressions.syntax import CHARACTERS, NESTING, as_number
 from rediscover.expressions.trees import ARITY, DEPTH, NODES, UNARY
 from rediscover.system import workers
 
@@ -334,6 +336,31 @@ def test_values_broadcast_and_are_checked():
     assert x[0] == 0.0
 
 
+def logical(children):
+    pairs = st.tuples(st.sampled_from(["xor", "implies", "and", "or", "==", "<"]), children, children)
+    return pairs | st.tuples(st.just("not"), children)
+
+
+LEVELS = st.integers(-2, 2).map(lambda n: (n,))
+COMPARED = st.tuples(st.sampled_from(["<", ">="]), st.sampled_from([("x",), ("y",)]), LEVELS)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.recursive(COMPARED, logical, max_leaves=8))
+def test_conditions_keep_their_values_where_a_power_has_the_sign_of_xor(tree):
+    """A method's answer is a text: what is read again must compute what was found."""
+
+    def built(tree):
+        if tree[0] in ("==", "<", ">=") and len(tree[1]) > 1:
+            return (tree[0], *(as_number(built(child)) for child in tree[1:]))
+        return (tree[0], *map(built, tree[1:])) if tree[0] in ("xor", "implies", "and", "or", "not") else tree
+
+    expression = Expression(("where", built(tree), ("x",), (7,)))
+    x, y = (grid.ravel() for grid in np.meshgrid(np.arange(-3.0, 4.0), np.arange(-3.0, 4.0)))
+    values = {"x": x, "y": y}
+    assert np.array_equal(parse(str(expression), ("x", "y"))(values), expression(values))
+
+
 def test_rules_of_boolean_networks():
     rule = parse("!CI_b1 & Cro | (N -> Cro) ^ 0", logic=True)
     assert rule.names == ("CI_b1", "Cro", "N")
@@ -349,6 +376,73 @@ def test_rules_of_boolean_networks():
     for text in ("a + b", "sin(a)", "2 & a"):
         with pytest.raises(ExpressionError):
             parse(text, logic=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("And(a, Or(b))", "a & b"),
+        ("And(a, b, Or(c, a), NOT(b))", "a & b & (c | a) & !b"),
+        ("or(a, b) and Xor(b, c)", "(a | b) & (b ^ c)"),
+        ("Implies(Not(a), b)", "!a -> b"),
+        ("Equivalent(a, Xnor(b, c))", "!(a ^ !(b ^ c))"),
+        ("a & b xnor c | a", "!(a & b ^ c) | a"),
+        ("a xnor b XNOR c", "!(!(a ^ b) ^ c)"),
+        ("a -> b <-> b | c", "!((a -> b) ^ (b | c))"),
+        ("(a <=> b) iff !c", "!(!(a ^ b) ^ !c)"),
+    ],
+)
+def test_equivalence_and_connectives_as_functions(text, plain):
+    rule = parse(text, logic=True)
+    assert rule == parse(plain, logic=True) == parse(str(rule), logic=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("a <-> b iff c", "<-> twice: put brackets around one of them"),
+        ("Xor(a, b, c)", "Xor takes 2 arguments, got 3"),
+        ("Not(a, b)", "Not takes 1 argument, got 2"),
+        ("Equivalent(a)", "Equivalent takes 2 arguments, got 1"),
+        ("And()", "expected a value, found ')'"),
+        ("f(a)", "a rule has no functions"),
+        ("a == b", "expected an operator, found '=='"),
+        ("xnor", "expected a value, found 'xnor'"),
+    ],
+)
+def test_ambiguous_rules_are_refused(text, reason):
+    with pytest.raises(ExpressionError, match=re.escape(reason)):
+        parse(text, logic=True)
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=100, deadline=None)
+def test_a_rule_has_the_truth_table_of_python(seed):
+    """Of random rules in connectives, called and written between, with Python's own evaluation beside each."""
+    rng = np.random.default_rng(seed)
+
+    def pick(texts):
+        return texts[rng.integers(len(texts))]
+
+    def rule(depth):
+        if not depth:
+            return (pick("abc"),) * 2
+        kind, parts = pick(["and", "or", "not", "xor", "iff"]), [rule(depth - 1) for _ in range(rng.integers(1, 4))]
+        if kind == "not":
+            return f"{pick(['Not', 'NOT', '!'])}({parts[0][0]})", f"(not {parts[0][1]})"
+        if kind in ("and", "or"):
+            name = pick([kind.capitalize(), kind.upper(), kind])
+            return f"{name}({', '.join(t for t, _ in parts)})", f"({f' {kind} '.join(p for _, p in parts)})"
+        (s, p), (t, q) = parts[0], parts[-1]
+        sign, called = ("!=", ["Xor"]) if kind == "xor" else ("==", ["Xnor", "Equivalent"])
+        between = ["xor", "^"] if kind == "xor" else ["xnor", "<->", "<=>", "iff"]
+        written = [*(f"{word}({s}, {t})" for word in called), *(f"(({s}) {word} ({t}))" for word in between)]
+        return pick(written), f"({p} {sign} {q})"
+
+    text, python = rule(3)
+    columns = dict(zip("abc", np.array(list(itertools.product([False, True], repeat=3))).T, strict=True))
+    rows = [dict(zip("abc", row, strict=True)) for row in itertools.product([False, True], repeat=3)]
+    assert parse(text, logic=True)(columns).tolist() == [eval(python, row) for row in rows]
 
 
 @pytest.mark.parametrize("label", [*DERIVATIVES, "**", "where"])

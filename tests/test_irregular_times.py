@@ -7,7 +7,7 @@ from rediscover.methods import method, registry
 from rediscover.numerics.arrays import LEAST_TIMES
 from rediscover.numerics.differences import even_step, rates
 from rediscover.problems import InitialValueProblem, Split, problem
-from rediscover.search.multiple_shooting import refine
+from rediscover.search.trajectories.multiple_shooting import refine
 
 import numpy as np
 import pytest

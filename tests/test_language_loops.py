@@ -22,7 +22,7 @@ from rediscover.methods import Budget, icsr, language_loops, llm_sr, openevolve
 from rediscover.methods.endpoint import PLACES
 from rediscover.methods.language_costs import FACTS, cost
 from rediscover.problems import Task
-from rediscover.search.proposers import Function
+from rediscover.search.loops.proposers import Function
 
 import numpy as np
 import pytest

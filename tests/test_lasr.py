@@ -22,8 +22,8 @@ from rediscover.methods.language_loops import Described
 from rediscover.methods.lasr import Writer, sketch
 from rediscover.methods.questions import Questions
 from rediscover.problems import Task
-from rediscover.search.concepts import SHOWN, Concepts, strings
-from rediscover.search.guided_evolution import Guided
+from rediscover.search.evolution.concepts import SHOWN, Concepts, strings
+from rediscover.search.evolution.guided_evolution import Guided
 
 import numpy as np
 import pytest

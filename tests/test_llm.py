@@ -11,6 +11,7 @@ import time
 from rediscover.llm import client as llm
 from rediscover.llm import replies
 
+import numpy as np
 import openai
 import pytest
 
@@ -380,6 +381,57 @@ def test_whatever_a_server_sends_only_an_error_of_the_client_comes_out(serve, tm
     except llm.LlmError as error:
         assert KEY not in str(error) and error.__context__ is None and not path.exists()
     assert isinstance(asked.ask_all(["y"])[0], llm.Reply | llm.LlmError)
+
+
+VALUES = [None, 7, -1.5, True, "text", "", [], ["a"], {}, {"0": None}, [None], 1e400, "\ud800", KEY, {KEY: KEY}]
+
+
+def drawn_reply(rng):
+    """Behaviour of a server: a completion with a part of another type, cut, garbled, or under an odd head."""
+    body, leak = completion(f"fine, {KEY}"), KEY.encode()
+    parts = [body, body["choices"][0], body["choices"][0]["message"], body["usage"]]
+    part = parts[rng.integers(4)]
+    for name in rng.permutation(list(part))[: rng.integers(0, 3)].tolist():
+        part[name] = VALUES[rng.integers(len(VALUES))]
+    data = json.dumps(VALUES[rng.integers(len(VALUES))] if rng.random() < 0.1 else body).encode()
+    kind = rng.integers(6)
+    if kind == 1:
+        data = data[: rng.integers(len(data))]
+    elif kind == 2:
+        data = rng.bytes(int(rng.integers(1, 300))) + leak
+    elif kind == 3:
+        at = int(rng.integers(len(data)))
+        data = data[:at] + rng.bytes(3) + data[at + 1 :]
+    code = int(rng.choice([200, 200, 200, 201, 204, 302, 400, 401, 404, 418, 429, 500, 503, 599]))
+    if kind == 4:
+        heads = [f"HTTP/1.1 {code} {KEY}\r\nContent-Length: {rng.choice(['x', '-1', '9999', KEY])}\r\n\r\n".encode()]
+        heads += [leak + b"\r\n\r\n", b"HTTP/1.1 200 OK\r\n" + leak + b"\r\n\r\n", rng.bytes(200)]
+        return bare(heads[rng.integers(len(heads))] + data)
+    odd = [{}, {}, {"Content_Encoding": "gzip"}, {"Content_Type": KEY}, {"Retry_After": KEY}, {"Location": f"/{KEY}"}]
+    return lambda handler: send(handler, code, data, **odd[code % 6 if kind == 5 else 0])
+
+
+def test_drawn_replies_are_read_or_an_error_of_the_client_and_the_key_stays_secret(serve, tmp_path, caplog):
+    caplog.set_level(logging.DEBUG)
+    rng, texts, read = np.random.default_rng(12), [], 0
+    for i in range(80):
+        path = tmp_path / f"{i}.jsonl"
+        asked = chat(serve(drawn_reply(rng)), path, tries=1, timeout=10.0)
+        try:
+            reply = asked.ask("x")
+        except llm.LlmError as error:
+            assert error.__cause__ is None and error.__context__ is None and not path.exists()
+            texts += [str(error), repr(error), repr(error.args)]
+        else:
+            read += 1
+            assert llm.Chat(MODEL, path).ask("x").text == reply.text
+            texts.append(repr(reply))
+        texts.append(repr(asked))
+    # What a server sends back, the packages beneath repeat where their own debugging is turned on: that is theirs.
+    ours = [r for r in caplog.records if r.name.startswith("rediscover") or r.levelno >= logging.WARNING]
+    texts += [*(r.getMessage() for r in ours), *(path.read_text() for path in tmp_path.iterdir())]
+    assert not [text for text in texts if KEY in text]
+    assert 0 < read < 60
 
 
 def test_a_key_that_no_header_can_hold_is_an_error_of_the_client(serve, tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from rediscover.expressions import ExpressionError, parse
 from rediscover.expressions.edits import read_completion
 from rediscover.expressions.programs import chains, read_function, read_module
 from rediscover.expressions.trees import DEPTH, checked_size
-from rediscover.search.verification_loop import _terms
+from rediscover.search.loops.verification_loop import _terms
 
 import numpy as np
 import pytest

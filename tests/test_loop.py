@@ -2,9 +2,10 @@
 
 import rediscover as rd
 from rediscover.expressions import ExpressionError, parse
-from rediscover.search import multiple_shooting, skeleton_fits
-from rediscover.search import verification_loop as loop
-from rediscover.search.verification_loop import Verified
+from rediscover.search.loops import skeleton_fits
+from rediscover.search.loops import verification_loop as loop
+from rediscover.search.loops.verification_loop import Verified
+from rediscover.search.trajectories import multiple_shooting
 
 import numpy as np
 import pytest

@@ -1,15 +1,21 @@
 """Tables as people have them: names, kinds of numbers, sizes; each is answered rightly or refused in one sentence."""
 
+import builtins
 import dataclasses
+import keyword
+import re
 from typing import ClassVar
 
 from rediscover.expressions import parse
+from rediscover.expressions.syntax import unreadable
 from rediscover.methods import Budget, Candidate, Method, method
+from rediscover.metrics import solution
 from rediscover.problems import Regression, Split, Task, generator
 from rediscover.runs.selection import by_fitness
 
 import numpy as np
 import pytest
+import sympy
 
 NAMES = [
     ("E", "pi"),
@@ -63,6 +69,53 @@ def test_the_truth_of_ones_own_problem_keeps_an_input_called_E():
     law = Regression(id="own/energy", truth={"f": "E*m*exp(1)"}, inputs=("E", "m"))
     assert law.expressions["f"].names == ("E", "m")
     assert law.evaluate({"E": 2.0, "m": 3.0}) == pytest.approx(6 * np.e)
+
+
+# What SymPy, numpy or Python call something by, and constants of physics that are also functions there.
+MEANT = {name for module in (sympy, np, builtins) for name in vars(module) if not name.startswith("_")}
+MEANT = sorted(MEANT | {*keyword.kwlist, *keyword.softkwlist})
+ODD = ["E", "pi", "I", "N", "S", "Q", "O", "e", "lambda", "beta", "gamma", "zeta", "exp_", "x_1", "x_11", "nan", "inf"]
+NONE = ["speed [m/s]", "a 1", "1", "", "a+b", "log", "True", "x.y", "Δt", "E*2"]
+
+
+def drawn_names(rng):
+    """Two names of inputs, the first one oftener of those that have been mistaken for something else."""
+    pools = [[ODD, MEANT, NONE][rng.choice(3, p=chances)] for chances in ((0.5, 0.4, 0.1), (0.2, 0.8, 0.0))]
+    return tuple(str(rng.choice(pool)) for pool in pools)
+
+
+LAWS = ("2.5*{}*{} + 0.5", "{}/(1 + {})", "exp(1)*{} - {}**2", "sqrt({}) + 3.25*{}", "{}**3 - 1/{}")
+NAMED = ("polynomial", "power_law", "least_squares", "bidirectional")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_drawn_name_changes_nothing_or_is_refused(seed, monkeypatch):
+    # in this process, since a hundred others would take long to begin
+    monkeypatch.setattr(solution, "attempt", lambda function, *arguments: function(*arguments))
+    rng = np.random.default_rng(seed)
+    names, law = drawn_names(rng), LAWS[rng.integers(len(LAWS))]
+    refused = [name for i, name in enumerate(names) if unreadable((name,)) is not None or name in names[:i]]
+    if refused:
+        one = "|".join(re.escape(repr(name)) for name in refused)
+        with pytest.raises(ValueError, match=f"no expression can hold the input ({one}); give"):
+            table(names, seed=seed)
+        return
+    plain, named = (table(inputs, seed=seed) for inputs in (("a", "b"), names))
+    y = parse(law.format("a", "b"), ("a", "b"))(dict(zip("ab", plain.X.T, strict=True)))
+    plain, named = (dataclasses.replace(task, y=y, validation=Split(plain.X, y)) for task in (plain, named))
+    answered = str(rng.choice(NAMED))
+    for one, other in zip(fit(answered, plain), fit(answered, named), strict=True):
+        assert np.array_equal(values(one, plain), values(other, named), equal_nan=True), (names, answered)
+    own = Regression(id="own/named", truth={"f": law.format(*names)}, inputs=names)
+    assert {*own.expressions["f"].names} == {*names}
+    assert np.array_equal(own.evaluate(dict(zip(names, plain.X.T, strict=True))), y)
+    texts = [law, law.replace("{}", "{}**2", 1), f"3*({law})"]
+    text = texts[rng.integers(3)]
+    kinds = [
+        solution.relation(*(t.format(*names) for t in (text, law)), dict(zip(names, plain.X.T, strict=True))).kind
+        for names in (plain.inputs, names)
+    ]
+    assert kinds[0] == kinds[1] == ("equal", "different", "factor")[texts.index(text)], (names, text)
 
 
 REFUSED_NAMES = [
@@ -122,6 +175,19 @@ def test_every_kind_of_number_is_answered_as_the_same_floats(name, kind):
     assert [c.solution for c in fit(name, given)] == [c.solution for c in fit(name, floats)]
 
 
+@pytest.mark.parametrize("seed", range(50))
+def test_what_a_mask_hides_is_missing(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(1, 9, (20, 2)), rng.integers(1, 9, 20)
+    hidden = rng.random(20) < 0.3
+    if seed % 2:
+        X, y = X.astype(float), y.astype(float)
+    task = Task(("a", "b"), "q", X, np.ma.array(y, mask=hidden))
+    assert np.array_equal(np.isnan(task.y), hidden) and np.array_equal(task.y[~hidden], y[~hidden])
+    task = Task(("a", "b"), "q", np.ma.array(X, mask=np.c_[hidden, ~hidden]), y)
+    assert np.array_equal(np.isnan(task.X), np.c_[hidden, ~hidden])
+
+
 def test_rows_with_missing_numbers_are_left_out_and_counted():
     given = table()
     X, y = given.X.copy(), given.y.copy().astype(object)
@@ -161,6 +227,35 @@ def test_the_enumeration_answers_any_table_with_any_budget(evaluations, rows):
     task = Task(("a", "b"), "q", X, np.sin(7 * X[:, 0]) + rng.normal(size=rows))
     found = method("bidirectional").fit(task, budget=Budget(evaluations=evaluations), rng=generator(0, "odd"))
     assert found and all(np.isfinite(values(c, task)).any() for c in found)
+
+
+TARGETS = {
+    "noise": lambda rng, X: rng.normal(size=len(X)),
+    "product": lambda rng, X: 2.5 * X.prod(axis=1) + 0.5,
+    "constant": lambda rng, X: np.full(len(X), 4.0),
+    "whole": lambda rng, X: rng.integers(-3, 4, len(X)).astype(float),
+    "huge": lambda rng, X: 1e200 * X[:, 0],
+    "with gaps": lambda rng, X: np.where(rng.random(len(X)) < 0.5, np.nan, X[:, -1]),
+}
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_enumeration_answers_drawn_tables_or_says_why_not(seed):
+    rng = np.random.default_rng((14, seed))
+    rows, columns = int(rng.integers(1, 41)), int(rng.integers(1, 7))
+    evaluations = int(rng.integers(1, 3001))
+    X = rng.uniform(-2, 3, (rows, columns))
+    if rng.random() < 0.2:
+        X[:, rng.integers(columns)] = X[0, 0]
+    y = TARGETS[str(rng.choice(list(TARGETS)))](rng, X)
+    task = Task(tuple(f"x{i}" for i in range(columns)), "q", X, y)
+    finite = np.isfinite(y)
+    try:
+        found = method("bidirectional").fit(task, budget=Budget(evaluations=evaluations), rng=generator(seed, "drawn"))
+    except ValueError as error:
+        assert not finite.any() and re.fullmatch(r"[^\n]+[^.\n]", str(error))
+        return
+    assert found and all(np.isfinite(values(c, task)[finite]).any() for c in found)
 
 
 def test_equal_inputs_with_two_targets_are_answered():

@@ -10,10 +10,13 @@ from pathlib import Path
 
 from rediscover import params
 from rediscover.params import ParameterError
+from rediscover.system import plain_yaml
 
 import nbformat
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted((ROOT / "params").glob("*.yaml"))
@@ -204,3 +207,48 @@ def test_lock_is_exact_hashed_and_names_no_host():
     entries = re.split(r"\n(?=\S)", text.strip())
     assert all("==" in entry and "--hash=sha256:" in entry for entry in entries)
     assert "://" not in text and not re.search(r"^(torch|nvidia|triton)", text, flags=re.M)
+
+
+SAID_TWICE = [
+    (r"^(  seconds:) .*$", r"\1 5\n\1 60", "'seconds' is there twice: keep one"),
+    (r"^(smoke:)$", r"smoke: {seeds: [0]}\n\1", "'smoke' is there twice"),
+    (r"^(  seconds:) .*$", r"\1 010", "'010' is a number to the base 8 or 60 to some"),
+    (r"^(  seconds:) .*$", r"\1 1:30", "'1:30' is a number to the base 8 or 60"),
+    (r"^(  seconds:) .*$", r"\1 1:30.5", "'1:30.5' is a number to the base 8 or 60"),
+    (r"^(smoke:)$", r"\1\n  <<: {seconds: 3}", "write the values out"),
+    (r"^(  ablated:) .*$", r"\1 {pieces: [explicit], pieces: [implicit]}", "'pieces' is there twice"),
+]
+
+
+@pytest.mark.parametrize(("what", "instead", "message"), SAID_TWICE)
+def test_a_file_that_says_two_things_at_once_is_refused(tmp_path, what, instead, message):
+    path, good = tmp_path / GOOD.name, GOOD.read_text()
+    path.write_text(re.sub(what, instead, good, count=1, flags=re.M))
+    assert path.read_text() != good
+    with pytest.raises(ParameterError, match=re.escape(message)) as caught:
+        params.read(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["[3, 4", "{a: 1, a: 2}", "[010]", "[1:30]"])
+def test_what_papermill_hands_over_is_refused_in_one_sentence(value):
+    with pytest.raises(ParameterError, match="is not valid YAML") as caught:
+        params.load(GOOD.stem, {"seeds": value})
+    assert "\n" not in str(caught.value)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=2), st.integers() | st.booleans(), min_size=1), st.data())
+def test_a_mapping_is_read_as_it_is_and_never_with_a_key_twice(mapping, data):
+    assert plain_yaml.load(yaml.safe_dump(mapping)) == mapping
+    lines = yaml.safe_dump(mapping).splitlines()
+    lines.insert(data.draw(st.integers(0, len(lines))), data.draw(st.sampled_from(lines)).split(":")[0] + ": 7")
+    with pytest.raises(yaml.YAMLError, match="is there twice"):
+        plain_yaml.load("\n".join(lines))
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("params/*.yaml")) + sorted(ROOT.glob("lib/**/*.yaml")), ids=str)
+def test_no_file_of_the_project_has_a_key_twice(path):
+    """Merges of what is written above are theirs."""
+    text = re.sub(r"<<: \*\w+,?", "", path.read_text(encoding="utf-8"))
+    plain_yaml.load(text)

@@ -69,3 +69,17 @@ def test_nothing_is_noticed_where_nothing_was_changed():
 def test_every_part_has_a_change_here():
     parts = process_state.state().keys() - set(process_state.WATCHED)
     assert parts <= CHANGES.keys()
+
+
+def left_by_several(parts):
+    before = process_state.state()
+    for part in parts:
+        CHANGES[part]()
+    return process_state.changed(before)
+
+
+def test_drawn_changes_together_are_noticed_and_nothing_else():
+    rng = np.random.default_rng(5)
+    for _ in range(50):
+        parts = rng.permutation(list(CHANGES))[: rng.integers(2, 7)].tolist()
+        assert sorted(workers.apart(left_by_several, parts, modules=["sympy"])) == sorted(parts)

@@ -64,7 +64,8 @@ VECTOR_USES = """
     np.pad(a, (0, 1), constant_values=0.5)[1:]
     np.stack([a, a])[0] | np.array([a, params[:2]])[0] + np.array([True, True])
     np.maximum(a, 1.5) | np.array(a, dtype=int) | np.array(a, dtype=float)
-    a > 1 | (a > 0) + (a > 1) | (a > 0)*(a > 1)
+    a > 1 | (a > 0) + (a > 1) | (a > 0)*(a > 1) | (a[0] + a[1])*params[:2] | -a[0]*params[:2] | (a[0] - a[1])*params[:2]
+    (a[0]*a[1] + a[0])*params[:2] | (sum(a) + a[1])*params[:2] | sum([a[0], a[1]])*params[:2]
     np.sum(a)*params[:2] | np.prod(a)*params[:2]
     np.mean(a)*params[:2] | np.dot(a, a)*params[:2] | np.power(a, 20.0)
     np.linspace(0, 1, 2, endpoint=False) | np.linspace(0, 3, 2, dtype=int)

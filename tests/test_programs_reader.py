@@ -350,7 +350,7 @@ def test_two_names_of_one_array_change_together():
         ("a, b = params\nreturn a", 2, "10 values for 2 names"),
         ("a = params[:2] + params[:3]\nreturn a[0]", 2, "arrays of 2 and 3 elements"),
         ("try:\n    return x\nexcept Exception:\n    return v", 2, "Try is not read"),
-        ("global x\nreturn x", 2, "Global is not read"),
+        ("global y\nreturn x", 2, "Global is not read"),
         ("yield x", 2, "Yield is not read"),
         ("import os\nreturn x", 2, "import of os"),
         ("from os import path\nreturn x", 2, "import from os"),
@@ -632,6 +632,8 @@ def test_ten_thousand_hostile_programs(monkeypatch, tmp_path):
     flags, parser = set(), builtins.compile
 
     def parse_only(*arguments, **named):
+        if isinstance(arguments[0], ast.AST):  # a tree is checked as Python checks it; what comes of it is dropped
+            return parser(*arguments, **named)
         flags.add(arguments[3] if len(arguments) > 3 else named["flags"])
         return parser(*arguments, **named)
 

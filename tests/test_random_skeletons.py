@@ -6,7 +6,7 @@ from rediscover.expressions import parse
 from rediscover.methods import Budget
 from rediscover.methods.fitted_skeletons import front, unlike
 from rediscover.problems import Task
-from rediscover.search.tree_samplers import PRIORS
+from rediscover.search.networks.tree_samplers import PRIORS
 
 import numpy as np
 import pytest

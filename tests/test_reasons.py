@@ -15,6 +15,7 @@ from rediscover.system.studies import studies
 
 import pandas as pd
 import pytest
+import yaml
 
 UNTESTED = re.compile(r"^$|budgets? and \w+ differ$|not tested$|the printed digit$")
 # Studies whose trials are their notebook with other parameters.
@@ -123,3 +124,18 @@ def test_trials_unknown_are_refused():
         retrials.retest("boolean")
     with pytest.raises(KeyError, match=r"srsd has no trial 'nights' \(known: seeds"):
         retrials.retest("srsd", ["nights"])
+
+
+def test_a_trial_decides_by_what_it_found_and_by_the_most_seeds():
+    ledger = pd.read_csv(root() / "tables" / "ledger.csv", dtype=str, keep_default_na=False)
+    for row in ledger[ledger["parameters"].str.contains('"trial"')].to_dict("records"):
+        (study,) = (
+            path.parent
+            for path in root().glob("lib/rediscover/studies/*/study.yaml")
+            if row["notebook"] in path.read_text()
+        )
+        rules, kept = yaml.safe_load((study / "trials.yaml").read_text()), pd.read_csv(study / "trials.csv")
+        mine = kept[(kept[["table", "row", "column"]] == [row["table"], row["row"], row["column"]]).all(axis=1)]
+        tried = zip(mine["trial"], mine["values"].map(json.loads), strict=True)
+        may, given = {name: values for name, values in tried if rules[name]["decides"]}, json.loads(row["parameters"])
+        assert given["values"] == may[given["trial"]] and len(given["values"]) == max(map(len, may.values()))

@@ -15,6 +15,7 @@ from rediscover.methods import Budget
 from rediscover.runs import recording, records
 from rediscover.system import record_files
 
+import numpy as np
 import pytest
 
 SMALL = dict(problems=["surfaces/NCGS2", "surfaces/QIS2"], methods=["gplearn", "power_law"], seeds=[0, 1])
@@ -228,6 +229,81 @@ def test_a_file_edited_by_hand_is_refused_and_its_digest_stays(planned, reposito
 
 
 DONE = {"status": "ok", "reason": "", "candidates": [], "seconds": 1.0, "peak_mb": 1.0}
+
+
+ENDINGS = {
+    "solved": {"candidates": [{"solution": {"z": "x"}}]},
+    "otherwise": {"candidates": [{"solution": {"z": "2*x"}}]},
+    "none": {},
+    "failed": {"status": "error", "reason": "the worker was killed"},
+    "refused": {"status": "unsupported", "reason": "no such kind"},
+    "slow": {"status": "timeout", "reason": "no answer within 60 s"},
+}
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_drawn_merges_stop_at_conflicts_alone_and_no_failure_replaces_an_answer(planned, repository, tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    # Half of the draws have few runs in common, so that some merges have no conflict.
+    chances = [0.5, *[0.5 / len(ENDINGS)] * len(ENDINGS)]
+    here, there = (dict(zip(range(8), rng.choice(["", *ENDINGS], 8, p=chances), strict=True)) for _ in range(2))
+    if seed % 2:
+        there = {i: here[i] if here[i] and rng.random() < 0.9 else there[i] for i in there}
+
+    def lines(ended):
+        for i in rng.permutation([i for i in ended if ended[i]]):
+            seconds = float(rng.uniform(1, 60))
+            yield records.record(planned[i], DONE | ENDINGS[ended[i]] | {"seconds": seconds})
+
+    records.add(lines(here))
+    records.add(lines(there), tmp_path / "shard")
+    before = record_files.folder() / record_files.SUMS
+    text = before.read_text() if before.exists() else ""
+    # What met its limit is another question: with other limits it might be answered.
+    both = [i for i in here if here[i] and there[i] and "slow" not in (here[i], there[i])]
+    conflicts = [i for i in both if here[i] != there[i]]
+    if conflicts:
+        with pytest.raises(record_files.RecordError, match=rf"^{len(conflicts)} runs have two answers"):
+            records.add(list(records.every(tmp_path / "shard")))
+        assert before.read_text() == text
+    else:
+        added = records.add(list(records.every(tmp_path / "shard")))
+        assert added == sum(bool(there[i]) and there[i] != here[i] for i in here)
+    for run, ended in zip(planned, here.values(), strict=True):
+        if ended and ended != "slow":
+            [found] = records.find([run])
+            expected = DONE | ENDINGS[ended]
+            assert {name: found[name] for name in records.ANSWERED} == {
+                name: expected[name] for name in records.ANSWERED
+            }
+    if conflicts:
+        records.add(list(records.every(tmp_path / "shard")), prefer="here")
+        assert [records.find([planned[i]])[0]["status"] for i in conflicts] == [
+            (DONE | ENDINGS[here[i]])["status"] for i in conflicts
+        ]
+
+
+def test_drawn_edits_of_a_line_are_found(planned, repository):
+    rng = np.random.default_rng(3)
+    file = repository / "records" / "surfaces" / "gplearn.jsonl.xz"
+    records.add([records.record(run, DONE | ENDINGS["solved"]) for run in planned])
+    text = lzma.open(file, "rt").read()
+    for _ in range(60):
+        at, new = int(rng.integers(len(text))), chr(rng.integers(32, 127))
+        lines = text.splitlines(keepends=True)
+        i, j = rng.choice(len(lines), 2, replace=False)
+        edits = [text[:at] + text[at + 1 :], text[:at] + new + text[at:], text[:at] + new + text[at + 1 :]]
+        edits += ["".join(line for k, line in enumerate(lines) if k != i), text + lines[i]]
+        lines[i], lines[j] = lines[j], lines[i]
+        edits += ["".join(lines)]
+        edited = edits[rng.integers(len(edits))]
+        with lzma.open(file, "wt") as out:
+            out.write(edited)
+        if edited == text:
+            continue
+        assert record_files.altered() == ["surfaces/gplearn.jsonl.xz"]
+        with pytest.raises(record_files.RecordError, match=r"gplearn.jsonl.xz is not what SHA256SUMS says"):
+            record_files.load(file)
 
 
 def test_a_shard_says_itself_what_is_in_it(planned, tmp_path):

@@ -12,10 +12,10 @@ from rediscover.expressions.programs import ProgramError, Reading, evaluation, r
 from rediscover.expressions.spelling import respelled, respelled_rule
 from rediscover.methods import icsr, llm_sr, openevolve, sga, symbolbench_forms
 from rediscover.methods.gp_llm_judge import opinion_in
-from rediscover.search.concepts import strings
-from rediscover.search.proposals import Scored, search
-from rediscover.search.proposers import Function, Skeleton
-from rediscover.search.slot_fits import Fit, table
+from rediscover.search.evolution.concepts import strings
+from rediscover.search.loops.proposals import Scored, search
+from rediscover.search.loops.proposers import Function, Skeleton
+from rediscover.search.loops.slot_fits import Fit, table
 
 import numpy as np
 import pytest
@@ -255,6 +255,9 @@ def test_a_reply_is_read_or_refused(name):
     [
         ("G = 1\ndef f(x, params, *rest):\n    return x", 2, "any number of arguments"),
         ("def f(x, params, y):\n    return y(x)", 2, "is called"),
+        ("def f(x, x):\n    return x", 1, "duplicate argument"),
+        ("def f(x, params):\n    return np.sum(x, axis=0, axis=1)", 2, "keyword argument repeated"),
+        ("def f(x, params):\n    break\n    return x", 2, "outside loop"),
         ("def f(x, params):\n\n    return {1: x}[[]]", 3, "not known"),
     ],
 )

@@ -7,7 +7,7 @@ from rediscover.expressions import parse
 from rediscover.methods import Budget
 from rediscover.methods.regularised_evolution import RegularisedEvolution
 from rediscover.problems import Task
-from rediscover.search import evolution
+from rediscover.search.evolution import evolution
 
 import numpy as np
 import pytest

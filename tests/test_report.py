@@ -23,6 +23,7 @@ def out(tmp_path):
     stated = SimpleNamespace(
         folder=tmp_path,
         store=tmp_path / "build" / "x.sqlite",
+        pdf=tmp_path / "figures",
         notebook="00_test",
         profile="smoke",
         model_dump=lambda exclude=(): {"seeds": [0]},
@@ -50,6 +51,13 @@ def test_latex_has_names_and_blocks_and_csv_has_identifiers(out, tmp_path):
     assert "hard & power law & 0.400 & PDE-FIND" in latex and r"\_law" not in latex
     assert "NMSE (variance)" in html and "R2 accuracy" in html and "u_xx" in html
     assert "set,method,nmse_variance,note" in csv and "hard,power_law,0.4,pdefind" in csv
+
+
+def test_no_cell_is_a_command_of_latex(out, tmp_path):
+    name = r"50%_best & #1 ${x}$ \alpha ~^ C:\new"
+    out.table(pd.DataFrame({name: [1.0], "b": [name]}, index=pd.Index([name], name="method")), "t", caption="")
+    latex = (tmp_path / "tables" / "t.tex").read_text()
+    assert latex.count(r"\textbackslash{}alpha") == latex.count(r"C:\textbackslash{}new") == 3
 
 
 def test_labels_of_rows_are_written_even_if_nobody_named_them(out, tmp_path):

@@ -103,6 +103,7 @@ def test_a_front_is_kept_up_to_its_limit():
 
 MISBEHAVIOUR = {
     "raise": ("error", "RuntimeError: two lines at <object object at 0x...>"),
+    "steer": ("error", "RuntimeError: ?[31mred?]0;title? ?reversed?"),
     "garbage": ("error", "returned dict instead of a list of Candidate"),
     "strings": ("error", "returned list of str instead of a list of Candidate"),
     "nothing": ("error", "found nothing"),
@@ -191,7 +192,10 @@ def test_kinds_and_packages_that_do_not_fit(tmp_path):
     frame = grid([network(), line()], [Slope(), Absent()], store=tmp_path / "s.sqlite")
     assert list(frame["status"]) == ["unsupported", "unavailable", "ok", "unavailable"]
     assert frame["reason"][0] == "slope does not treat problems of the kind transitions"
-    assert frame["reason"][1] == "package a-package-that-nobody-wrote is not installed"
+    assert (
+        frame["reason"][1]
+        == "package a-package-that-nobody-wrote is not installed: pip install a-package-that-nobody-wrote"
+    )
     assert stored(tmp_path / "s.sqlite") == 2  # what is not available today may be so tomorrow
 
 
@@ -252,6 +256,25 @@ def test_a_shared_worker_that_was_left_changed_is_replaced(monkeypatch):
     frame = grid([line()], [Careless(), Surroundings(), Slope()], workers=1)
     assert frame["candidates"][1][0]["notes"] == alone
     assert frame["solution"][2] != {"y": "nonsense"}
+
+
+@pytest.mark.minutes
+def test_cheap_methods_answer_the_same_in_fifty_drawn_orders_beside_a_careless_one(monkeypatch):
+    monkeypatch.setattr(runs.Run, "shares", True)
+    methods, rng = ["mean", "power_law", "least_squares", Slope(), Slope(digits=5)], np.random.default_rng(5)
+
+    def answers(order):
+        frame = grid([line()], order, workers=1)
+        columns = ["method", "settings", "status", "reason", "candidates"]
+        rows = [json.dumps(row) for row in frame[columns].to_dict("split")["data"]]
+        return sorted(row for row in rows if not row.startswith('["careless"'))
+
+    expected = sorted(row for method in methods for row in answers([method]))
+    for _ in range(50):
+        order = [methods[i] for i in rng.permutation(len(methods))[: rng.integers(2, 6)]]
+        at = int(rng.integers(len(order) + 1))
+        found = answers([*order[:at], Careless(), *order[at:]])
+        assert len(found) == len(order) and {*found} <= {*expected}
 
 
 def test_only_code_of_the_package_shares_a_worker():

@@ -1,5 +1,7 @@
 """What must not change a score: the order of nodes, the units of a series, the layout of a formula."""
 
+import re
+
 from rediscover.expressions import parse
 from rediscover.metrics import boolean, causal, latex
 from rediscover.metrics.trajectories import r2_trajectories
@@ -127,16 +129,59 @@ def test_a_missing_value_leaves_no_causal_score(seed, missing):
     assert np.isnan(causal.ci_score_partial(single, series)) and np.isnan(causal.ci_score_partial(edges, series))
 
 
-@pytest.mark.parametrize("lag", [1.7, -1, -0.5])
+@pytest.mark.parametrize("lag", [1.7, -1, -0.5, np.nan, np.inf, "1", None, 1j])
 def test_a_lag_is_a_number_of_steps(lag):
     series = {"a": [1.0, 2, 4, 8], "b": [0.0, 1, 2, 4]}
+    graph = {("a", "b", lag), ("b", "b", 1)}
     for call in (
         lambda: causal.edges({"b": [("a", lag)]}),
-        lambda: causal.ci_score_effective({("a", "b", lag)}, series),
-        lambda: causal.ci_score_partial({("a", "b", lag)}, series),
+        lambda: causal.f1_triples(graph, {("a", "b", 1)}),
+        lambda: causal.f1_triples({("a", "b", 1)}, graph),
+        lambda: causal.ci_score_effective(graph, series),
+        lambda: causal.ci_score_partial(graph, series),
     ):
-        with pytest.raises(ValueError, match="give a number of whole steps"):
+        with pytest.raises(ValueError, match=f"a lag is {re.escape(repr(lag))}: give a number of whole steps"):
             call()
+
+
+@pytest.mark.parametrize("lag", [1.0, np.int64(1), np.float32(1)])
+def test_a_lag_is_the_same_in_any_type_of_number(lag):
+    assert causal.f1_triples({("a", "b", lag)}, {("a", "b", 1)}) == 1.0
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_that_a_variable_equals_itself_is_no_cause(seed):
+    rng, edges, series = graph_and_series(seed)
+    idle = {(name, name, 0) for name in rng.choice(list(series), rng.integers(1, 5)).tolist()}
+    for score in (causal.ci_score_effective, causal.ci_score_partial):
+        assert np.isnan(score(idle, series))
+        assert score(edges | idle, series) == pytest.approx(score(edges, series), abs=0, nan_ok=True)
+
+
+UNUSABLE = {
+    "complex128 of shape (40,): give a real number": lambda values: values + 1j,
+    "<U32 of shape (40,): give a real number": lambda values: values.astype(str),
+    "float64 of shape (20, 2): give a real number": lambda values: values.reshape(20, 2),
+    "points, that of": lambda values: values[:-3],
+}
+
+
+@given(SEEDS, st.sampled_from(sorted(UNUSABLE)))
+@settings(max_examples=80, deadline=None)
+def test_series_without_a_causal_score_are_refused_in_a_sentence(seed, reason):
+    rng, edges, series = graph_and_series(seed)
+    edges |= {("a", "b", 1)}
+    name = ("a", "b")[rng.integers(2)]
+    changed = series | {name: UNUSABLE[reason](series[name])}
+    missing = {other: values for other, values in series.items() if other != name}
+    for score in (causal.ci_score_effective, causal.ci_score_partial):
+        with pytest.raises(ValueError, match=re.escape(reason)):
+            score(edges, changed)
+        with pytest.raises(ValueError, match=f"there is no series of '{name}': give its values, or leave its edges"):
+            score(edges, missing)
+        used = {end for edge in edges for end in edge[:2]}
+        assert score(edges, {end: series[end] for end in used}) == pytest.approx(score(edges, series), nan_ok=True)
 
 
 @given(SEEDS)
@@ -171,7 +216,14 @@ LAYOUT = [
     (r"\|a\|", r"\lVert a\rVert", r"\left\|a\right\|"),
     (r"a \leq b", r"a\le b", r"a \, \leq \, b"),
     (r"\{a\}", r"\left\{a\right\}", r"\lbrace a\rbrace"),
-    ("x'_1", "x_1'", "x_{1}'"),
+    ("x'_1", "x_1'", "x_{1}'", r"x_1^{\prime}", r"x_1^\prime"),
+    ("u''", r"u^{\prime\prime}"),
+    (r"\frac{p}{q}", r"{p \over q}", r"\color{red}{\frac{p}{q}}", r"\frac{p}{q}\label{eq:1}", r"\frac{p}{q} \tag{1}"),
+    (r"\mathbf{w}(t)", r"{\bf w}(t)", r"\boxed{w}(t)", r"\hspace{1cm}w(t)"),
+    (r"\hat{w}", r"\widehat{w}"),
+    (r"\operatorname{softmax}(v)", r"\text{softmax}(v)", r"\mathrm{softmax}(v)", r"\operatorname*{softmax}(v)"),
+    (r"\textbf{if} u", r"\mbox{if}u", r"\textrm{if } u", r"\hbox{if}u", r"\operatorname{if} u"),
+    (r"\bar{w} \geq 1", r"\overline{w} \geqslant 1", r"\bar{w} \ge 1"),
     (r"a = b \quad c = d", r"\begin{aligned}a &= b\\c &= d\end{aligned}", "a=b c=d"),
 ]
 

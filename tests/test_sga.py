@@ -11,8 +11,8 @@ from rediscover.llm.client import Records
 from rediscover.llm.tokens import tokens_in
 from rediscover.methods.language_costs import cost
 from rediscover.methods.sga import Module, sections
-from rediscover.search.adam import Adam, adam
-from rediscover.search.slot_fits import table
+from rediscover.search.loops.adam import Adam, adam
+from rediscover.search.loops.slot_fits import table
 
 import numpy as np
 import pytest

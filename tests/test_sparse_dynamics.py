@@ -12,7 +12,7 @@ from rediscover.methods.bayesian import spike_and_slab
 from rediscover.methods.sparse_dynamics import Scored, Selection, Term, as_text, library
 from rediscover.methods.wsindy import WeakForm
 from rediscover.problems import Passage
-from rediscover.search.sparse_regression import Rows, aggregate, fitted, sr3, stlsq
+from rediscover.search.trajectories.sparse_regression import Rows, aggregate, fitted, sr3, stlsq
 
 import numpy as np
 import pysindy as ps

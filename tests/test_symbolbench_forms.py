@@ -8,9 +8,9 @@ from rediscover.expressions import parse
 from rediscover.methods import Unsupported
 from rediscover.methods.symbolbench_forms import causes, networks
 from rediscover.problems import Series, Split, Transitions
-from rediscover.search import graph_proposals as graphs
-from rediscover.search import rule_proposals as rules
-from rediscover.search.verification_loop import Context, Verified
+from rediscover.search.loops import graph_proposals as graphs
+from rediscover.search.loops import rule_proposals as rules
+from rediscover.search.loops.verification_loop import Context, Verified
 
 import numpy as np
 import pytest

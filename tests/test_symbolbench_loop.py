@@ -8,7 +8,7 @@ from rediscover import methods
 from rediscover.llm.client import Records
 from rediscover.methods.symbolbench_forms import systems
 from rediscover.methods.symbolbench_loop import STRATEGIES, front
-from rediscover.search.verification_loop import Verified
+from rediscover.search.loops.verification_loop import Verified
 
 import pytest
 

@@ -5,7 +5,7 @@ from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.methods import trained, trained_skeletons
 from rediscover.problems import Task
-from rediscover.search import network_layers
+from rediscover.search.networks import network_layers
 from rediscover.system.file_digest import file_digest
 
 import numpy as np

@@ -1,6 +1,7 @@
 """The whole ledger: no published cell without a verdict, none twice, none that the studies' files do not bear out."""
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,9 +10,10 @@ from rediscover.cli import main
 from rediscover.report import compare, papers, published, trials, verdicts
 from rediscover.report.audits import SILENT, _printed, audits
 from rediscover.report.rules import TESTS, rules
-from rediscover.runs.schema import KINDS
+from rediscover.runs.schema import KINDS, LEDGER
 
 import nbformat
+import numpy as np
 import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -21,6 +23,16 @@ FOLDER = ROOT / "lib" / "rediscover" / "studies"
 STUDIES = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
 
 CELLS = verdicts.cells()
+
+
+def printed(pattern):
+    """Number of lines, without headers, of the files of printed numbers or claims."""
+    return sum(len(path.read_text().splitlines()) - 1 for path in FOLDER.glob(f"*/published/{pattern}.csv"))
+
+
+CLAIMS = printed("claims")
+# Two files print two numbers in a line: a mean with its deviation, a statistic with its p value.
+NUMBERS = printed("*") - CLAIMS + (published("scitext2eq_table3")["sd"] != "").sum() + len(published("mdbench_tests"))
 
 
 def entry(folder, study, name, value, verdict=None, row=0):
@@ -49,28 +61,28 @@ def test_every_line_of_every_file_is_a_cell_and_the_source_names_it(name):
 
 
 def test_number_of_cells():
-    lines = sum(len(path.read_text().splitlines()) - 1 for path in FOLDER.glob("*/published/*.csv")) - 73
-    deviations = (published("scitext2eq_table3")["sd"] != "").sum()
-    assert len(CELLS) == lines + deviations + len(published("mdbench_tests")) == 3590
+    assert len(CELLS) == NUMBERS > 0
     assert not CELLS.duplicated(["source", "published"]).any()
 
 
 def test_without_any_study_every_cell_says_why(tmp_path):
     whole = verdicts.ledger(tmp_path, [])
-    assert len(whole) == 3590 and set(whole["verdict"]) == {"not run", "not comparable"}
+    assert len(whole) == NUMBERS and set(whole["verdict"]) == {"not run", "not comparable"}
     assert (whole["reason"] != "").all()
     cell = whole.set_index("source").loc["srsd_table3.csv:2"]
     assert cell["reason"] == "the notebook 20_srsd_edit_distance is not part of this version"
     lost = whole[(whole["table"] == "Table 2") & (whole["paper"] == "SymbolBench") & (whole["published"] == "")]
-    assert len(lost) == 15 and (lost["verdict"] == "not comparable").all()
+    empty = published("symbolbench_table2")["value"] == ""
+    assert len(lost) == empty.sum() > 0 and (lost["verdict"] == "not comparable").all()
     described = whole[whole["source"].str.startswith("mdbench_table1.csv")]
     assert described["reason"].str.contains("what this and related benchmarks contain").all()
 
 
 def test_a_study_decides_its_cells(tmp_path):
     entry(tmp_path, "a", "srsd_table3", 6.67)
+    (tmp_path / "20_srsd_edit_distance.provenance.json").write_text("{}")
     cells = verdicts.ledger(tmp_path, ["20_srsd_edit_distance"]).set_index("source")
-    assert len(cells) == 3590
+    assert len(cells) == NUMBERS
     first, second = cells.loc["srsd_table3.csv:2"], cells.loc["srsd_table3.csv:3"]
     assert (first["verdict"], first["measured"], first["method"]) == ("reproduced", "6.67", "gplearn")
     assert second["verdict"] == "not run" and second["reason"] == "20_srsd_edit_distance does not treat this cell"
@@ -110,7 +122,7 @@ def test_claims_without_a_study_are_untestable_and_a_verdict_wins(tmp_path):
     record = {"notebook": "40_mdbench_odes", "files": {"tables/a_claims.csv": ""}}
     (tmp_path / "40_mdbench_odes.provenance.json").write_text(json.dumps(record))
     found = verdicts.claims(tmp_path, ["40_mdbench_odes", "41_mdbench_pdes"]).set_index("claim_id")
-    assert len(found) == 73 and (found["finding"] != "").all()
+    assert len(found) == CLAIMS and (found["finding"] != "").all()
     assert found.loc[["MD-01", "MD-02", "MD-03"], "verdict"].tolist() == ["holds", "fails", "untestable here"]
     assert found.loc[["MD-01", "MD-02"], "notebook"].tolist() == ["40_mdbench_odes", ""]
     assert found.loc["SR-01", "finding"] == "20_srsd_edit_distance not part of this version"
@@ -131,7 +143,7 @@ def test_every_cell_has_a_kind_of_evidence_by_the_rules():
         "srsd_tables_s1_s11.csv:2": "transcribed",
         "mdbench_table_a4.csv:2": "count",  # states of systems from ODEBench's files
         "srsd_table_s12.csv:2": "released",  # a setting
-        "srsd_table_s16.csv:2": "recomputed",  # from SRBench's results
+        "srsd_table_s16.csv:2": "copied",  # from SRBench's results
         "srsd_table_s16.csv:7": "arithmetic",  # on Table 3
         "mdbench_table1.csv:2": "none",  # a description
     }.items():
@@ -260,7 +272,7 @@ def test_a_trial_with_the_most_seeds_decides_whichever_way_the_table_fell(tmp_pa
     told = trials.explain(made, p).loc[0]
     assert told["verdict"] == "differs" and json.loads(told["parameters"])["trial"] == "three"
     assert told["measured"] == pytest.approx(0.71) and told["low"] < 0.7 < 0.72 < told["high"] < 0.77
-    assert "with two seeds: 2 seeds 0.5 to 0.5, one run more 0.5 to 0.5, as printed; " in told["reason"]
+    assert "with two seeds: two seeds; equals the printed digit, undecided; " in told["reason"]
     assert told["reason"].endswith("as printed (less budget)")
 
 
@@ -283,6 +295,46 @@ def test_every_rule_has_a_test_words_and_a_reason_and_every_table_a_rule_that_is
     for name, stated in papers.tables()["ledger"].dropna().items():
         parts = [stated] if "keys" in stated else stated.values()
         assert all(part.get("rule", "digits") in rules() for part in parts), name
+
+
+def test_a_number_that_is_printed_as_approximate_is_compared_by_its_printed_digit():
+    """Each such number, whatever the word; what has chance or rounding of its own keeps that, and no more."""
+    asked = {}
+    for name in papers.tables().index:
+        rows = published(name)
+        words = rows["value"] + " " + rows.get("unit", "") if "value" in rows else pd.Series("", rows.index)
+        asked |= dict.fromkeys(rows.index[words.str.contains(r"approximately|around|about|~|≈")], name)
+    assert len(asked) == 11
+    whole = pd.read_csv(ROOT / "tables" / "ledger.csv", dtype=str, keep_default_na=False).set_index("source")
+    of_chance = {"sample_ends", "middle", "seconds_rounded"}  # the paper's sample, its cells, its rounded seconds
+    assert set(whole.loc[list(asked), "rule"]) == {"approximately", *of_chance}
+    plain = whole.loc[list(asked)].query("rule == 'approximately'")
+    for text, given in plain[["published", "parameters"]].to_numpy():
+        numbers = re.findall(r"\d+(?:\.\d+)?", text)
+        ends = json.loads(given)["ends"]
+        assert [number for number, *_ in ends] == numbers and all(low == high for _, low, high in ends)
+
+
+def test_a_cell_of_two_numbers_states_both_intervals(tmp_path, monkeypatch):
+    rows = pd.DataFrame({"method": ["a", "b", "c"], "value": ["value -3 9"] * 3}, index=["t:2", "t:3", "t:4"])
+    seeds = {"a": ["1e-3 (9)"] * 3, "b": ["1e-3 (9)", "1e-2 (9)", "1e-4 (9)"], "c": ["1e-3 (9)", "found", "found"]}
+    ours = {(name,): {"value": cells[0], "parameters": {"values": cells}} for name, cells in seeds.items()}
+    words = {"keys": ["method"], "row": "{method}", "column": "x", "definition": "d", "rule": "cell_seeds"}
+    made = compare("Toys", "T", rows, ours, absent={}, **words).set_index("method")
+    # t(0.975, 2) = 4.3027, s = 1, root of 4/3
+    assert made.loc["b", ["low", "high"]].tolist() == pytest.approx([-3 - 4.9683, -3 + 4.9683], abs=1e-4)
+    given = made["parameters"].map(json.loads)
+    assert made.loc["a", ["low", "high"]].tolist() == [-3, -3] and given["a"]["complexity"] == [9, 9]
+    assert made.loc["c", ["low", "high"]].isna().all() and "complexity" not in given["c"]
+    (tmp_path / "toys").mkdir()
+    (tmp_path / "toys" / "trials.yaml").write_text("more: {says: more seeds, decides: yes, why: more seeds}\n")
+    four = json.dumps([*seeds["b"], "found"]).replace('"', '""')
+    (tmp_path / "toys" / "trials.csv").write_text(f'trial,table,row,column,values,digits\nmore,T,b,x,"{four}",\n')
+    monkeypatch.setattr(trials, "FOLDER", tmp_path)
+    monkeypatch.setattr(trials, "studies", lambda: {"toys": {"notebooks": ["70_toys"]}})
+    p = SimpleNamespace(notebook="70_toys", profile="reference", explored=False)
+    told = trials.explain(made.reset_index()[list(LEDGER)], p).set_index("method").loc["b"]
+    assert np.isnan(told["low"]) and "complexity" not in json.loads(told["parameters"])
 
 
 def test_every_audit_says_what_is_wrong_and_shows_it():
@@ -317,7 +369,7 @@ def test_every_claim_of_a_study_names_a_section_that_exists():
 def test_the_signed_rank_tests_have_two_cells_each():
     both = pd.read_csv(ROOT / "tables" / "ledger.csv", dtype=str, keep_default_na=False)
     both = both[both["source"].str.startswith("mdbench_tests")]
-    assert len(both) == 10 and not both["reason"].str.contains("does not treat").any()
+    assert len(both) == 2 * len(published("mdbench_tests")) and not both["reason"].str.contains("does not treat").any()
 
 
 def test_the_command_line_finds_rows_whatever_the_case(tmp_path, monkeypatch, capsys):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .system.writing import write_text
+from .system.writing import one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not isinstance(error, Unsupported):
                 raise
         message = error.args[0] if isinstance(error, KeyError) and error.args else error
-        print(f"rediscover: {' '.join(str(message).split())}", file=sys.stderr)
+        print(f"rediscover: {one_line(str(message))}", file=sys.stderr)
         return 2
 
 
@@ -201,13 +201,14 @@ def _spot_check(options: argparse.Namespace) -> int:
     """Make a sample of the records again, runs and trees; status 1 if one is another and must not be."""
     from .metrics import compared_trees
     from .runs import recording
+    from .runs.schema import to_csv
     from .studies import notebooks, planned
 
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     runs = [run for notebook in notebooks() for run in planned(notebook)]
     checked = recording.spot_checks(runs, seed=seed, **{n: getattr(options, n) for n in ("size", "seconds", "workers")})
     if options.out:
-        write_text(options.out, checked.to_csv(index=False))
+        to_csv(checked, options.out)
     print(f"seed {seed}: {recording.summary(checked)}")
     wrong = recording.mismatches(checked)
     for run in wrong.head(1).itertuples():

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from .methods import Budget, descendants, method
 from .problems import did_you_mean, problem
 from .report.tables import CONTROLS
+from .system import plain_yaml
 from .system.paths import root
 from .system.studies import FOLDER, studies
 
@@ -123,6 +124,16 @@ class Profile(BaseModel):
         return root() / "build" / "smoke" if self.profile == "smoke" else root()
 
     @property
+    def tables(self) -> Path:
+        """What the notebooks of this profile wrote, also where parameters of this one were changed."""
+        return self.model_copy(update={"explored": False}).folder / "tables"
+
+    @property
+    def pdf(self) -> Path:
+        """Where figures as PDF go, for the paper: under build/ in every profile."""
+        return (self.folder if self.explored else root() / "build" / self.profile) / "figures"
+
+    @property
     def store(self) -> Path:
         """The file that keeps finished runs of this study and profile."""
         return root() / "build" / self.profile / f"{self.notebook}.sqlite"
@@ -205,13 +216,26 @@ class StartHere(Parameters):
 
 def models() -> dict[str, type[Profile]]:
     """Notebook name -> parameter model, in the order of the notebooks."""
-    for key, study in studies().items():
-        if (FOLDER / key / "params.py").exists():
-            importlib.import_module(f"{__package__}.studies.{key}.params")
-        else:
-            for notebook in study["notebooks"]:
-                _plain_model(notebook)
+    for key in studies():
+        _load(key)
     return dict(sorted((model.notebook, model) for model in descendants(Profile) if model.notebook))
+
+
+def _model(notebook: str) -> type[Profile] | None:
+    """The parameter model of a notebook, for which no other study is loaded; None if there is no such notebook."""
+    for key, study in studies().items():
+        if notebook in study["notebooks"]:
+            _load(key)
+    return next((model for model in descendants(Profile) if model.notebook == notebook), None)
+
+
+def _load(key: str) -> None:
+    """Define the parameter models of a study."""
+    if (FOLDER / key / "params.py").exists():
+        importlib.import_module(f"{__package__}.studies.{key}.params")
+    else:
+        for notebook in studies()[key]["notebooks"]:
+            _plain_model(notebook)
 
 
 @functools.cache
@@ -238,13 +262,13 @@ def read(path: str | Path, profile: str | None = None, **changed: Any) -> Profil
         If the file is missing, is no YAML mapping, has an unknown or missing key, or a value of the wrong type.
     """
     path = Path(path)
-    known = models()
-    if path.stem not in known:
-        raise ParameterError(f"{path}: no notebook is called {path.stem!r} (known: {', '.join(known)})")
+    model = _model(path.stem)
+    if model is None:
+        raise ParameterError(f"{path}: no notebook is called {path.stem!r} (known: {', '.join(models())})")
     if profile not in (None, *PROFILES):
         raise ParameterError(f"profile: is {profile!r}; the profiles are {', '.join(PROFILES)}")
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = plain_yaml.load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ParameterError(f"{path}: {error.strerror or error}") from None
     except yaml.YAMLError as error:
@@ -256,7 +280,7 @@ def read(path: str | Path, profile: str | None = None, **changed: Any) -> Profil
     for name in (profile,) if profile else PROFILES:
         values = {**(sections["common"] or {}), **(sections[name] or {}), **changed}
         try:
-            read.append(known[path.stem](profile=name, explored=bool(changed), **values))
+            read.append(model(profile=name, explored=bool(changed), **values))
         except ParameterError as error:
             where = "" if changed else f"{path}, {name}: "
             raise ParameterError(f"{where}{error}") from None
@@ -278,8 +302,9 @@ def load(notebook: str, cells: Mapping[str, Any]) -> Profile:
     """
     given = {name: _listed(cells[name]) for name in _assigned(cells) if name in cells}
     profile = given.pop("profile", PROFILES[0])
-    if unknown := sorted(set(given) - set(models()[notebook].model_fields)):
-        known = [name for name in models()[notebook].model_fields if name not in ("profile", "explored")]
+    fields = (_model(notebook) or models()[notebook]).model_fields
+    if unknown := sorted(set(given) - set(fields)):
+        known = [name for name in fields if name not in ("profile", "explored")]
         hint = did_you_mean(unknown[0], known) or f" (parameters: {', '.join(known)})"
         raise ParameterError(f"{notebook} has no parameter {unknown[0]!r}{hint}")
     parameters = read(root() / "params" / f"{notebook}.yaml", profile, **given)
@@ -303,7 +328,12 @@ def _check_compared(parameters: Parameters) -> None:
 
 def _listed(value: Any) -> Any:
     """A list or mapping where ``papermill -p`` hands over its text; any other value as it is."""
-    return yaml.safe_load(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
+    if not isinstance(value, str) or value[:1] not in ("[", "{"):
+        return value
+    try:
+        return plain_yaml.load(value)
+    except yaml.YAMLError as error:
+        raise ParameterError(f"{value:.60} is not valid YAML: {' '.join(str(error).split())}") from None
 
 
 def _assigned(cells: Mapping[str, Any]) -> set[str]:

@@ -4,7 +4,7 @@ from collections import Counter
 
 import rediscover as rd
 from rediscover.expressions import parse
-from rediscover.search.bigrams import ARITIES, Bigrams, preorder, reindexed
+from rediscover.search.networks.bigrams import ARITIES, Bigrams, preorder, reindexed
 
 import numpy as np
 import pytest

@@ -1,8 +1,8 @@
 """The pool: which features there are, in which order, each once."""
 
 from rediscover.expressions import Expression
-from rediscover.search import grammar
-from rediscover.search.enumeration import Features, enumerate_features
+from rediscover.search.enumeration import grammar
+from rediscover.search.enumeration.enumeration import Features, enumerate_features
 
 import numpy as np
 import pytest

@@ -6,16 +6,16 @@ import subprocess
 import sys
 from collections import Counter
 
-from rediscover.search import phases
-from rediscover.search.choice import choose, scores_of
-from rediscover.search.draws import below, normal, stream, uniform
-from rediscover.search.evaluation import structure
-from rediscover.search.evolution import Search, Settings, front_of, migrate, move_window, search
-from rediscover.search.limits import legal, limits
-from rediscover.search.operators import CODES
-from rediscover.search.programs import Programs, from_text, losses, to_text, valid
-from rediscover.search.simplification import simplify
-from rediscover.search.variation import (
+from rediscover.search.evolution import phases
+from rediscover.search.evolution.choice import choose, scores_of
+from rediscover.search.evolution.evolution import Search, Settings, front_of, migrate, move_window, search
+from rediscover.search.evolution.limits import legal, limits
+from rediscover.search.evolution.simplification import simplify
+from rediscover.search.programs.draws import below, normal, stream, uniform
+from rediscover.search.programs.evaluation import structure
+from rediscover.search.programs.operators import CODES
+from rediscover.search.programs.programs import Programs, from_text, losses, to_text, valid
+from rediscover.search.programs.variation import (
     Tree,
     add_node,
     change_constant,
@@ -477,7 +477,7 @@ class TestSearch:
 
 SAME = """
 import numpy as np
-from rediscover.search.evolution import Settings, search
+from rediscover.search.evolution.evolution import Settings, search
 X = np.random.default_rng(0).normal(size=(50, 2))
 chosen = Settings(populations=2, ncycles_per_iteration=60, unary_operators="sin,exp")
 found = search(X, np.sin(X[:, 0]) + X[:, 1] ** 2, chosen, evaluations=8000, seed=3)

@@ -1,9 +1,9 @@
 """Field networks: derivatives of outputs and loss, libraries, the lasso, and the schedule of training."""
 
-from rediscover.search.field_equations import Objective, cells, columns, fitted, pull, setup
-from rediscover.search.field_networks import Direction, FieldNetwork, bend
-from rediscover.search.field_training import PERIOD, Schedule, State, Training, Watch, adam, mask
-from rediscover.search.lasso import lasso
+from rediscover.search.networks.field_equations import Objective, cells, columns, fitted, pull, setup
+from rediscover.search.networks.field_networks import Direction, FieldNetwork, bend
+from rediscover.search.networks.field_training import PERIOD, Schedule, State, Training, Watch, adam, mask
+from rediscover.search.networks.lasso import lasso
 
 import numpy as np
 import pytest

@@ -3,9 +3,9 @@
 from rediscover.expressions import from_sympy
 from rediscover.methods.eql import LISTS
 from rediscover.metrics.regression import nmse_power
-from rediscover.search import function_networks as networks
-from rediscover.search.function_networks import FUNCTIONS, Network, expected_mask, objective
-from rediscover.search.gated_training import LINE_SEARCH, polish, polish_closed, train
+from rediscover.search.networks import function_networks as networks
+from rediscover.search.networks.function_networks import FUNCTIONS, Network, expected_mask, objective
+from rediscover.search.networks.gated_training import LINE_SEARCH, polish, polish_closed, train
 
 import numpy as np
 import pytest

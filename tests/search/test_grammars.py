@@ -1,6 +1,6 @@
 """Grammars: draws, counts and canonical forms against the values of ProGED's own tests."""
 
-from rediscover.search.grammars import BUILT_IN, built_in, canonical, count_trees, coverage, draw, grammar
+from rediscover.search.programs.grammars import BUILT_IN, built_in, canonical, count_trees, coverage, draw, grammar
 
 import numpy as np
 import pytest

@@ -4,10 +4,10 @@ import zlib
 from pathlib import Path
 
 from rediscover.expressions import parse
-from rediscover.search.angles import angles, quotients_with_angles, sums_with_angles
-from rediscover.search.regression import FULL, Search, laws
-from rediscover.search.separable import separable
-from rediscover.search.single_functions import one_function, shifted_powers
+from rediscover.search.enumeration.angles import angles, quotients_with_angles, sums_with_angles
+from rediscover.search.enumeration.regression import FULL, Search, laws
+from rediscover.search.enumeration.separable import separable
+from rediscover.search.enumeration.single_functions import one_function, shifted_powers
 
 import numpy as np
 import pytest

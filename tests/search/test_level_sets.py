@@ -1,7 +1,7 @@
 """Functions that vanish on a cloud and not off it."""
 
 from rediscover.expressions import parse
-from rediscover.search.level_sets import libraries, null_combination
+from rediscover.search.enumeration.level_sets import libraries, null_combination
 from rediscover.studies.surfaces import drawn
 
 import numpy as np

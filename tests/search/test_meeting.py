@@ -1,8 +1,8 @@
 """Undone functions, worked by hand, and the lookup."""
 
 from rediscover.expressions import Expression
-from rediscover.search.enumeration import enumerate_features
-from rediscover.search.meeting import line, meet, quantile_rows, undone
+from rediscover.search.enumeration.enumeration import enumerate_features
+from rediscover.search.enumeration.meeting import line, meet, quantile_rows, undone
 
 import numpy as np
 import pytest

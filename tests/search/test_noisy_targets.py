@@ -9,13 +9,19 @@ from rediscover.expressions import Expression, parse
 from rediscover.methods import Budget
 from rediscover.metrics.equivalence import equivalent
 from rediscover.problems import Task
-from rediscover.search.formula import found
-from rediscover.search.meeting import undone
-from rediscover.search.noisy_pieces import noisy_pieces
-from rediscover.search.noisy_quotients import noisy_quotients
-from rediscover.search.noisy_targets import noisy, slopes
-from rediscover.search.short_constants import constant_bits, description, folded, shorter, with_short_constants
-from rediscover.search.term_pairs import pairs, products, singles
+from rediscover.search.enumeration.formula import found
+from rediscover.search.enumeration.meeting import undone
+from rediscover.search.enumeration.noisy_pieces import noisy_pieces
+from rediscover.search.enumeration.noisy_quotients import noisy_quotients
+from rediscover.search.enumeration.noisy_targets import noisy, slopes
+from rediscover.search.enumeration.short_constants import (
+    constant_bits,
+    description,
+    folded,
+    shorter,
+    with_short_constants,
+)
+from rediscover.search.enumeration.term_pairs import pairs, products, singles
 
 import numpy as np
 import pytest

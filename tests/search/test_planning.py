@@ -3,7 +3,7 @@
 import itertools
 import math
 
-from rediscover.search.planning import UNDEFINED, Planner, Settings, tpsr_reward
+from rediscover.search.networks.planning import UNDEFINED, Planner, Settings, tpsr_reward
 
 import numpy as np
 import pytest

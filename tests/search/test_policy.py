@@ -1,11 +1,11 @@
 """The policy: its network, its sampler, its loss and the search."""
 
-from rediscover.search import lstm
-from rediscover.search.batches import Batch, packed
-from rediscover.search.policy import Finds, Training, judge, lesson, sample, search, threshold
-from rediscover.search.priors import lawful, look, look_back, rules
-from rediscover.search.rewards import Rewards
-from rediscover.search.tokens import Library
+from rediscover.search.policy import lstm
+from rediscover.search.policy.batches import Batch, packed
+from rediscover.search.policy.policy import Finds, Training, judge, lesson, sample, search, threshold
+from rediscover.search.policy.priors import lawful, look, look_back, rules
+from rediscover.search.policy.rewards import Rewards
+from rediscover.search.policy.tokens import Library
 
 import numpy as np
 import pytest

@@ -1,8 +1,8 @@
 """The prior over the next token, each rule worked by hand."""
 
-from rediscover.search.batches import packed
-from rediscover.search.priors import lawful, look_back, observe, rules
-from rediscover.search.tokens import Library, monomials
+from rediscover.search.policy.batches import packed
+from rediscover.search.policy.priors import lawful, look_back, observe, rules
+from rediscover.search.policy.tokens import Library, monomials
 
 import numpy as np
 import pytest

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 from rediscover.expressions import ExpressionError, parse
-from rediscover.search import elementary
-from rediscover.search.operators import ARITIES, CODES, CONSTANT, VARIABLE
-from rediscover.search.programs import (
+from rediscover.search.programs import elementary
+from rediscover.search.programs.operators import ARITIES, CODES, CONSTANT, VARIABLE
+from rediscover.search.programs.programs import (
     Programs,
     derivatives,
     empty,
@@ -18,8 +18,8 @@ from rediscover.search.programs import (
     to_text,
     valid,
 )
-from rediscover.search.throughput import workload
-from rediscover.search.variation import random_programs
+from rediscover.search.programs.throughput import workload
+from rediscover.search.programs.variation import random_programs
 
 import mpmath
 import numpy as np
@@ -265,8 +265,8 @@ class TestStructure:
 
 
 SAME = """
-from rediscover.search.programs import losses, derivatives
-from rediscover.search.throughput import workload
+from rediscover.search.programs.programs import losses, derivatives
+from rediscover.search.programs.throughput import workload
 programs, X, y = workload(n=300)
 print(losses(programs, X, y).tobytes().hex(), derivatives(programs, X)[1].sum(axis=2).tobytes().hex())
 """

@@ -8,10 +8,18 @@ import sys
 
 from rediscover.expressions import parse
 from rediscover.expressions.programs import ProgramError, Reading, read_function
-from rediscover.search.pools import Grid, Islands, Member, Range, Top
-from rediscover.search.proposals import Outcome, Scored, Shown, search
-from rediscover.search.proposers import COUNT, TOKENS, Function, Genetic, Grammar, Skeleton, numbered_sum
-from rediscover.search.slot_fits import Fit, bfgs, compiled_objective, general_objective, objective, postfix, table
+from rediscover.search.loops.pools import Grid, Islands, Member, Range, Top
+from rediscover.search.loops.proposals import Outcome, Scored, Shown, search
+from rediscover.search.loops.proposers import COUNT, TOKENS, Function, Genetic, Grammar, Skeleton, numbered_sum
+from rediscover.search.loops.slot_fits import (
+    Fit,
+    bfgs,
+    compiled_objective,
+    general_objective,
+    objective,
+    postfix,
+    table,
+)
 
 import numpy as np
 import pytest

@@ -1,14 +1,14 @@
 """Inner constants, sums of terms, products, polynomials and pieces, each on a case with a known answer."""
 
 from rediscover.expressions import Expression, parse
-from rediscover.search.formula import combination, found, is_exact, polished, simpler, tidy
-from rediscover.search.meeting import undone
-from rediscover.search.physics import factors, monomials, power_law, product, sums
-from rediscover.search.piecewise import piecewise, simplest_between
-from rediscover.search.polynomials import exponents, polynomial, quotient
-from rediscover.search.pursuit import Terms, pursue, usable
-from rediscover.search.regression import one_formula
-from rediscover.search.variable_projection import affine, hardened, project, refined, soften
+from rediscover.search.enumeration.formula import combination, found, is_exact, polished, simpler, tidy
+from rediscover.search.enumeration.meeting import undone
+from rediscover.search.enumeration.physics import factors, monomials, power_law, product, sums
+from rediscover.search.enumeration.piecewise import piecewise, simplest_between
+from rediscover.search.enumeration.polynomials import exponents, polynomial, quotient
+from rediscover.search.enumeration.pursuit import Terms, pursue, usable
+from rediscover.search.enumeration.regression import one_formula
+from rediscover.search.enumeration.variable_projection import affine, hardened, project, refined, soften
 
 import numpy as np
 import pytest
@@ -165,7 +165,7 @@ class TestFormulas:
 
     def test_exactness_is_of_every_row(self):
         y = np.array([1.0, 2.0, 1e12])
-        assert is_exact(y * (1 + 1e-12), y)
+        assert is_exact(y * (1 + 1e-13), y)
         assert not is_exact(y + np.array([1e-3, 0, 0]), y)  # hidden by the largest row in a sum of squares
         assert not is_exact(np.array([1.0, np.nan, 1e12]), y)
 

@@ -3,7 +3,7 @@
 import itertools
 
 from rediscover.expressions import Expression
-from rediscover.search.reverse_polish import (
+from rediscover.search.enumeration.reverse_polish import (
     PRECISION,
     SETS,
     SYMBOLS,

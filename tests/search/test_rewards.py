@@ -1,11 +1,11 @@
 """Evaluation, reward, constants and the linear token, worked by hand."""
 
-from rediscover.search.batches import packed
-from rediscover.search.linear_token import Polynomials, inverted
-from rediscover.search.rewards import Rewards
-from rediscover.search.sequence_constants import value
-from rediscover.search.sequences import error, factor, folded
-from rediscover.search.tokens import FUNCTIONS, Library
+from rediscover.search.policy.batches import packed
+from rediscover.search.policy.linear_token import Polynomials, inverted
+from rediscover.search.policy.rewards import Rewards
+from rediscover.search.policy.sequence_constants import value
+from rediscover.search.policy.sequences import error, factor, folded
+from rediscover.search.policy.tokens import FUNCTIONS, Library
 
 import numpy as np
 import pytest

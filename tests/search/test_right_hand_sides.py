@@ -9,9 +9,9 @@ from rediscover.methods.bidirectional import Bidirectional
 from rediscover.metrics.dynamics import fidelity
 from rediscover.metrics.trajectories import r2_trajectories
 from rediscover.problems import generator
-from rediscover.search.right_hand_sides import right_hand_sides
-from rediscover.search.terms import monomials
-from rediscover.search.trajectories import NODES_AT, Model, Record, Term, noise
+from rediscover.search.trajectories.right_hand_sides import right_hand_sides
+from rediscover.search.trajectories.terms import monomials
+from rediscover.search.trajectories.trajectories import NODES_AT, Model, Record, Term, noise
 
 import numpy as np
 import pytest

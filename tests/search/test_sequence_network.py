@@ -1,11 +1,11 @@
 """The network of `trained_skeletons`: kept keys against whole prefixes, whole trees only, beams, its data, training."""
 
-from rediscover.search import network_layers as layers
-from rediscover.search import sequence_network as net
-from rediscover.search.bigrams import NUMBER, START
-from rediscover.search.programs import valid
-from rediscover.search.sequence_sets import LARGEST, WIDEST, draw_equation, table, units
-from rediscover.search.tree_samplers import draw_constants, draw_expression, to_programs
+from rediscover.search.networks import network_layers as layers
+from rediscover.search.networks import sequence_network as net
+from rediscover.search.networks.bigrams import NUMBER, START
+from rediscover.search.networks.sequence_sets import LARGEST, WIDEST, draw_equation, table, units
+from rediscover.search.networks.tree_samplers import draw_constants, draw_expression, to_programs
+from rediscover.search.programs.programs import valid
 
 import numpy as np
 import pytest
@@ -146,7 +146,7 @@ class TestTraining:
     @pytest.fixture
     def training(self, monkeypatch):
         pytest.importorskip("torch", reason="the extra neural is not installed")
-        from rediscover.search.training import trained_skeletons
+        from rediscover.search.networks.training import trained_skeletons
 
         for name, value in {"BATCH": 4, "STEPS": 7, "WARM": 2, "HELD": 1, "CHECK": 2, "LOOK": 4}.items():
             monkeypatch.setattr(trained_skeletons, name, value)

@@ -1,9 +1,9 @@
 """The Symbolic Transformer: its encoder against the layers cell by cell, its decoder, greedy writing, training."""
 
-from rediscover.search import network_layers as layers
-from rediscover.search import skeleton_network as net
-from rediscover.search.bigrams import START, Bigrams
-from rediscover.search.skeleton_sets import skeleton_sets, skeletons
+from rediscover.search.networks import network_layers as layers
+from rediscover.search.networks import skeleton_network as net
+from rediscover.search.networks.bigrams import START, Bigrams
+from rediscover.search.networks.skeleton_sets import skeleton_sets, skeletons
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ class TestTraining:
     @pytest.fixture
     def training(self):
         pytest.importorskip("torch", reason="the extra neural is not installed")
-        from rediscover.search.training import symbolic_transformer
+        from rediscover.search.networks.training import symbolic_transformer
 
         return symbolic_transformer
 
@@ -150,7 +150,7 @@ class TestTraining:
         assert logs[0] == logs[1] and logs[0].startswith("step,loss,held\n2,")
 
     def test_exported_weights_write_the_same(self, training, sets, tmp_path):
-        from rediscover.search.training import descent
+        from rediscover.search.networks.training import descent
 
         network = training.Network().eval()
         descent.export(network, tmp_path / "w.npz")

@@ -1,8 +1,8 @@
 """Training tables of the Symbolic Transformer: printing, numbers, ranges, acceptance, and the published count."""
 
 from rediscover.expressions import parse
-from rediscover.search.bigrams import Bigrams
-from rediscover.search.skeleton_sets import (
+from rediscover.search.networks.bigrams import Bigrams
+from rediscover.search.networks.skeleton_sets import (
     SkeletonSet,
     drawn_number,
     exponents,

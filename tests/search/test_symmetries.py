@@ -3,10 +3,10 @@
 import math
 
 from rediscover.expressions import Expression, parse
-from rediscover.search.description_length import Front, error_bits, formula_bits, number_bits, snapped
-from rediscover.search.divide_and_conquer import Meter, Settings, behind, discover, polynomials, positive
-from rediscover.search.reverse_polish import SETS
-from rediscover.search.symmetries import groups, most_fits, separated, structure
+from rediscover.search.enumeration.description_length import Front, error_bits, formula_bits, number_bits, snapped
+from rediscover.search.enumeration.divide_and_conquer import Meter, Settings, behind, discover, polynomials, positive
+from rediscover.search.enumeration.reverse_polish import SETS
+from rediscover.search.enumeration.symmetries import groups, most_fits, separated, structure
 
 import numpy as np
 import pytest

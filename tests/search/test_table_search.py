@@ -4,7 +4,7 @@ import zlib
 from pathlib import Path
 
 from rediscover.expressions import parse
-from rediscover.search.regression import FULL, regress
+from rediscover.search.enumeration.regression import FULL, regress
 
 import numpy as np
 import pytest

@@ -1,11 +1,21 @@
 """Crossing and mutation of token sequences, worked by hand, and the breeding of a batch."""
 
-from rediscover.search.batches import Batch, packed
-from rediscover.search.policy import Training, search
-from rediscover.search.priors import lawful, rules
-from rediscover.search.rewards import Rewards
-from rediscover.search.token_genetics import Breeding, breed, crossed, full, insert, mutated, rename, replant, shrink
-from rediscover.search.tokens import Library
+from rediscover.search.policy.batches import Batch, packed
+from rediscover.search.policy.policy import Training, search
+from rediscover.search.policy.priors import lawful, rules
+from rediscover.search.policy.rewards import Rewards
+from rediscover.search.policy.token_genetics import (
+    Breeding,
+    breed,
+    crossed,
+    full,
+    insert,
+    mutated,
+    rename,
+    replant,
+    shrink,
+)
+from rediscover.search.policy.tokens import Library
 
 import numpy as np
 import pytest

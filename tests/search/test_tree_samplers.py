@@ -5,8 +5,8 @@ from collections import Counter
 
 from rediscover.expressions import parse
 from rediscover.expressions.trees import leaves
-from rediscover.search import tree_samplers as ts
-from rediscover.search.programs import evaluate, to_text, valid
+from rediscover.search.networks import tree_samplers as ts
+from rediscover.search.programs.programs import evaluate, to_text, valid
 
 import numpy as np
 import pytest

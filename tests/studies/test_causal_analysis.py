@@ -8,7 +8,7 @@ from rediscover import params, report, runs
 from rediscover.metrics import causal as metrics
 from rediscover.problems import causal as facts
 from rediscover.report.comparisons import build_methods
-from rediscover.runs import schema, scoring
+from rediscover.runs import records, schema, scoring
 from rediscover.studies.causal import analysis, claims, paper_runs
 from rediscover.studies.causal.scores import graph_scores, score
 from rediscover.system import derived
@@ -21,23 +21,8 @@ import pytest
 @pytest.fixture(scope="module")
 def stored():
     frame = paper_runs.paper_runs()
-    if frame.empty:
-        pytest.skip(f"no tables/{paper_runs.PAPER_RUNS}.csv")
+    assert not frame.empty, "no records of the causal study: `git checkout records`"
     return frame
-
-
-class Shown:
-    """An output that keeps the frames it is given."""
-
-    def __init__(self):
-        self.frames = {}
-
-    def runs(self, frame, name):
-        self.frames[name] = frame
-
-
-def run(problem, method, solution=None, status="ok", seconds=1.0):
-    return dict(problem=problem, method=method, status=status, reason="", solution=solution, seconds=seconds)
 
 
 def answers(f1, seconds, method="lpcmci"):
@@ -92,12 +77,12 @@ class TestWithoutTheReleasedFile:
             cached.cache_clear()
 
     @pytest.mark.parametrize("id", ["causal/C000", "causal/C036", "causal/C183"])
-    def test_answers_and_scores_are_those_on_the_released_series(self, nowhere, committed_tables, id):
+    def test_answers_and_scores_are_those_on_the_released_series(self, nowhere, reference_tables, id):
         """By all methods: as in the tables, which are of all 190 graphs; one has a single point, one is small."""
         reference = params.read(params.root() / "params" / "32_symbolbench_causal.yaml", "reference")
         settings = {name: {"max_variables": limit} for name, limit in reference.max_variables.items()}
-        methods = [paper_runs.in_place_of(method) for method in build_methods(reference.methods, settings=settings)]
-        assert reference.series_from == "recorded" and reference.graphs == []
+        methods = build_methods(reference.methods, settings=settings)
+        assert reference.series_from == "released" and reference.graphs == []
         found = runs.grid(id, methods, budget=reference.budget, progress=False)
         scored = scoring.table(found, [rd.problem(id)], progress=False)
         for frame, name in ((found, "causal_runs"), (scored, "causal_scores")):
@@ -107,41 +92,35 @@ class TestWithoutTheReleasedFile:
             again = pd.read_csv(io.StringIO(text.getvalue()))
             pd.testing.assert_frame_equal(again, kept, check_dtype=False)
 
-    def test_recorded_answers_refuse_what_the_method_refuses(self):
-        with pytest.raises(rd.methods.Unsupported, match="the limit is 2"):
-            paper_runs.Recorded(rd.method("pcmci", max_variables=2)).solve(rd.problem("causal/C183"))
-        assert "no answers of mean" in paper_runs.Recorded(rd.method("mean")).available()
-        assert paper_runs.in_place_of(rd.method("oracle")).name == "oracle"
+    def test_a_limit_of_variables_refuses_what_is_recorded(self, nowhere):
+        found = runs.grid("causal/C183", [rd.method("pcmci", max_variables=2)], budget=self.budget(), progress=False)
+        assert found["status"].item() == "unsupported" and found["reason"].item().endswith("the limit is 2")
+
+    def test_without_records_the_series_are_asked_for(self, nowhere, monkeypatch):
+        monkeypatch.setenv("REDISCOVER_FRESH", "1")
+        assert paper_runs.paper_runs().empty
+        found = runs.grid("causal/C183", ["granger"], budget=self.budget(), progress=False)
+        assert found["status"].item() not in ("ok", "unsupported")
+
+    def budget(self):
+        return paper_runs.planned()[0].budget
 
 
 class TestPaperRuns:
-    def test_what_is_kept_comes_back_scored(self, tmp_path, monkeypatch):
-        truth = {child: [list(edge) for edge in found] for child, found in rd.problem("causal/C183").truth.items()}
-        records = pd.DataFrame(
-            [
-                run("causal/C183", "pcmci", truth, seconds=2.5),
-                run("causal/C183", "self_edges", truth),
-                run("causal/C036", "pcmci", status="unsupported"),
-            ]
-        )
-        monkeypatch.setattr(paper_runs, "root", lambda: tmp_path)
-        assert paper_runs.paper_runs().empty
-        (tmp_path / "tables").mkdir()
-        out = Shown()
-        paper_runs.keep_paper_runs(records, out)
-        path = tmp_path / "tables" / f"{paper_runs.PAPER_RUNS}.csv"
-        out.frames[paper_runs.PAPER_RUNS].to_csv(path, index=False)
-        found = paper_runs.paper_runs()
-        assert found["method"].tolist() == ["pcmci", "pcmci"]
-        assert found["scoring"].tolist() == ["", "nothing to score"]
-        assert found.loc[0, ["f1_triples", "shd", "seconds"]].tolist() == [1.0, 0, 2.5]
-        assert found.loc[0, "solution"] == rd.problem("causal/C183").edges
+    def test_what_a_store_holds_is_recorded_once(self, tmp_path, monkeypatch):
+        series = rd.problem("causal/C183", series_from="equations")
+        asked = runs.plan([series], ["self_edges", "complete_graph"])
+        runs.grid([series], ["self_edges"], store=tmp_path / "runs.sqlite", progress=False)
+        monkeypatch.setattr(paper_runs, "planned", lambda names: asked)
+        monkeypatch.setenv("REDISCOVER_ROOT", str(tmp_path))
+        assert [paper_runs.record(tmp_path / "runs.sqlite") for _ in range(2)] == [1, 0]
+        assert [line is None for line in records.lines(asked)] == [False, True]
+        records._read.cache_clear()  # of this folder
 
-    def test_without_answers_nothing_is_written(self):
-        out = Shown()
-        records = pd.DataFrame([run("causal/C183", "pcmci", status="unavailable")])
-        paper_runs.keep_paper_runs(records, out)
-        assert not out.frames
+    def test_every_graph_is_recorded_or_refused(self, stored):
+        assert stored.groupby("method").size().to_dict() == dict.fromkeys(paper_runs.CONSTRAINT_BASED, 190)
+        refused = stored[stored["reason"].str.contains("the limit is")]
+        assert refused["method"].tolist() == ["jpcmci_plus"] * 2 and (refused["status"] == "unsupported").all()
 
     def test_scores_are_those_of_the_study(self, stored):
         some = stored[(stored["method"] == "pcmci") & (stored["scoring"] == "")].iloc[5]
@@ -157,7 +136,7 @@ class TestPaperRuns:
             part = stored[(stored["problem"] == f"causal/{id}") & (stored["method"] == name)]
             assert metrics.edges(answer.solution) == part["solution"].item(), (id, name)
 
-    def test_answers_of_the_quick_profile_are_the_stored_ones_edge_for_edge(self, stored, committed_tables):
+    def test_answers_of_the_quick_profile_are_the_stored_ones_edge_for_edge(self, stored, reference_tables):
         reference = pd.read_csv(params.root() / "tables" / "causal_runs.csv", keep_default_na=False)
         both = reference[reference["status"] == "ok"].merge(stored[stored["scoring"] == ""], on=["problem", "method"])
         for answer in both.itertuples():

@@ -7,8 +7,8 @@ from rediscover.expressions import parse
 from rediscover.expressions.integration import simulate
 from rediscover.metrics.trajectories import r2_trajectories, sr2
 from rediscover.problems import cde
-from rediscover.search.skeleton_fits import fit_released
-from rediscover.search.verification_loop import SOLVER
+from rediscover.search.loops.skeleton_fits import fit_released
+from rediscover.search.loops.verification_loop import SOLVER
 from rediscover.studies.cde import analysis, derive, ledger
 from rediscover.system import derived
 

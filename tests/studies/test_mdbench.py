@@ -357,10 +357,10 @@ def test_a_published_test_is_in_the_ledger_by_w_and_p():
     test = pd.DataFrame({"n_pairs": [6], "n_zeros": [0], "w_minus": [21.0], "p": [1 / 64]}, ["WSINDy vs Operon"])
     entries = ledger.of_tests(implied, test).set_index("row")
     assert entries.loc["WSINDy vs Operon", "measured"].tolist() == [21, 1 / 64]
-    assert (entries.loc["WSINDy vs Operon", "verdict"] == "differs").all()  # 1/64 is not below the published 1e-4
+    assert (entries.loc["WSINDy vs Operon", "verdict"] == "undecided").all()  # of one seed, though 1/64 is above 1e-4
     assert (entries["verdict"] == "not run").sum() == 8
     below = ledger.of_tests(implied, test.assign(p=1e-5)).set_index("row")
-    assert (below.loc["WSINDy vs Operon", "verdict"] == "reproduced").all()
+    assert (below.loc["WSINDy vs Operon", "verdict"] == "undecided").all()
 
 
 def test_seconds_of_another_machine_are_not_comparable():

@@ -224,11 +224,13 @@ def test_noise_makes_worse_what_rises_beyond_chance(rise, verdict):
     assert claims.sr_08(pd.concat([quiet.assign(noise=0.0), noisy]))[0] == verdict
 
 
-@pytest.mark.parametrize(("scaled", "verdict"), [(1, "mixed"), (3, "fails"), (0, "fails")])
-def test_a_quarter_of_the_problems_have_twins(scaled, verdict):
-    twins = pd.DataFrame({"twins": 0, "scaled": [2] * scaled + [0] * (4 - scaled)})
+@pytest.mark.parametrize(
+    ("scaled", "n", "verdict"), [(1, 4, "mixed"), (28, 120, "mixed"), (3, 4, "fails"), (0, 4, "fails")]
+)
+def test_a_quarter_of_the_problems_have_twins(scaled, n, verdict):
+    twins = pd.DataFrame({"twins": 0, "scaled": [2] * scaled + [0] * (n - scaled)})
     got, finding = claims.sr_10(twins)
-    assert got == verdict and finding.startswith(f"{scaled / 4:.1%} of 4 original problems have 1 to ")
+    assert got == verdict and finding.startswith(f"{scaled / n:.1%} of {n} original problems have 1 to ")
 
 
 def sizes(**changed):
@@ -404,13 +406,18 @@ def test_numbers_of_the_text():
 def test_numbers_of_the_training_data():
     twins, sizes = pd.DataFrame({"twins": [1], "scaled": [1]}), pd.Series({"easy": 30})
     drawn = pd.DataFrame(
-        {"equations": [4490, 4510], "different": [1700, 1701], "tables": [24_000, 24_500], "iou": 0.002}
+        {
+            "equations": [4490, 4500, 4510],
+            "different": [1700, 1701, 1702],
+            "tables": [24_000, 24_250, 24_500],
+            "iou": 0.002,
+        }
     )
     cells = ledger.of_text(twins, sizes, drawn).set_index("column")
     verdicts = cells.loc[list(ledger.TRAINING.values()), "verdict"].tolist()
     assert verdicts == ["reproduced", "differs", "reproduced", "differs"]
-    # s = ln(1701 / 1700) / sqrt(2), t(0.975, 1) = 12.7062, times the root of 3/2: 1700.5 times exp(0.00647)
-    told = "each seed is one draw of the training sets; 2 seeds 1700 to 1701, one run more 1690 to 1712"
+    # s is nearly 1 / 1701, t(0.975, 2) = 4.3027, times the root of 4/3: 1701 with 4.97 on either side
+    told = "each seed is one draw of the training sets; 3 seeds 1700 to 1702, one run more 1696 to 1706"
     assert cells.loc["unique sequences", "reason"] == told
 
 

@@ -53,7 +53,8 @@ def parse(text: str, names: Iterable[str] | None = None, logic: bool = False) ->
     names : iterable of str, optional
         The variables that may occur. A variable called ``pi`` or ``E`` must be listed.
     logic : bool
-        Read a Boolean rule instead: ``! ~ not & and ^ | or ->``, ``True``, ``False``, ``0``, ``1``.
+        Read a Boolean rule instead: ``! ~ not & and ^ xor xnor | or ->``, ``<->`` (or ``<=>``, ``iff``), ``And(a, b)``
+        and the like as SymPy calls them, ``True``, ``False``, ``0``, ``1``.
 
     Returns
     -------

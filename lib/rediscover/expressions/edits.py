@@ -13,6 +13,7 @@ def f(x, params):
 """
 
 import ast
+import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -188,7 +189,7 @@ def _fences(reply: str, mark: str) -> list[str]:
 
 
 def plain_lines(reply: str) -> str:
-    """A reply whose lines end in one sign, as Python's do, without a mark of the byte order.
+    """A reply whose lines end in one sign, as Python's do, with fences of ticks, without a mark of the byte order.
 
     Raises
     ------
@@ -197,11 +198,12 @@ def plain_lines(reply: str) -> str:
     ProgramError
         If it is too long.
 
-    >>> plain_lines("a\\r\\nb\\rc")
-    'a\\nb\\nc'
+    >>> plain_lines("a\\r\\nb\\rc"), plain_lines("~~~python\\nG=1\\n~~~")
+    ('a\\nb\\nc', '```python\\nG=1\\n```')
     """
     if not isinstance(reply, str):
         raise TypeError(f"a reply is text, got {type(reply).__name__}")
     if len(reply) > CHARACTERS:
         raise ProgramError(0, f"the reply is longer than {CHARACTERS} characters")
-    return reply.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    reply = reply.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    return re.sub(r"^([ \t]*)~~~", r"\1```", reply, flags=re.MULTILINE)

@@ -11,7 +11,8 @@ import ast
 import re
 from collections.abc import Collection
 
-from .syntax import ALIASES, CHARACTERS, FUNCTIONS, NESTING, ascii_spelling
+from .signs import ascii_spelling
+from .syntax import ALIASES, CHARACTERS, FUNCTIONS, NESTING
 
 LATEX = [
     (r"\\(?:left|right|big|Big|displaystyle|limits)(?![A-Za-z])|\\[()\[\],;:!]|\\ |\\q?quad(?![A-Za-z])|[`$]", " "),
@@ -38,7 +39,7 @@ TOKEN = re.compile(
 WORDS = {"and", "or", "not", "if", "else", "in", "is"}
 CHOICES = {"ifelse", "if_else", "iif"}  # in any case
 JOINED = {"Add": "+", "Mul": "*"}  # of any number of operands, as SymPy prints trees
-LOGIC = {"∧": "&", "∨": "|", "¬": "!", "⊕": "^", "→": "->"}
+LOGIC = {"∧": "&", "∨": "|", "¬": "!", "⊕": "^", "→": "->", "↔": "<->", "⇔": "<->"}
 
 
 def plain_signs(text: str) -> str:

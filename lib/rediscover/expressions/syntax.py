@@ -4,11 +4,11 @@ import difflib
 import functools
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
+from .signs import ascii_spelling
 from .trees import ARITY, COMPARISONS, CONNECTIVES, NAMED, ExpressionError, build, fold, is_boolean, replace_leaves
 
 CHARACTERS = 500_000  # longest text
@@ -37,30 +37,6 @@ RELATIONS = dict(zip(("Lt", "Le", "Gt", "Ge", "Eq", "Ne"), COMPARISONS, strict=T
 FUNCTIONS = {*RELATIONS, *EXPANSIONS, *ALIASES, *INTEGERS, "Piecewise", *filter(str.isidentifier, ARITY)} - {
     *CONNECTIVES
 }
-
-
-# Signs that people and models write where the language has ASCII.
-WRITTEN_AS = {"×": "*", "·": "*", "⋅": "*", "∙": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "√": "sqrt", "≠": "!="}
-WRITTEN_AS |= dict.fromkeys("−–‐‑", "-") | {"≤": "<=", "⩽": "<=", "≥": ">=", "⩾": ">=", "λ": "lambda", "Λ": "Lambda"}
-
-
-def ascii_spelling(sign: str) -> str | None:
-    """How a sign is written in the language; empty where it is left out, None where it has no spelling.
-
-    >>> [ascii_spelling(sign) for sign in "−²Ω\u00a0ｘ₀é"]
-    ['-', '**2', 'Omega', ' ', 'x', '0', None]
-    """
-    if sign.isascii() or sign == "π":
-        return sign
-    if sign in WRITTEN_AS:
-        return WRITTEN_AS[sign]
-    plain, kind, name = unicodedata.normalize("NFKC", sign), unicodedata.category(sign), unicodedata.name(sign, "")
-    if plain.isascii() and kind != "Zs":
-        return f"**{plain}" if "SUPERSCRIPT" in name else plain
-    letter = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)", unicodedata.name(plain[0], ""))
-    if letter and len(plain) == 1:
-        return letter[2].lower() if letter[1] == "SMALL" else letter[2].capitalize()
-    return {"Zs": " ", "Cf": ""}.get(kind)
 
 
 def as_number(tree: tuple) -> tuple:
@@ -130,7 +106,8 @@ TOKEN = re.compile(
     re.ASCII | re.VERBOSE,
 )
 
-LOGIC_TOKEN = re.compile(TOKEN.pattern.replace("&&", r"&&|\|\|"), TOKEN.flags)  # elsewhere || closes and opens bars
+# In a rule || is no pair of bars, and <-> is no comparison with a negative number.
+LOGIC_TOKEN = re.compile(TOKEN.pattern.replace(r"\*\*|", r"\*\*|\|\||<->|<=>|"), TOKEN.flags)
 
 # Operator -> (label, left binding power, right binding power). The order is Python's, but & and | bind less
 # than comparisons (numbers have no bits here). Python's own grammar would not do: it has no ^ for powers,
@@ -141,10 +118,14 @@ INFIX |= {"*": ("*", 70, 70), "/": ("/", 70, 70), "%": ("mod", 70, 70), "**": ("
 PREFIX = {"-": ("neg", 80), "+": ("", 80), "not": ("not", 17), "~": ("not", 80)}
 LOGIC_INFIX = {name: INFIX[name] for name in ("or", "and", "|", "&")}
 LOGIC_INFIX |= {"&&": LOGIC_INFIX["&"], "||": LOGIC_INFIX["|"], "^": ("xor", 25, 25), "->": ("implies", 5, 4)}
-LOGIC_INFIX |= {"xor": LOGIC_INFIX["^"]}
-LOGIC_INFIX |= {name.upper(): LOGIC_INFIX[name] for name in ("or", "and", "xor")}
+LOGIC_INFIX |= {"xor": LOGIC_INFIX["^"], "xnor": ("xnor", 25, 25)}
+LOGIC_INFIX |= dict.fromkeys(("<->", "<=>", "iff"), ("iff", 3, 3))
+LOGIC_INFIX |= {name.upper(): LOGIC_INFIX[name] for name in ("or", "and", "xor", "xnor", "iff")}
 LOGIC_PREFIX = {"not": ("not", 17), "NOT": ("not", 17), "!": ("not", 80), "~": ("not", 80)}
 TRUTH = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}  # in a rule
+# Connectives as functions: label and number of operands, any if None; Xor of three may mean two things.
+LOGIC_CALLS = {"and": ("and", None), "or": ("or", None), "not": ("not", 1), "implies": ("implies", 2)}
+LOGIC_CALLS |= {"xor": ("xor", 2), "xnor": ("xnor", 2), "equivalent": ("iff", 2)}
 
 
 class Parser:
@@ -199,6 +180,8 @@ class Parser:
         self.advance()
 
     def join(self, label: str, *children: tuple) -> tuple:
+        if label in ("iff", "xnor"):
+            return ("not", ("xor", *children))
         if not self.logic:
             children = tuple(map(as_condition if label in CONNECTIVES else as_number, children))
         return build(label, *children)
@@ -216,6 +199,8 @@ class Parser:
             self.advance()
             right = self.climb(right_binds)
             left = (self.chain if label in COMPARISONS else self.join)(label, left, right)
+            if label == "iff" == self.infix.get(self.token.text, ("",))[0]:
+                self.fail(f"{operator} twice: put brackets around one of them")
         self.nesting -= 1
         return left
 
@@ -292,8 +277,10 @@ class Parser:
         return (name,)
 
     def call(self, token: Token, name: str) -> tuple:
-        if self.logic or ALIASES.get(name, name) not in FUNCTIONS:
-            self.fail("a rule has no functions" if self.logic else unknown_function(name), token.position)
+        if self.logic:
+            return self.connective(token)
+        if ALIASES.get(name, name) not in FUNCTIONS:
+            self.fail(unknown_function(name), token.position)
         self.advance()
         if name == "Piecewise":
             return piecewise(self.within(")", lambda: self.separated(self.piece)))
@@ -302,6 +289,15 @@ class Parser:
             return call(name, arguments)
         except ValueError as error:
             self.fail(str(error), token.position)
+
+    def connective(self, token: Token) -> tuple:
+        """``And(a, b)``, in any case of letters; of one operand And and Or are that operand."""
+        label, count = LOGIC_CALLS.get(token.text.lower()) or self.fail("a rule has no functions", token.position)
+        self.advance()
+        operands = self.within(")", lambda: self.separated(lambda: self.climb(0)))
+        if count not in (None, len(operands)):
+            self.fail(f"{token.text} takes {count} argument{'s' * (count > 1)}, got {len(operands)}", token.position)
+        return self.join(label, *operands) if count else functools.reduce(lambda a, b: self.join(label, a, b), operands)
 
     def separated(self, read: Callable[[], Any]) -> list:
         found = [read()]
@@ -342,8 +338,20 @@ SIGN, ATOM = PREFIX["-"][1], 100
 
 
 def write(tree: tuple) -> str:
-    """Text that is read as the same tree (where brackets nest no deeper than `NESTING`)."""
-    return fold(tree, _written)[0]
+    """Text that is read as the same tree (where brackets nest no deeper than `NESTING`), but for xor and implies.
+
+    Only rules have signs for these two: where numbers are read, ``^`` is a power. There 1 and 0 are compared.
+    >>> write(("where", ("xor", (">", ("x",), (0,)), (">", ("y",), (0,))), ("x",), ("y",)))
+    'where(where(x > 0, 1, 0) != where(y > 0, 1, 0), x, y)'
+    """
+    return fold(tree, _written if tree[0] in CONNECTIVES else _written_of_numbers)[0]
+
+
+def _written_of_numbers(label: Any, children: list[tuple[str, int]]) -> tuple[str, int]:
+    if label in ("xor", "implies"):
+        numbers = [(f"where({text}, 1, 0)", ATOM) for text, _ in children]
+        return _written("!=" if label == "xor" else "<=", numbers)
+    return _written(label, children)
 
 
 def _written(label: Any, children: list[tuple[str, int]]) -> tuple[str, int]:

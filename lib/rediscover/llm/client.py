@@ -20,13 +20,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import openai
 import yaml
 from tqdm import tqdm
 
+from ..system.extras import extra
 from .records import Records
 from .replies import Malformed, completion, strip_thought, text_of, token_counts
 from .transport import Bounded
+
+with extra("llm"):
+    import openai
 
 _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 SCHEMA = 1

@@ -8,7 +8,10 @@ import threading
 import time
 from typing import Any
 
-import openai
+from ..system.extras import extra
+
+with extra("llm"):
+    import openai
 
 ERROR_BYTES = 65_536  # of an error's body that are kept
 BODY = 0.8  # share of the time in which the body of an error is read; what has come then is kept

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
 from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator, problem_of
-from ..system import outside, reproducible_blas, workers
+from ..system import extras, outside, reproducible_blas, workers
 from ..system.looks import Looks
 
 T = TypeVar("T")
@@ -109,7 +109,7 @@ class Method:
             try:
                 importlib.metadata.version(distribution)
             except importlib.metadata.PackageNotFoundError:
-                return f"package {distribution} is not installed"
+                return f"package {distribution} is not installed: {extras.remedy(distribution)}"
         return None
 
     def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
@@ -324,7 +324,7 @@ def give(found: Any) -> Method:
             raise outside.OutsideError(f"{what} has a setting without a default ({error}): give it one") from None
     if not isinstance(found, Method):
         raise outside.OutsideError(f"{what} is no method: derive it from rediscover.Method, or use from_sklearn")
-    if not found.name or "/" in found.name:
+    if not isinstance(found.name, str) or not found.name or "/" in found.name or not found.name.isprintable():
         raise outside.OutsideError(f'{what} has no name: write name: ClassVar[str] = "mine" in it')
     if registry().get(found.name, type(found)) is not type(found):
         raise outside.OutsideError(f"a method called {found.name!r} is here already: give {what} another name")

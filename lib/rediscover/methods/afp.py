@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..search import age_fitness
-from ..search.constants import size_of
-from ..search.programs import losses, to_text
+from ..search.evolution import age_fitness
+from ..search.programs.constants import size_of
+from ..search.programs.programs import losses, to_text
 from . import Candidate
 from .tables import Tabular
 

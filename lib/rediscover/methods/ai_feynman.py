@@ -9,9 +9,9 @@ import numpy as np
 
 from ..expressions import Expression
 from ..expressions.trees import replace_leaves
-from ..search.divide_and_conquer import Meter, Settings, discover
-from ..search.formula import Tree, times
-from ..search.reverse_polish import SETS
+from ..search.enumeration.divide_and_conquer import Meter, Settings, discover
+from ..search.enumeration.formula import Tree, times
+from ..search.enumeration.reverse_polish import SETS
 from . import Candidate
 from .tables import Tabular
 

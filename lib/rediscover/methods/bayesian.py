@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import expit, gammaln, xlogy
 
 from ..problems import Field
-from ..search.sparse_regression import Equations, Rows, stlsq
+from ..search.trajectories.sparse_regression import Equations, Rows, stlsq
 from .sindy import ThresholdedRidge
 from .sparse_dynamics import Prepared
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from ..expressions import Expression, parse
 from ..problems import Field, InitialValueProblem, LevelSet, Problem, Split, Task, Trajectories, generator
-from ..search.formula import Found, is_exact
-from ..search.level_sets import null_combination
-from ..search.regression import CONFIRMED, regress
-from ..search.right_hand_sides import ROUNDS, right_hand_sides
-from ..search.short_constants import NODE_BITS, ROUNDING, description
-from ..search.sparse_regression import Rows
-from ..search.subsets import combinations, eliminations, solved
+from ..search.enumeration.formula import Found, is_exact
+from ..search.enumeration.level_sets import null_combination
+from ..search.enumeration.regression import CONFIRMED, regress
+from ..search.enumeration.short_constants import NODE_BITS, ROUNDING, description
+from ..search.trajectories.right_hand_sides import ROUNDS, right_hand_sides
+from ..search.trajectories.sparse_regression import Rows
+from ..search.trajectories.subsets import combinations, eliminations, solved
 from . import Budget, Candidate, Unsupported, added, join
 from .sparse_dynamics import Sampled, Term, as_text, library, sample
 from .tables import Tabular, complete_rows
@@ -22,6 +22,7 @@ from .wsindy import WeakForm
 
 HELD_OUT = 0.2  # share of the training rows on which candidates are compared where the study has no such rows
 MOST_HELD_OUT = 500
+RANKED_ROWS = 20_000  # of more, the front is made of this many first and ordered by all rows then
 FRONT = 10  # models of each state that are kept
 PARTS = ("pieces", "laws", "functions beside monomials", "following")
 BOXES = 200  # integrals against bumps
@@ -32,42 +33,60 @@ RESOLVED = 0.01  # residual, over the time derivative, below which nothing is le
 class Bidirectional(Tabular):
     """Expressions enumerated in order of cost meet the target with operators undone; then sparse pursuit.
 
-    Stages, each until an exact expression is found: one monomial; polynomials behind an undone function; one
-    enumerated feature beside a polynomial; pursuit over a small library; sums of monomials and monomials times
-    functions of monomials; quotients of polynomials; lookup of ``T(y) o g = a*h + b`` among all pairs of
-    features; pursuit over a large library, on the target, its inverse, exponential and logarithm; pieces; forms
-    of laws (a monomial behind a power less or plus 1, times a power of a polynomial, times one function of a
-    monomial at every scale; sums and quotients with cos(u) and sin(u) as inputs). For a target with noise, last of
-    all: features, their pairs and products by what they explain of it, which grow by terms and factors; then short
-    numbers for the constants of the best finds of all stages. For a
-    level set, combinations of features that vanish on the cloud and not off it. For a trajectory, sparse right-hand
-    sides in integral form (`rediscover.search.right_hand_sides`), without a derivative of the data. For a field, the
-    best combinations of products of states and one derivative, in weak form.
+    For each function T that can be undone on the target y, each o of + - * / and all enumerated features g and h the
+    search asks whether T(y) o g = a h + b for some numbers a and b: two small halves give one expression of twice
+    their size. As a sketch::
 
-    A prototype had run on 65 explicit surfaces, and the stage of pieces was added where it failed there. One list of
-    features for level sets was chosen after the implicit surfaces of SurfaceBench had been read
-    (`rediscover.search.level_sets`). Following the solution came after answers on ordinary equations had been read.
-    The forms of laws were chosen after truths of SRSD's laws had been read (`rediscover.search.angles`). The stage
-    for targets with noise was set up on public suites with noise (`rediscover.search.noisy_targets`); as frozen
-    then it recovered 3 of SurfaceBench's 13 surfaces with 1 % noise. Pieces and quotients for such targets were
-    added after that score was known. All come after the stages that were there before, whose exact answers they
-    leave as they were.
+        pool = features of the inputs in order of cost, each value once
+        index = {key(h): h for h in pool}           # six rows, made free of a and b
+        for T in functions that are one-to-one on y:
+            for g in pool and o in + - * /:
+                h = index.get(key(T(y) o g))
+                if T(y) o g is a line in h on all rows: the expression with T and o undone is exact
+        for T in identity, inverse, exp, log:
+            sparse least squares of T(y) on features, one term after the other
+        exact expressions first, the shortest before others; else by description length
+
+        Stages, each until an exact expression is found: one monomial; polynomials behind an undone function; one
+    enumerated feature beside a polynomial; pursuit over a small library; sums of monomials and monomials times
+    functions of monomials; quotients of polynomials; lookup of ``T(y) o g = a*h + b`` among all pairs of features;
+    pursuit over a large library, on the target, its inverse, exponential and logarithm; pieces; forms of laws (a
+    monomial behind a power less or plus 1, times a power of a polynomial, times one function of a monomial at every
+    scale; sums and quotients with cos(u) and sin(u) as inputs). For a target with noise, last of all: features, their
+    pairs and products by what they explain of it, which grow by terms and factors; then short numbers for the
+    constants of the best finds of all stages. For a level set, combinations of features that vanish on the cloud and
+    not off it. For a trajectory, sparse right-hand sides in integral form
+    (`rediscover.search.trajectories.right_hand_sides`), without a derivative of the data. For a field, the best
+    combinations of products of states and one derivative, in weak form.
+
+    What was chosen after truths or scores had been read: pieces (after failures on explicit surfaces), one list of
+    features for level sets (implicit surfaces of SurfaceBench), the forms of laws (SRSD), following the solution
+    (ordinary equations), pieces and quotients for targets with noise. Each can be left out (``without``), but the last.
+    The stage for targets with noise was set up on public suites; as frozen then it recovered 3 of SurfaceBench's 13
+    surfaces with 1 % noise.
 
     An evaluation is one comparison with the target: of a feature, of a combination that is looked up, or of a
     model with other inner constants. At 150 million of them no stage is cut off and the pool holds a million
     features; that takes 40 seconds of one core where nothing exact is found. Nothing depends on the clock, and
     on chance only which rows are held out.
 
-    Candidates that hold on all rows to rounding come first, the shortest before the others
-    (``notes["exact"]``). Without one, the front of error against size is ordered by the description length on
-    all rows, n/2 log2(error) plus bits of nodes and constants (`rediscover.search.short_constants`); a fifth of the
-    rows, or the study's validation rows where there are any, was not searched on.
+    Candidates that hold on all rows to rounding come first, the shortest before the others (``notes["exact"]``).
+    Without one, the front of error against size is ordered by the description length on all rows, n/2 log2(error)
+    plus bits of nodes and constants (`rediscover.search.enumeration.short_constants`); a fifth of the rows, or the
+    study's validation rows where there are any, was not searched on.
 
     Attributes
     ----------
     without : parts that are left out, of those chosen after truths or scores had been read: ``pieces``, the stages of
         formulas in pieces; ``laws``, the forms of laws; ``functions beside monomials``, the list of that name in the
         libraries of level sets; ``following``, the solution of a model in place of the curve through a trajectory.
+
+    References
+    ----------
+    Horowitz, Sahni (1974), Computing partitions, J. ACM 21: meeting in the middle. Albarghouthi, Gulwani, Kincaid
+    (2013), Recursive program synthesis, CAV: enumeration in order of cost, each value once. Pati, Rezaiifar,
+    Krishnaprasad (1993), Orthogonal matching pursuit, Asilomar. Rissanen (1978), Modeling by shortest data
+    description, Automatica 14.
     """
 
     without: tuple[str, ...] = added(())
@@ -227,11 +246,14 @@ def ranked(finds: list[Found], names, X, y, held_out: Split) -> list[Found]:
     held_out : Split
         Rows that were not searched on.
     """
+    if len(y) > RANKED_ROWS:
+        some, rest = (slice(None, None, -(-len(part) // RANKED_ROWS)) for part in (y, held_out.y))
+        finds = ranked(finds, names, X[some], y[some], Split(held_out.X[rest], held_out.y[rest]))
     scored = []
     every = np.concatenate([y, held_out.y])
     for find in {str(find.expression): find for find in finds}.values():
         on_all = [_predict(find.expression, names, part) for part in (X, held_out.X)]
-        exact = is_exact(np.concatenate(on_all), every, CONFIRMED)
+        exact = find.exact and is_exact(np.concatenate(on_all), every, CONFIRMED)
         with np.errstate(all="ignore"):
             error = float(np.mean((on_all[1] - held_out.y) ** 2) / (np.var(held_out.y) or 1.0))
             loss = float(np.mean((on_all[0] - y) ** 2))

@@ -14,7 +14,8 @@ class BlindSkeleton(Method):
     """c * x0 * ... * x(k-1) * xk**c of the inputs as they stand, with the constants 2 and -1.
 
     It counts the columns and reads nothing else, so noise, ranges and rows do not change it. Where constants are one
-    symbol, as in SRSD's edit distance, any other two constants are as near.
+    symbol, as in SRSD's edit distance, any other two constants are as near. How many others were tried before this one
+    is not on record.
     """
 
     name: ClassVar[str] = "blind_skeleton"

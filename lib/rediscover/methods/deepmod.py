@@ -10,9 +10,9 @@ import numpy as np
 from ..metrics.dynamics import linear_size
 from ..metrics.regression import nmse_power
 from ..problems import Field, generator
-from ..search.field_equations import Objective, Setup, cells, columns, setup
-from ..search.field_networks import FieldNetwork
-from ..search.field_training import CHECK, Ended, Schedule, Training
+from ..search.networks.field_equations import Objective, Setup, cells, columns, setup
+from ..search.networks.field_networks import FieldNetwork
+from ..search.networks.field_training import CHECK, Ended, Schedule, Training
 from . import Budget, Candidate, Method, Unsupported
 from .sparse_dynamics import PRINTED, Sampled, Scored, Selection, as_grid, as_text, sample
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..search.policy import Training, search
-from ..search.priors import Rules, rules
-from ..search.rewards import Rewards
-from ..search.tokens import MOST_TOKENS, POLYNOMIAL, Library
+from ..search.policy.policy import Training, search
+from ..search.policy.priors import Rules, rules
+from ..search.policy.rewards import Rewards
+from ..search.policy.tokens import MOST_TOKENS, POLYNOMIAL, Library
 from . import Candidate, Unsupported
 from .tables import Tabular
 

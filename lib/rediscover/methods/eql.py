@@ -11,8 +11,8 @@ from ..expressions import ExpressionError, from_sympy
 from ..metrics.dynamics import fitness
 from ..metrics.regression import nmse_power
 from ..problems import Evolving, Trajectories, generator
-from ..search.function_networks import Network, expected_mask
-from ..search.gated_training import LINE_SEARCH, polish, polish_closed, train
+from ..search.networks.function_networks import Network, expected_mask
+from ..search.networks.gated_training import LINE_SEARCH, polish, polish_closed, train
 from . import Budget, Candidate, Method
 from .sparse_dynamics import Scored, Selection, as_grid, sample
 
@@ -52,11 +52,12 @@ class EQL(Method):
     """Equation learner as MDBench runs it: one network for all states, 16 settings, the best one fitted again.
 
     Sums of the states go into fixed functions, up to twice, and sums of these are the rates. Gates close weights
-    (`rediscover.search.function_networks`). Each network takes full-batch steps of Adam on the squared error and a
-    penalty for open gates, then L-BFGS. All arithmetic of the search is in single precision, and neither states nor
-    rates are scaled, so that exponentials and squares of large states overflow: such a setting is out, its cause is in
-    ``notes["failed"]``; if none is left, or the one chosen fails when it is fitted again, that is the error of the run.
-    Settings are fitted to the training rows and chosen by the fitness on the validation rows; `loss` is that NMSE.
+    (`rediscover.search.networks.function_networks`). Each network takes full-batch steps of Adam on the squared error
+    and a penalty for open gates, then L-BFGS. All arithmetic of the search is in single precision, and neither states
+    nor rates are scaled, so that exponentials and squares of large states overflow: such a setting is out, its cause
+    is in ``notes["failed"]``; if none is left, or the one chosen fails when it is fitted again, that is the error of
+    the run. Settings are fitted to the training rows and chosen by the fitness on the validation rows; `loss` is that
+    NMSE.
 
     Budget: an evaluation is one gradient of one network on all rows, by Adam or L-BFGS. It is shared equally among the
     settings and the last fit; the steps that each took are in ``notes["steps"]``.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..problems import Trajectories
-from ..search.sparse_regression import Equations, aggregate, dense, draws
+from ..search.trajectories.sparse_regression import Equations, aggregate, dense, draws
 from .sindy import ThresholdedRidge
 from .sparse_dynamics import Prepared
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..search.sparse_regression import Equations, aggregate, dense, draws, fitted, sr3
+from ..search.trajectories.sparse_regression import Equations, aggregate, dense, draws, fitted, sr3
 from .esindy import INCLUSIONS, N_MODELS, RATIOS, ensembles
 from .sparse_dynamics import Prepared
 from .wsindy import WSINDy

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..expressions.trees import replace_leaves
 from ..problems import Task
-from ..search.constants import optimise
-from ..search.programs import to_text
-from ..search.tree_samplers import Tree, to_programs
+from ..search.networks.tree_samplers import Tree, to_programs
+from ..search.programs.constants import optimise
+from ..search.programs.programs import to_text
 from . import Candidate
 from .tables import Tabular
 

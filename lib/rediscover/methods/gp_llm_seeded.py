@@ -10,7 +10,7 @@ import numpy as np
 
 from ..numerics.boolean_minimisation import bits
 from ..problems import InitialValueProblem, Task, Transitions
-from ..search import verification_loop as loop
+from ..search.loops import verification_loop as loop
 from .endpoint import texts
 from .gplearn import Gplearn, write
 from .gplearn_steps import evolve

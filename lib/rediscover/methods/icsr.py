@@ -8,11 +8,11 @@ import numpy as np
 
 from ..expressions.programs import Reading
 from ..expressions.spelling import right_hand_side
-from ..search.concepts import strings
-from ..search.pools import Top
-from ..search.proposals import Scored
-from ..search.proposers import Skeleton
-from ..search.slot_fits import Fit
+from ..search.evolution.concepts import strings
+from ..search.loops.pools import Top
+from ..search.loops.proposals import Scored
+from ..search.loops.proposers import Skeleton
+from ..search.loops.slot_fits import Fit
 from .endpoint import texts
 from .language_loops import Described, LanguageLoop, Parts, seed_of
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.integrate import cumulative_simpson
 
 from ..problems import InitialValueProblem
-from ..search import multiple_shooting
+from ..search.trajectories import multiple_shooting
 from . import Budget, Candidate, Method
 from .least_squares import solved
 from .polynomial import as_text, monomials
@@ -20,12 +20,13 @@ class IntegralMatching(Method):
     .. math:: x(t_i) = x_0 + \sum_k c_k \int_{t_0}^{t_i} \phi_k(x(s))\, ds
 
     with the observed states under the integral. Constants inside functions are fitted by the same criterion
-    in `rediscover.search.skeleton_fits.fit_integral`.
+    in `rediscover.search.loops.skeleton_fits.fit_integral`.
 
     Attributes
     ----------
     degree : highest total degree.
-    refine : fit the coefficients again by multiple shooting (`rediscover.search.multiple_shooting`), from these.
+    refine : fit the coefficients again by multiple shooting
+        (`rediscover.search.trajectories.multiple_shooting`), from these.
 
     References
     ----------

@@ -11,10 +11,10 @@ import numpy as np
 from ..expressions import Expression
 from ..expressions.programs import Reading
 from ..problems import Problem, Task, generator
-from ..search.constants import size_of
-from ..search.proposals import Notation, Outcome, Pool, Scored, Shown, search
-from ..search.proposers import Genetic, Grammar, Metered, Model
-from ..search.slot_fits import Fit, Table, table
+from ..search.loops.proposals import Notation, Outcome, Pool, Scored, Shown, search
+from ..search.loops.proposers import Genetic, Grammar, Metered, Model
+from ..search.loops.slot_fits import Fit, Table, table
+from ..search.programs.constants import size_of
 from . import Budget, Candidate, join
 from .endpoint import RUN, Endpoint
 from .tables import Tabular
@@ -59,7 +59,7 @@ class LanguageLoop(Endpoint, Tabular):
     """Base of the loops around a language model. Subclasses write ``parts``; their texts are in a YAML file.
 
     A budget's evaluations are samples: programs that are asked for. The controls are those of
-    `rediscover.search.proposers`.
+    `rediscover.search.loops.proposers`.
 
     Attributes
     ----------

@@ -10,12 +10,12 @@ from ..expressions import Expression, ExpressionError, parse
 from ..expressions.spelling import respelled
 from ..expressions.trees import replace_leaves
 from ..problems import Task
-from ..search.choice import choose, scores_of
-from ..search.concepts import Concepts, sample, strings
-from ..search.constants import size_of
-from ..search.guided_evolution import Guided
-from ..search.programs import to_text
-from ..search.proposers import Grammar
+from ..search.evolution.choice import choose, scores_of
+from ..search.evolution.concepts import Concepts, sample, strings
+from ..search.evolution.guided_evolution import Guided
+from ..search.loops.proposers import Grammar
+from ..search.programs.constants import size_of
+from ..search.programs.programs import to_text
 from . import Budget, Candidate
 from .endpoint import RUN, texts
 from .language_loops import Described, LanguageLoop, in_units, unit_of

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..expressions.edits import read_completion, read_rewrite
-from ..search.pools import Islands
-from ..search.proposers import COUNT, Function, numbered_sum
-from ..search.slot_fits import Fit
+from ..search.loops.pools import Islands
+from ..search.loops.proposers import COUNT, Function, numbered_sum
+from ..search.loops.slot_fits import Fit
 from .endpoint import texts
 from .language_loops import Described, LanguageLoop, Parts
 

@@ -4,8 +4,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..search.policy import Training
-from ..search.token_genetics import Breeding
+from ..search.policy.policy import Training
+from ..search.policy.token_genetics import Breeding
 from .dsr import FUNCTIONS, Dsr
 
 # Reading -> breeding, size of the queue, policy gradient.

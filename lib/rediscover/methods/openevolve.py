@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from ..expressions.edits import apply_edits, read_edits
 from ..expressions.programs import ProgramError
-from ..search.pools import Grid
-from ..search.proposals import Scored
-from ..search.proposers import COUNT, Function, numbered_sum
-from ..search.slot_fits import Fit
+from ..search.loops.pools import Grid
+from ..search.loops.proposals import Scored
+from ..search.loops.proposers import COUNT, Function, numbered_sum
+from ..search.loops.slot_fits import Fit
 from .endpoint import texts
 from .language_loops import Described, LanguageLoop, Parts, seed_of
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
 from ..problems import InitialValueProblem, Task, generator
-from ..search import inference
+from ..search.networks import inference
 from ..system.file_digest import file_digest
 from . import Budget, Candidate, Method, Unsupported
 from .proged import error

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..expressions import Expression, refit
-from ..search.grammars import BUILT_IN, built_in, canonical, draw
+from ..search.programs.grammars import BUILT_IN, built_in, canonical, draw
 from . import Candidate
 from .tables import Tabular
 

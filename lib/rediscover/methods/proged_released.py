@@ -9,7 +9,7 @@ from ..expressions import Expression
 from ..expressions.integration import simulate
 from ..metrics.trajectories import r2_trajectories
 from ..problems import InitialValueProblem, Problem, generator
-from ..search.grammars import Skeleton, built_in, canonical, draw
+from ..search.programs.grammars import Skeleton, built_in, canonical, draw
 from . import Budget, Candidate
 from .proged import MOST_WORDS, Proged
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..problems import Task
-from ..search.tree_samplers import PRIORS, Tree, draw_constants, draw_expression
+from ..search.networks.tree_samplers import PRIORS, Tree, draw_constants, draw_expression
 from .fitted_skeletons import FittedSkeletons
 
 
@@ -20,7 +20,7 @@ class RandomSkeletons(FittedSkeletons):
 
     Attributes
     ----------
-    prior : 'nesymres', 'e2e' or 'odeformer': see `rediscover.search.tree_samplers`.
+    prior : 'nesymres', 'e2e' or 'odeformer': see `rediscover.search.networks.tree_samplers`.
 
     References
     ----------

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..search import evolution
-from ..search.choice import choose, scores_of
-from ..search.constants import size_of
-from ..search.programs import to_text
+from ..search.evolution import evolution
+from ..search.evolution.choice import choose, scores_of
+from ..search.programs.constants import size_of
+from ..search.programs.programs import to_text
 from . import Candidate
 from .tables import Tabular
 
@@ -22,7 +22,7 @@ class RegularisedEvolution(evolution.Settings, Tabular):
 
     Not the package: double precision, exact derivatives, Levenberg-Marquardt for BFGS, and losses relative to
     the target's mean square, so that units do not matter to it (``cost_scale="package"`` brings the package's
-    rule back). Settings are those of `rediscover.search.evolution.Settings`, PySR 1.5's own but for the unary
+    rule back). Settings are those of `rediscover.search.evolution.evolution.Settings`, PySR 1.5's own but for the unary
     operators, of which PySR's default has none. The budget counts every evaluation of an expression on data,
     those with derivatives and on batches too. A budget too small for 10 rounds makes fewer populations, then
     shorter phases.

@@ -12,10 +12,10 @@ from ..expressions.numerics import UFUNCS
 from ..expressions.programs import ProgramError, Reading, read_module
 from ..expressions.syntax import write
 from ..expressions.trees import UNARY, fold
-from ..search.adam import Adam
-from ..search.pools import Top
-from ..search.proposals import Scored, Shown
-from ..search.proposers import numbered, numbered_sum, of_columns
+from ..search.loops.adam import Adam
+from ..search.loops.pools import Top
+from ..search.loops.proposals import Scored, Shown
+from ..search.loops.proposers import numbered, numbered_sum, of_columns
 from .endpoint import RUN, texts
 from .language_loops import Described, LanguageLoop, Parts
 from .llm_sr import argument

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..problems import Field, Trajectories
-from ..search.sparse_regression import Equations, Rows, dense, fitted, stlsq
+from ..search.trajectories.sparse_regression import Equations, Rows, dense, fitted, stlsq
 from .sparse_dynamics import Prepared, Scored, Selection, SparseRegression
 
 

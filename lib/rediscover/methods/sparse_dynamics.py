@@ -1,7 +1,7 @@
 """What the linear methods of MDBench share: libraries of terms, and selection among all settings of a grid.
 
 A grid search asks for the same sums over and over. Here every library is a set of columns of one big library, whose
-rows are compressed once (`rediscover.search.sparse_regression`).
+rows are compressed once (`rediscover.search.trajectories.sparse_regression`).
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ import numpy as np
 from ..metrics.dynamics import fitness, linear_size, term_size
 from ..numerics.differences import derivative, rates
 from ..problems import Evolving, Field, Problem, Trajectories, generator
-from ..search.sparse_regression import Equations, Rows
+from ..search.trajectories.sparse_regression import Equations, Rows
 from . import Budget, Candidate, Method, Unsupported
 
 THRESHOLDS = tuple(np.logspace(-7, 0, 16).tolist())

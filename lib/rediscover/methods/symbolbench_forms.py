@@ -17,10 +17,10 @@ import numpy as np
 from ..expressions import ExpressionError, parse
 from ..expressions.spelling import respelled, respelled_rule, right_hand_side, without_latex
 from ..problems import generator
-from ..search import graph_proposals as graphs
-from ..search import rule_proposals as rules
-from ..search import verification_loop as loop
-from ..search.skeleton_fits import UNKNOWN
+from ..search.loops import graph_proposals as graphs
+from ..search.loops import rule_proposals as rules
+from ..search.loops import verification_loop as loop
+from ..search.loops.skeleton_fits import UNKNOWN
 from . import Unsupported
 
 DECIMALS, POINTS = 3, 150  # of the values that a prompt shows; how many of a series of a graph

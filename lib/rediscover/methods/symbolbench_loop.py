@@ -10,8 +10,8 @@ import numpy as np
 
 from ..llm.tokens import tokens_in
 from ..problems import InitialValueProblem, Series, Transitions, generator
-from ..search import verification_loop as loop
-from ..search.graph_proposals import SCORES
+from ..search.loops import verification_loop as loop
+from ..search.loops.graph_proposals import SCORES
 from . import Budget, Candidate
 from .endpoint import CONTROLS, RUN, Endpoint, texts
 from .symbolbench_forms import Equations, Form, Graphs, Rules
@@ -32,7 +32,7 @@ class SymbolbenchLoop(Endpoint):
     Skeletons of equations are fitted, integrated and compared by R2; the least complex of the good ones is chosen.
     Rules of networks are compared by F1 on the transitions, causal graphs by the CI-score of the released code; the
     best is chosen. That score looks at children with exactly one parent only: a graph without one is no answer, nor one
-    where such a child or its parent never changes (`rediscover.search.graph_proposals`).
+    where such a child or its parent never changes (`rediscover.search.loops.graph_proposals`).
 
     Strategies differ in the prompt: 'naive' has the form of an answer only, 'base' the best five (graphs: ten) as well,
     'context' meanings of the variables and the observed data, 'cot' asks for a reason too. The controls put random

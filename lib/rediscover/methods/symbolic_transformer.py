@@ -8,10 +8,10 @@ import numpy as np
 from ..expressions import Expression, parse
 from ..expressions.programs import Reading, Slot
 from ..problems import Task
-from ..search.adam import adam
-from ..search.skeleton_network import INPUTS, greedy
-from ..search.skeleton_sets import printed, scaled
-from ..search.slot_fits import Objective, bfgs, objective, table
+from ..search.loops.adam import adam
+from ..search.loops.slot_fits import Objective, bfgs, objective, table
+from ..search.networks.skeleton_network import INPUTS, greedy
+from ..search.networks.skeleton_sets import printed, scaled
 from . import Candidate, Unsupported
 from .proged import error
 from .tables import Tabular

@@ -77,8 +77,9 @@ def complete_rows(task: Task) -> tuple[Task, dict]:
     complete = np.isfinite(X).all(axis=1) & np.isfinite(y)
     if not complete.any():
         raise ValueError(f"{task.output}: none of the {len(y)} training rows has finite inputs and a finite target")
-    dropped = int(len(y) - complete.sum())
-    return dataclasses.replace(task, X=X[complete], y=y[complete]), {"rows_dropped": dropped} if dropped else {}
+    if complete.all():  # a table may be most of the memory: copied only where sums would go another way through it
+        return dataclasses.replace(task, X=np.ascontiguousarray(X), y=np.ascontiguousarray(y)), {}
+    return dataclasses.replace(task, X=X[complete], y=y[complete]), {"rows_dropped": int(len(y) - complete.sum())}
 
 
 def validation_error(candidate: Candidate, task: Task) -> float:

@@ -26,7 +26,10 @@ class PCMCI(Method):
     ----------
     alpha : significance level of an edge.
     max_variables : refuse larger graphs, or None; the published runs have a limit of 300 seconds instead.
+    refuses : settings that only refuse; no answer depends on them, so none counts for a recorded run.
     """
+
+    refuses: ClassVar[tuple[str, ...]] = ("max_variables",)
 
     alpha: float = 0.05
     max_variables: int | None = None
@@ -36,9 +39,9 @@ class PCMCI(Method):
     requires: ClassVar[tuple[str, ...]] = ("tigramite",)
 
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
+        if refusal := self.refusal(problem):
+            raise Unsupported(refusal)
         series = problem.series()
-        if self.max_variables is not None and series.shape[1] > self.max_variables:
-            raise Unsupported(f"{problem.id} has {series.shape[1]} variables, the limit is {self.max_variables}")
         if len(series) <= LAG + 1:
             raise Unsupported(f"{problem.id}: a series of {len(series)} points has no lagged pairs to test")
         with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.redirect_stdout(io.StringIO()):
@@ -50,6 +53,12 @@ class PCMCI(Method):
             for i, child in enumerate(names)
         }
         return [Candidate(graph, complexity=sum(map(len, graph.values())))]
+
+    def refusal(self, problem: Any) -> str:
+        """Why the series of a problem is not looked at; empty if it is."""
+        n = len(problem.inputs)
+        refused = self.max_variables is not None and n > self.max_variables
+        return f"{problem.id} has {n} variables, the limit is {self.max_variables}" if refused else ""
 
     def p_values(self, series: np.ndarray) -> np.ndarray:
         """Shape (n_variables, n_variables, lags): from, to, lag."""

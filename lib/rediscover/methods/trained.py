@@ -4,7 +4,7 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..search.network_layers import Weights, read
+from ..search.networks.network_layers import Weights, read
 from ..system.file_digest import file_digest
 from . import Method
 

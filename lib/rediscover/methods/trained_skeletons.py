@@ -8,9 +8,9 @@ import numpy as np
 
 from ..expressions.trees import replace_leaves
 from ..problems import Task
-from ..search.sequence_network import INPUTS, sample, tree_of
-from ..search.sequence_sets import ROWS, table, units
-from ..search.tree_samplers import Tree, scalable
+from ..search.networks.sequence_network import INPUTS, sample, tree_of
+from ..search.networks.sequence_sets import ROWS, table, units
+from ..search.networks.tree_samplers import Tree, scalable
 from . import Unsupported
 from .fitted_skeletons import BATCH, FittedSkeletons
 from .trained import Trained

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 from ..expressions import Expression, parse, replace_leaves
 from ..problems import InitialValueProblem
-from ..search import multiple_shooting
-from ..search.skeleton_fits import UNKNOWN, fit_integral, fit_released
+from ..search.loops.skeleton_fits import UNKNOWN, fit_integral, fit_released
+from ..search.trajectories import multiple_shooting
 from . import Budget, Candidate, Method, generator
 
 FITS = ("released", "integral", "shooting")

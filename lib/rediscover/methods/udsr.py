@@ -5,9 +5,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..search.policy import Training
-from ..search.token_genetics import Breeding
-from ..search.tokens import POLYNOMIAL, monomials
+from ..search.policy.policy import Training
+from ..search.policy.token_genetics import Breeding
+from ..search.policy.tokens import POLYNOMIAL, monomials
 from . import Unsupported
 from .dsr import Dsr
 

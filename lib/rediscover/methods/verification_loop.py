@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..problems import InitialValueProblem
-from ..search import multiple_shooting
-from ..search import verification_loop as loop
+from ..search.loops import verification_loop as loop
+from ..search.trajectories import multiple_shooting
 from . import Budget, Candidate, Method, generator
 
 

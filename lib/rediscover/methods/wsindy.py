@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import binom
 
 from ..problems import Field
-from ..search.sparse_regression import Equations, Rows, fitted, sr3
+from ..search.trajectories.sparse_regression import Equations, Rows, fitted, sr3
 from . import Unsupported
 from .sparse_dynamics import Prepared, Sampled, SparseRegression, Term
 

@@ -14,6 +14,7 @@ for every variable whether or not its equation does. A measure whose denominator
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import metric
 
@@ -34,9 +35,10 @@ def edges(graph: Mapping[str, Iterable[tuple[str, int]]]) -> set[Edge]:
     return {(parent, child, _whole(lag)) for child, parents in graph.items() for parent, lag in parents}
 
 
-def _whole(lag: float) -> int:
-    if lag != int(lag) or lag < 0:
-        raise ValueError(f"a lag is {lag}: give a number of whole steps, 0 or more")
+def _whole(lag: object) -> int:
+    # endless and undefined ones have no remainder of 0
+    if not isinstance(lag, int | float | np.integer | np.floating) or not (lag >= 0 and lag % 1 == 0):
+        raise ValueError(f"a lag is {lag!r}: give a number of whole steps, 0 or more")
     return int(lag)
 
 
@@ -46,8 +48,8 @@ def pairs(graph: Iterable[Edge]) -> set:
 
 
 def triples(graph: Iterable[Edge]) -> set:
-    """Edges as they are: the published rule for baselines."""
-    return set(graph)
+    """Edges as they are: the published rule for baselines. A lag that is no whole number, or negative, is refused."""
+    return {(parent, child, _whole(lag)) for parent, child, lag in graph}
 
 
 def directed(graph: Iterable[Edge]) -> set:
@@ -214,20 +216,39 @@ def shd_transposed(prediction: set[Edge], truth: set[Edge]) -> int:
     return shd({(child, parent, lag) for parent, child, lag in prediction}, truth)
 
 
-def _lagged(graph: Iterable[Edge], series: Mapping[str, np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _lagged(graph: Iterable[Edge], series: Mapping[str, ArrayLike]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """For every child with parents: its values, and the matrix of its lagged parents, both from the largest lag on.
 
-    A series with fewer than two such points yields nothing."""
+    A series with fewer than two such points yields nothing. That a variable equals itself, its own parent at lag 0, is
+    left out: it says nothing about it."""
     parents: dict[str, list] = {}
-    for parent, child, lag in sorted(graph):
-        parents.setdefault(child, []).append((parent, _whole(lag)))
+    for parent, child, lag in sorted((parent, child, _whole(lag)) for parent, child, lag in graph):
+        if lag or parent != child:
+            parents.setdefault(child, []).append((parent, lag))
+    values = _values({*parents, *(parent for sources in parents.values() for parent, _ in sources)}, series)
     for child, sources in parents.items():
-        start = max(lag for _, lag in sources)
-        y = np.asarray(series[child], dtype=float)
+        start, y = max(lag for _, lag in sources), values[child]
         if len(y) < start + 2:
             continue
-        columns = [np.asarray(series[parent], dtype=float)[start - lag : len(y) - lag] for parent, lag in sources]
-        yield y[start:], np.stack(columns, axis=-1)
+        yield y[start:], np.stack([values[parent][start - lag : len(y) - lag] for parent, lag in sources], axis=-1)
+
+
+def _values(names: Iterable[str], series: Mapping[str, ArrayLike]) -> dict[str, np.ndarray]:
+    """The series of these variables as floats, equally long."""
+    values: dict[str, np.ndarray] = {}
+    for name in sorted(names):
+        if name not in series:
+            raise ValueError(f"there is no series of {name!r}: give its values, or leave its edges out")
+        column = np.asarray(series[name])
+        if column.dtype.kind not in "biuf" or column.ndim != 1:
+            shape, kind = column.shape, column.dtype
+            raise ValueError(f"the series of {name!r} is {kind} of shape {shape}: give a real number for each time")
+        values[name] = column.astype(float)
+    lengths = {len(column): name for name, column in values.items()}
+    if len(lengths) > 1:
+        (n, a), (m, b) = sorted(lengths.items())[:2]
+        raise ValueError(f"the series of {a!r} has {n} points, that of {b!r} {m}: give values at the same times")
+    return values
 
 
 def _unit(values: np.ndarray) -> np.ndarray:
@@ -266,7 +287,8 @@ def ci_score_effective(prediction: set[Edge], series: Mapping[str, np.ndarray]) 
     Parameters
     ----------
     prediction : set or list of (parent, child, lag)
-        In a list, an edge that is given twice counts as two parents, as released.
+        In a list, an edge that is given twice counts as two parents, as released. That a variable equals itself at
+        the same time, an edge to itself at lag 0, does not count.
     series : variable -> array, shape (n,)
 
     Returns
@@ -278,7 +300,8 @@ def ci_score_effective(prediction: set[Edge], series: Mapping[str, np.ndarray]) 
     Raises
     ------
     ValueError
-        If a lag is no whole number, or negative.
+        If a lag is no whole number, or negative; if a variable of the graph has no series, or one that is not real; if
+        their series are not equally long.
 
     Examples
     --------
@@ -309,7 +332,8 @@ def ci_score_partial(prediction: set[Edge], series: Mapping[str, np.ndarray]) ->
     Raises
     ------
     ValueError
-        If a lag is no whole number, or negative.
+        If a lag is no whole number, or negative; if a variable of the graph has no series, or one that is not real; if
+        their series are not equally long.
 
     Examples
     --------

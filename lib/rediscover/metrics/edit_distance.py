@@ -78,7 +78,8 @@ def ned_harmonised(prediction: Expression | str, truth: Expression | str, names:
 
     This normalisation (Li and Liu, IEEE TPAMI 29 (2007) 1091) keeps the distance symmetric and the triangle
     inequality valid, and tells large wrong predictions from larger ones. It is 0 if and only if both expressions have
-    the same canonical tree; then they are equal up to the values of constants, exponents among them.
+    the same canonical tree; then they are equal up to the values of constants, exponents among them, where the
+    identities below hold.
 
     *What does not count.* The tree is the smallest of some forms that are made from a normal form
     (`rediscover.metrics.normal_form`), which is the same for expressions that are equal wherever both are real numbers
@@ -89,6 +90,21 @@ def ned_harmonised(prediction: Expression | str, truth: Expression | str, names:
     - by roots of products and powers of powers (``sqrt(u**2)`` is ``abs(u)``), ``sign(u)*abs(u) = u``.
 
     Decimal numbers are fractions there, with 15 digits; ``0.333333333333333`` is 1/3.
+
+    *Where these hold.* Variables are real, and a factor under a root, a logarithm or an exponent that is no whole
+    number is taken to be positive:
+
+    - ``sqrt(u)**2`` is ``u`` (for u >= 0), ``exp(log(u))`` too (u > 0), and ``u**v`` is ``exp(v*log(u))`` (u > 0);
+    - ``log(u*v)`` is ``log(u) + log(v)`` and ``sqrt(u*v)`` is ``sqrt(u)*sqrt(v)`` (u, v > 0), though the left sides
+      have values where u and v are negative. So two forms may be 0 apart that have no point in common, as
+      ``log(-u) + log(-v)`` and ``log(u) + log(v)``;
+    - ``log(u**2)`` is ``2*log(u)`` (u > 0) and not ``2*log(abs(u))``; ``log(abs(u))`` is a function of its own. But
+      ``sqrt(u**2)`` is ``abs(u)`` and ``(u**2)**v`` is ``abs(u)**(2*v)`` (u not 0);
+    - ``(u**v)**w`` is ``u**(v*w)`` (u > 0), ``(u**3)**(1/3)`` is ``u`` (u >= 0); ``cbrt(u)`` is real for all u and is
+      not ``u**(1/3)``;
+    - a quotient is cancelled, ``u/u`` is 1 (u not 0), and so are ``abs(u)/u = sign(u)`` and ``tan(u)*cos(u) = sin(u)``
+      (cos(u) not 0);
+    - a function of its inverse is ``u``, as ``sin(asin(u))`` (-1 <= u <= 1); ``asin(sin(u))`` is not.
 
     *What does count.* Other identities: sines of sums, odd multiples of an angle, phases, inverse and hyperbolic
     functions, rounding, ``max(u, v) = (u + v + abs(u - v))/2``, roots of several sums with both signs, roots other than

@@ -21,11 +21,13 @@ from .solution import ROWS, extrapolates, inputs_that_matter, with_digits
 
 POINTS = 2000  # in the domain, and as many in the widened one
 FITTED = 200  # points that starts are compared on, by few steps each; the best is then fitted to all points
-STEPS = 25
+EVALUATIONS = 25
 WIDER = 1.4
 TOLERANCE = 1e-6
+STEPS = {"where", "min", "max", "floor", "ceil", "mod", "sign"}  # functions that are one on each of several parts
 ROUNDING = 1e-12  # what varies by less, relative to its size, is constant
 LARGEST_REFIT = 10  # constants
+SETTLED = 9  # digits of a refitted constant
 STARTS = 20
 Domain = Mapping[str, tuple[float, float]]
 Answer = Expression | str | Mapping[str, Expression | str]
@@ -76,6 +78,10 @@ def equivalent(
     where both are. And f must be no mere approximation: see `approximates`. On whole numbers only
     this last is not asked.
 
+    *They are identical* in the domain to 45 of 50 digits, neither has choices or steps, f has the inputs of g and its
+    own constants or those refitted, with 9 digits. Beyond the domain such functions differ in the branch of an
+    inverse function alone: acos(cos(x)) is x from 0 to pi. Not asked on whole numbers.
+
     *The skeletons agree*: both with all numbers nameless but whole exponents up to 6 and factors -1
     of f, as SymPy orders or as it simplifies them.
 
@@ -115,15 +121,23 @@ def equivalent(
     if not given.size or np.ptp(given) <= ROUNDING * np.abs(given).max():
         return False
 
+    def near(candidate: Expression) -> bool:
+        return _close(candidate(inside), z)
+
     def fits(candidate: Expression) -> bool:
         far = candidate(beyond)
         both = np.isfinite(far) & np.isfinite(z_beyond)
-        return _close(candidate(inside), z) and _close(far[both], z_beyond[both])
+        return near(candidate) and _close(far[both], z_beyond[both])
 
     def agrees(candidate: Expression) -> bool:
-        return fits(candidate) and (integers or not _approximates(candidate, true, inside))
+        return fits(candidate) and (integers or not _in_digits(approximates, candidate, true, inside))
 
-    if agrees(found):
+    def on_a_branch(candidate: Expression) -> bool:
+        if integers or STEPS & (_labels(candidate) | _labels(true)) or set(true.names) - set(candidate.names):
+            return False
+        return near(candidate) and _in_digits(identical, candidate, true, inside)
+
+    if agrees(found) or on_a_branch(found):
         return True
     found, collected_truth = _collected(found), _collected(true)
     if not found.constants:
@@ -133,6 +147,8 @@ def equivalent(
         if refitted is not None and fits(refitted):
             if agrees(refitted) or agrees(_sparse(refitted, fits)):
                 return True
+        elif refitted is not None and on_a_branch(_sparse(_short(refitted), near)):
+            return True
     return _labels(found) == _labels(collected_truth) and _same_skeleton(found, true)
 
 
@@ -167,10 +183,13 @@ def _close(prediction: np.ndarray, truth: np.ndarray, tolerance: float = TOLERAN
     return error.max() <= tolerance * spread and np.median(error) <= tolerance * typical
 
 
-def _approximates(prediction: Expression, truth: Expression, inside: Mapping[str, np.ndarray]) -> bool:
+def _in_digits(
+    question: Callable[..., bool], prediction: Expression, truth: Expression, inside: Mapping[str, np.ndarray]
+) -> bool:
+    """The answer to `approximates` or `identical` on rows where the truth is defined."""
     defined = np.flatnonzero(np.isfinite(truth(inside)))[:ROWS]
     rows = np.column_stack([column[defined] for column in inside.values()]).tolist()
-    return attempt(approximates, prediction.tree, truth.tree, tuple(inside), rows)
+    return attempt(question, prediction.tree, truth.tree, tuple(inside), rows)
 
 
 def approximates(prediction: tuple, truth: tuple, names: tuple[str, ...], rows: list) -> bool:
@@ -194,13 +213,24 @@ def approximates(prediction: tuple, truth: tuple, names: tuple[str, ...], rows: 
     """
     if inputs_that_matter(truth, names, rows) - set(Expression(prediction).names):
         return True
+    return (
+        not identical(prediction, truth, names, rows)
+        and extrapolates("equal", prediction, truth, names, rows) == "differs"
+    )
+
+
+def identical(prediction: tuple, truth: tuple, names: tuple[str, ...], rows: list) -> bool:
+    """Whether 45 of 50 digits are equal on all rows; the arguments are those of `approximates`.
+
+    >>> tree = parse("acos(cos(x))").tree
+    >>> identical(tree, ("x",), ("x",), [[0.5], [3.0]]), identical(tree, ("x",), ("x",), [[0.5], [3.5]])
+    (True, False)
+    """
     with mpmath.workdps(DIGITS):
         columns = with_digits(names, rows)
-        pairs = list(zip(values(prediction, columns), values(truth, columns), strict=True))
         error = mpmath.mpf(10) ** (5 - DIGITS)
-        if all(abs(f - g) <= error * abs(g) for f, g in pairs):
-            return False
-    return extrapolates("equal", prediction, truth, names, rows) == "differs"
+        pairs = zip(values(prediction, columns), values(truth, columns), strict=True)
+        return all(abs(f - g) <= error * abs(g) for f, g in pairs)
 
 
 def _refitted(
@@ -212,10 +242,15 @@ def _refitted(
         return None
     few, every = ({name: v[part] for name, v in values.items()} for part in (rows[:FITTED], rows))
     starts = int(np.clip(EFFORT // (prediction.size * len(prediction.constants)), 1, STARTS))
-    best = refit(prediction, few, z[rows[:FITTED]], starts=starts, rng=rng, evaluations=STEPS)
+    best = refit(prediction, few, z[rows[:FITTED]], starts=starts, rng=rng, evaluations=EVALUATIONS)
     if not _close(best(few), z[rows[:FITTED]], tolerance=1e-2):
         return None
     return refit(best, every, z[rows], starts=1, rng=rng)
+
+
+def _short(fitted: Expression) -> Expression:
+    """With the digits of the constants that a fit settles: what lies behind them would hide an identity."""
+    return fitted.with_constants([float(f"{constant:.{SETTLED}g}") for constant in fitted.constants])
 
 
 def _sparse(fitted: Expression, fits: Callable[[Expression], bool]) -> Expression:

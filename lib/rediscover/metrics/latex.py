@@ -1,13 +1,11 @@
 r"""How alike are two LaTeX formulas: the metrics of SciText2Eq as its released pipeline runs them, and repaired ones.
 
-A formula of several equations is one string with ``" || "`` between them. `clean` comes before every metric
-of the pipeline; the metrics take what they are given, so call it first. As published:
-`levenshtein_similarity`, `seqsim`, `rouge_l`, `texbleu`, `ted`. Harmonised: `ted_parsed` with
+Several equations are one string with ``" || "`` between them. `clean` comes before every metric of the pipeline. As
+published: `levenshtein_similarity`, `seqsim`, `rouge_l`, `texbleu`, `ted`. Harmonised: `ted_parsed` with
 `parse_failures`, `texbleu` with ``brevity=False``, `structure_distance`, `operator_jaccard_spelt_alike`. Layout (how a
 fraction is set, the order of scripts, space, a dot between factors) counts in all measures but the last two.
 
-`latex_text` has the cleaning and the tokens, `latex_trees` the parses. Text is parsed (by SymPy's LaTeX parser, in
-processes that can be killed), never executed.
+Text is parsed (by SymPy's LaTeX parser, in processes that can be killed), never executed.
 """
 
 import difflib
@@ -15,12 +13,11 @@ import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from collections.abc import Set as AbstractSet
 
 import numpy as np
 import pandas as pd
-from rapidfuzz.distance import LCSseq, Levenshtein
 
+from ..system.extras import extra
 from . import metric
 from .latex_text import (
     FACTS,
@@ -36,6 +33,9 @@ from .latex_text import (
 )
 from .latex_trees import forget, letter_commands, parse, parsed_before, structure
 from .trees import size, tree_edit_distance
+
+with extra("text"):
+    from rapidfuzz.distance import LCSseq, Levenshtein
 
 __all__ = ["SEPARATOR", "TOKENIZER", "Gpt2Tokenizer", "clean", "gpt2", "load_embeddings", "parts", "tokens"]
 __all__ += ["forget", "letter_commands", "parse", "parsed_before", "structure"]
@@ -96,7 +96,8 @@ def _spelt(text: str, tokenizer: Gpt2Tokenizer | None) -> str:
 
 @functools.lru_cache(maxsize=50_000)
 def _words(text: str) -> list[str]:
-    from rouge_score.tokenizers import DefaultTokenizer
+    with extra("text"):
+        from rouge_score.tokenizers import DefaultTokenizer
 
     return DefaultTokenizer(use_stemmer=True).tokenize(text)
 
@@ -236,8 +237,7 @@ def operator_jaccard(prediction: str, truth: str) -> float:
 def operator_jaccard_spelt_alike(prediction: str, truth: str) -> float:
     r"""`operator_jaccard` (harmonised) that does not depend on layout.
 
-    Other spellings of a command count as that command (``spellings`` in ``latex.yaml``), and a dot between factors
-    does not count.
+    Other spellings of a command (``spellings`` in ``latex.yaml``) count as it, dots between factors not at all.
 
     >>> operator_jaccard_spelt_alike(r"\dfrac{a}{b}", r"\frac{a}{b}"), operator_jaccard(r"\dfrac{a}{b}", r"\frac{a}{b}")
     (1.0, 0.0)
@@ -246,7 +246,7 @@ def operator_jaccard_spelt_alike(prediction: str, truth: str) -> float:
     return _overlap(*(operators(spelt_alike(text)).difference(silent) for text in (prediction, truth)))
 
 
-def _overlap(a: AbstractSet[str], b: AbstractSet[str]) -> float:
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
     return len(a & b) / len(a | b) if a | b else 1.0
 
 

@@ -12,8 +12,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-import regex
 import yaml
+
+from ..system.extras import extra
+
+with extra("text"):
+    import regex
 
 FACTS = yaml.safe_load(Path(__file__).with_name("latex.yaml").read_text(encoding="utf-8"))
 SEPARATOR = " || "
@@ -65,6 +69,7 @@ def _clean_once(text: str) -> str:
     return text.strip()
 
 
+_REWRITTEN = [(re.compile(pattern), spelling) for pattern, spelling in FACTS["rewritten"]]
 _SPELLINGS = re.compile(r"\\(" + "|".join(FACTS["spellings"]) + r")(?![A-Za-z])")
 
 
@@ -85,6 +90,8 @@ def spelt_alike(text: str) -> str:
     >>> print(spelt_alike(r"\dfrac{a}{b} \le \left\lvert c\right\rvert"))
     \frac{a}{b} \leq \left| c\right|
     """
+    for pattern, spelling in _REWRITTEN:
+        text = pattern.sub(spelling, text)
     return _SPELLINGS.sub(_spelling, text)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from ..system.extras import extra
 from ..system.given_up import attempt, is_listed
 from ..system.store import algebra
 from .latex_text import FACTS, spelt_alike
@@ -29,7 +30,8 @@ def structure(text: str) -> tuple:
     >>> structure("x^2")
     ('formula', ('letter',), ('^', ('number',)))
     """
-    from pylatexenc.latexwalker import LatexWalker, LatexWalkerParseError
+    with extra("text"):
+        from pylatexenc.latexwalker import LatexWalker, LatexWalkerParseError
 
     try:
         nodes, _, _ = LatexWalker(spelt_alike(text), tolerant_parsing=True).get_latex_nodes()
@@ -58,7 +60,8 @@ def _branches(nodes: Iterable[Any]) -> list[tuple]:
 
 
 def _items(node: Any) -> list[tuple]:
-    from pylatexenc import latexwalker
+    with extra("text"):
+        from pylatexenc import latexwalker
 
     if isinstance(node, latexwalker.LatexCharsNode):
         found = re.findall(r"\d+(?:\.\d+)?|\S", node.chars)
@@ -67,7 +70,7 @@ def _items(node: Any) -> list[tuple]:
         return [("group", *_branches(node.nodelist))]
     if isinstance(node, latexwalker.LatexMacroNode):
         arguments = [n for n in (node.nodeargd.argnlist if node.nodeargd else []) or [] if n is not None]
-        if node.macroname in FACTS["silent_commands"] + FACTS["unwrapped"]:
+        if node.macroname in FACTS["silent_commands"] + FACTS["unwrapped"] + FACTS["wrappers"]:
             return [("group", *_branches(arguments))] if arguments else []
         label = "letter" if node.macroname in FACTS["letter_commands"] else "\\" + node.macroname
         return [(label, *map(_argument, arguments))]

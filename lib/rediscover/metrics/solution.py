@@ -226,7 +226,8 @@ def extrapolates(kind: str, prediction: tuple, truth: tuple, names: tuple[str, .
 
     Elsewhere are four rows for each of the sample. Inputs keep their signs; their sizes are those of
     the sample, or 1, each times a random power of ten between -1 and 1, or between -6 and 6. So
-    inputs that hardly matter on the sample do matter on some rows.
+    inputs that hardly matter on the sample do matter on some rows. (An input that acts by its sign alone, as the
+    sign of x or the larger of x and a negative number, is not seen to be missing where the sample has one sign of it.)
 
     The uncertainty s of a row is :math:`\epsilon |r g|` and what changes of :math:`\epsilon` in
     inputs and decimal numbers make of r g and of f (`precise.uncertainty`). A row tells something if

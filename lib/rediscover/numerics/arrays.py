@@ -17,7 +17,7 @@ def real_numbers(values: ArrayLike, what: str) -> np.ndarray:
     Parameters
     ----------
     values : array_like
-        None stands for what is missing, as NaN does.
+        None stands for what is missing, as NaN and a mask do.
     what : str
         They are, for the message.
 
@@ -35,6 +35,9 @@ def real_numbers(values: ArrayLike, what: str) -> np.ndarray:
     >>> real_numbers([1, None], "the target")
     array([ 1., nan])
     """
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+        # As objects, since what a mask hides may be of a kind that has no NaN.
+        values = np.where(np.ma.getmaskarray(values), None, np.ma.getdata(values).astype(object))
     found = np.asarray(values)
     if found.dtype.kind == "O":
         with suppress(TypeError, ValueError):

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..system.extras import extra
+
 CLOSE = 1e-6  # of a point to its surface
 
 
@@ -92,7 +94,8 @@ def mesh(F: Function, box: Box, resolution: int = 128) -> Mesh:
     Mesh
         Without faces where F does not change sign.
     """
-    from skimage.measure import marching_cubes
+    with extra("fields"):
+        from skimage.measure import marching_cubes
 
     axes = [np.linspace(low, high, resolution) for low, high in box]
     grid = F(dict(zip("xyz", np.ix_(*axes), strict=True)))

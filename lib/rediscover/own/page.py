@@ -34,7 +34,7 @@ def write(comparison: Comparison, folder: str | Path) -> Path:
         If the folder cannot be written.
     """
     folder = Path(folder)
-    out = Output(SimpleNamespace(folder=folder))
+    out = Output(SimpleNamespace(folder=folder, pdf=folder / "figures"))
     out.figure(comparison.plot(), "comparison", alt=f"{comparison.mine} beside others: error and size, wins and losses")
     tables = {}
     for title, frame in comparison.sections().items():

@@ -57,6 +57,11 @@ class CausalSeries(Series):
         """The truth as (parent, child, lag)."""
         return {(parent, child, lag) for child, parents in self.truth.items() for parent, lag in parents}
 
+    @property
+    def released(self) -> str:
+        """SHA-256 of the released file that the series is read from; empty where it is integrated here."""
+        return upstream_files.stated_digest(*RECORDS) if self.series_from == "released" else ""
+
     def series(self) -> np.ndarray:
         """The series, shape (n, n_inputs); 150 points over 0..10, 512 for ODEBench, fewer where released so.
 

@@ -1,7 +1,7 @@
-r"""Facts in prose: the numbers of README.md and of the essays in notebooks/ (``make facts``).
+r"""Facts in prose: the numbers of README.md and of the essays in notebooks/.
 
 A fact of tables/facts.csv stands between marks that no reader sees, ``<!--surfaces.count-->183<!--/-->``; the paper
-asks for it by ``\fact{surfaces.count}``. This module, run, writes the present texts between the marks of the essays.
+asks for it by ``\fact{surfaces.count}``.
 """
 
 import difflib
@@ -13,7 +13,6 @@ from pathlib import Path
 import pandas as pd
 
 from ..system.paths import root
-from ..system.writing import write_text
 
 MARKED = re.compile(r"<!--([^/\s][^\s>]*)-->((?:(?!<!--).)*)<!--/-->", re.S)
 LEFT = re.compile(r"<!--(?:/|[^/\s>][^\s>]*)-->")  # a mark without its other half
@@ -73,11 +72,3 @@ def essay(path: Path, facts: Mapping[str, str]) -> str:
             except ValueError as error:
                 raise ValueError(f"{path.name}: {error}") from None
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    for path in sorted((root() / "notebooks").glob("[0-9]*.ipynb")):
-        old, new = path.read_text(encoding="utf-8"), essay(path, texts())
-        if new != old:
-            write_text(path, new)
-            print(f"{path.name}: new numbers in the text; read whether the words still fit")

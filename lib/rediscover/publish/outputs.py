@@ -1,12 +1,10 @@
 """The outputs of the committed notebooks: of the profile whose tables are committed, and of *smoke* for the tests.
 
-``python -m rediscover.publish.outputs EXECUTED COMMITTED`` puts the outputs of a notebook that papermill executed into
-the committed one, `make all` does so. ``python -m rediscover.publish.outputs`` alone executes the code of every
-notebook with the profile that its parameters cell names, *smoke*, into tests/notebooks, where nbval compares it
-(``make refresh``).
+``make publish`` puts the outputs of notebooks that papermill executed into the committed ones. This module, run
+(``make refresh``), executes the code of every notebook with the profile that its parameters cell names, *smoke*, into
+tests/notebooks, where nbval compares it.
 """
 
-import sys
 from pathlib import Path
 
 import nbformat
@@ -28,12 +26,12 @@ def keep(executed: Path, committed: Path) -> bool:
     Raises
     ------
     ValueError
-        If the code of both is not the same: the committed one was edited meanwhile.
+        If the code of both is not the same: the committed one was edited since.
     """
     ran, kept = nbformat.read(executed, as_version=4), nbformat.read(committed, as_version=4)
     done = [cell for cell in code(ran) if "injected-parameters" not in cell.metadata.get("tags", [])]
     if [cell.source for cell in done] != [cell.source for cell in code(kept)]:
-        raise ValueError(f"{committed.name} was edited while it ran: run it again")
+        raise ValueError(f"{committed.name} was edited since it ran: use `make all` for new outputs")
     for number, (cell, other) in enumerate(zip(code(kept), done, strict=True), 1):
         timed = "times" in cell.metadata.get("tags", [])
         cell.outputs, cell.execution_count = (timed and cell.outputs) or other.outputs, number
@@ -89,13 +87,8 @@ def _write(notebook: nbformat.NotebookNode, path: Path) -> bool:
     return True
 
 
-def main(arguments: list[str]) -> None:
+def main() -> None:
     """Run as a program."""
-    if arguments:
-        executed, committed = map(Path, arguments)
-        if keep(executed, committed):
-            print(f"{committed.stem}: its outputs are new")
-        return
     folder = root() / "tests" / "notebooks"
     folder.mkdir(exist_ok=True)
     for path in notebooks():
@@ -103,4 +96,4 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

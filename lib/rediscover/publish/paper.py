@@ -1,4 +1,4 @@
-r"""What paper/main.tex states, as LaTeX macros (``make paper``).
+r"""What paper/main.tex states, as LaTeX macros, which `make publish` writes into build/paper/facts.tex.
 
 ``\fact{surfaces.count}`` is a fact of tables/facts.csv, ``\fact{SB-03.verdict}``, ``\fact{SB-03.as_printed}`` and
 ``\fact{SB-03.finding}`` are of a claim. The rows of a tabular are ``\fact{claims.SRSD.listed}``, all claims of a paper,
@@ -13,7 +13,6 @@ from ..report.facts import shown
 from ..report.names import shown as named
 from ..report.tables import blocks, escape, number
 from ..system.paths import root
-from ..system.writing import write_text
 from . import facts
 
 MARKS = {  # of prose and of numbers, as patterns
@@ -89,9 +88,3 @@ def macros(text: str = "") -> str:
     known["audits.listed"] = rows(audits[["notebook", "number", "title"]])
     known |= {f"rows:{asked}": columns(asked) for asked in re.findall(r"\\fact\{rows:([^{}]+)\}", text)}
     return "".join(rf"\expandafter\def\csname fact:{name}\endcsname{{{text}}}" + "\n" for name, text in known.items())
-
-
-if __name__ == "__main__":
-    target = root() / "build" / "paper" / "facts.tex"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_text(target, macros((root() / "paper" / "main.tex").read_text(encoding="utf-8")))

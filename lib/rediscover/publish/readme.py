@@ -4,13 +4,15 @@ Of each study docs/results.md shows the table that its study.yaml names as ``hea
 which the notebook writes.
 """
 
+from pathlib import Path
+
 import pandas as pd
 
-from ..report.facts import computed, table
+from ..report.audits import audits as found_in
+from ..report.facts import table
 from ..report.papers import catalogue
 from ..system.paths import root
 from ..system.studies import studies
-from ..system.writing import write_text
 from . import facts
 
 
@@ -48,23 +50,28 @@ def profiles() -> str:
     return _markdown(pd.DataFrame(rows, columns=columns))
 
 
-SECTIONS = {"results": results, "methods": methods, "profiles": profiles}
+def audits() -> str:
+    """The audits of all notebooks by their titles, with the number of the cell that shows each."""
+    found = found_in(root() / "notebooks")
+    return _markdown(found[["notebook", "number", "cell", "title"]])
+
+
+SECTIONS = {"results": results, "methods": methods, "profiles": profiles, "audits.index": audits}
 PAGES = ("README.md", "docs/results.md", "docs/methods.md")
 
 
-def generated(text: str) -> str:
+def sections(path: Path) -> dict[str, str]:
+    """The generated sections for which a page or a notebook has marks, as texts between them."""
+    text = path.read_text(encoding="utf-8")
+    return {name: f"\n{section()}\n" for name, section in SECTIONS.items() if f"<!--{name}-->" in text}
+
+
+def generated(path: Path) -> str:
     """A page with the present facts and sections between their marks (`rediscover.publish.facts.filled`)."""
-    sections = {name: f"\n{section()}\n" for name, section in SECTIONS.items() if f"<!--{name}-->" in text}
-    return facts.filled(text, facts.texts() | sections)
+    return facts.filled(path.read_text(encoding="utf-8"), facts.texts() | sections(path))
 
 
 def _markdown(frame: pd.DataFrame) -> str:
     lines = ["| " + " | ".join(frame.columns) + " |", "|" + "---|" * frame.shape[1]]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in frame.itertuples(index=False)]
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    write_text(root() / "tables" / "facts.csv", computed().to_csv(index=False))
-    for path in (root() / page for page in PAGES):
-        write_text(path, generated(path.read_text(encoding="utf-8")))

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import tostring
 
-from latex2mathml.converter import convert_to_element
-
 from ..expressions import ExpressionError, parse
 from ..expressions.trees import fold
 from ..problems import Passage, Problem, Series
+from ..system.extras import extra
 
 NODES = 150  # of a tree that is typeset; a longer answer is shown as text
 GREEK = set(
@@ -53,6 +52,8 @@ def _math(inner: str, display: bool = True) -> str:
 @functools.lru_cache(maxsize=20_000)
 def _inner(tex: str, display: bool = False) -> str:
     try:
+        with extra("text"):
+            from latex2mathml.converter import convert_to_element
         [row] = convert_to_element(ARG.sub(r"\\operatorname{arg}", tex), display="block" if display else "inline")
     except Exception:  # the converter has an exception for each thing that it misses, and a depth
         return f"<mtext>{html.escape(tex)}</mtext>"

@@ -10,8 +10,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pandas as pd
+
+from ..system.extras import extra
+
+with extra("notebooks"):
+    import nbformat
 
 SILENT = "nothing: it reads released files that are not bundled"
 _MARK = re.compile(r"^\*\*(?:(\d+)\.\s+)?(.+?)\.?\*\*\s*(.+)", flags=re.S | re.M)

@@ -2,7 +2,7 @@
 
 ``studies/<key>/facts.py`` has one public function, ``facts()``: name -> a value, a pair of value and form, or a mapping
 of more of them, whose names follow after a dot. A form is a number of significant digits, a format such as ``.1f``, or
-``word``. What is about all studies is computed here. tables/facts.csv has them all (`rediscover.publish.facts`).
+``word``. What is about all studies is computed here. tables/facts.csv has them all (`rediscover.publish`).
 """
 
 import importlib
@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..runs.schema import KINDS, PRINTED_IN
+from ..runs.schema import COPIES, KINDS, PRINTED_IN
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
+from .audits import audits
 from .ledger import CLAIM_VERDICTS, NOT_PRINTED, VERDICTS
 from .plots import display_name, order
 from .tables import CONTROLS, TABLE_DIGITS, number
@@ -159,7 +160,7 @@ def of_all_studies() -> dict[str, Any]:
     """Verdicts by paper, audits, cost, and the limits of each notebook's runs."""
     ledger, claims, cost = table("ledger"), table("claims"), table("cost").query("profile == 'reference'")
     found: dict[str, Any] = {
-        "audits": len(table("audits")),
+        "audits": len(audits(root() / "notebooks")),
         "claims.papers": (claims["paper"].nunique(), "word"),
         "ledger.share_not_run": ((ledger["verdict"] == "not run").mean(), ".0%"),
         "cost.minutes": (cost["minutes"].sum(), ".0f"),
@@ -177,9 +178,9 @@ def of_all_studies() -> dict[str, Any]:
 
 
 def _cells(ledger):
-    """Printed numbers by verdict; those that were only typed are counted apart, as ``transcribed``."""
-    typed = ledger["kind"] == "transcribed"
-    return _counts(ledger[~typed], VERDICTS) | {"count": len(ledger), "transcribed": typed.sum()}
+    """Printed numbers by verdict; those of which only the copying is checked are counted apart, by kind."""
+    apart = {kind: (ledger["kind"] == kind).sum() for kind in COPIES}
+    return _counts(ledger[~ledger["kind"].isin(COPIES)], VERDICTS) | {"count": len(ledger)} | apart
 
 
 def _claims(claims):
@@ -187,8 +188,8 @@ def _claims(claims):
 
 
 def _evidence(ledger, swaps):
-    """Verdicts by kind of evidence, and what is known of the rules behind the reproduced cells that were not typed."""
-    back = ledger[(ledger["verdict"] == "reproduced") & (ledger["kind"] != "transcribed")]
+    """Verdicts by kind of evidence, and what is known of the rules behind the reproduced cells that are no copies."""
+    back = ledger[(ledger["verdict"] == "reproduced") & ~ledger["kind"].isin(COPIES)]
     ran = back["kind"].isin(("rerun", "reimplementation"))
     undiscerning = [f"{row.paper} {row.table}" for row in swaps[swaps["share"] == 1].itertuples()]
     tells = (back["others"] > 0) & (back["others_passing"] == 0)

@@ -22,6 +22,7 @@ from ..system.studies import FOLDER, studies
 from . import papers, rules
 from .claim_cells import Cell
 from .comparable import excluded, unlike_published
+from .scores import of_seeds
 
 VERDICTS = ("reproduced", "differs", "undecided", "not comparable", "not run")
 CLAIM_VERDICTS = ("holds", "fails", "mixed", "not shown", "untestable here")
@@ -115,8 +116,7 @@ def judged(entries: pd.DataFrame) -> pd.DataFrame:
         entry["parameters"] = json.dumps(parameters) if parameters else ""
         if entry["verdict"]:
             continue
-        if rules.rules()[entry["rule"]]["test"] == "seeds":
-            entry |= {end: value for end, value in rules.interval(parameters).items() if end != "value"}
+        entry |= of_seeds(entry["rule"], parameters)
         cell = {"value": entry["measured"], "low": entry["low"], "high": entry["high"], "parameters": parameters}
         other = unlike_published(entry)
         found = rules.judge(entry["rule"], entry["published"], cell, others, unlike=bool(other))

@@ -18,6 +18,7 @@ from scipy import stats
 from scipy.special import expit, logit
 
 SAME, OTHER, OPEN, NEITHER = "reproduced", "differs", "undecided", "not comparable"
+SEEDS = 3  # that decide: of two, an interval is as wide as anything, or has no width
 FEW = 2  # printed values of other methods that are needed to call an interval too wide
 LEAST_P = 1e-6
 
@@ -41,38 +42,6 @@ class Outcome(NamedTuple):
 def rules() -> dict[str, dict[str, Any]]:
     """Key of a rule -> test, words, because, chosen, and perhaps chance and takes."""
     return yaml.safe_load(Path(__file__).with_name("rules.yaml").read_text(encoding="utf-8"))
-
-
-@functools.cache
-def scores() -> dict[str, tuple]:
-    """Score -> scale, lowest and highest value (None where it has no bound)."""
-    return yaml.safe_load(Path(__file__).with_name("scores.yaml").read_text(encoding="utf-8"))
-
-
-def by_seed(score: str, values: ArrayLike, n: int, factor: float = 1) -> dict[str, Any]:
-    """Parameters of the rule ``seeds`` for a score of scores.yaml.
-
-    Parameters
-    ----------
-    score : name in scores.yaml
-    values : array_like, shape (n_seeds,)
-        A mean over problems for each seed; not finite where no problem has a finite one.
-    n : problems
-    factor : by which values and bounds are multiplied, such as 100 for percent
-
-    Returns
-    -------
-    dict with values, scale, bounds, n
-
-    Examples
-    --------
-    >>> by_seed("solution_rate", [0.5, 0.25], 4, factor=100)
-    {'values': [50.0, 25.0], 'scale': 'logit', 'bounds': [0, 100], 'n': 4}
-    """
-    scale, *ends = scores()[score]
-    found = [float(f"{factor * value:.10g}") for value in np.asarray(values, float)]
-    bounds = [None if end is None else factor * end for end in ends]
-    return {"values": [v if math.isfinite(v) else None for v in found], "scale": scale, "bounds": bounds, "n": int(n)}
 
 
 def next_run(values: ArrayLike, scale: str = "plain", bounds: Sequence = (None, None), n: int = 1) -> dict[str, float]:
@@ -260,9 +229,14 @@ def cells(printed: str, cell: Mapping) -> str:
     if isinstance(theirs, str) or any(isinstance(one, str) for one in ours):
         same = sum(one == theirs for one in ours)
         return SAME if same == len(ours) else OPEN if same else OTHER
-    powers, sizes = zip(*ours, strict=True)
-    both = (theirs[0], next_run(powers)), (theirs[1], next_run(sizes, "log", (0, None)))
+    both = zip(theirs, of_pairs(ours), strict=True)
     return _verdict(all(value + 0.5 >= ends["low"] and value - 0.5 <= ends["high"] for value, ends in both))
+
+
+def of_pairs(pairs: Sequence) -> tuple[dict[str, float], dict[str, float]]:
+    """`next_run` of the powers of ten of some runs, and of their complexities."""
+    powers, sizes = zip(*pairs, strict=True)
+    return next_run(powers), next_run(sizes, "log", (0, None))
 
 
 def pair(text: str) -> tuple[int, int] | str:
@@ -304,9 +278,10 @@ def interval(parameters: Mapping) -> dict[str, float]:
 def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = (), *, unlike: bool = False) -> Outcome:
     """The verdict of a rule on a cell.
 
-    What rests on chance is undecided with one seed, whichever way its digit falls, and where its interval is too wide
-    to fail: it also holds at least half of the values that are printed for other methods in the same place (of two or
-    more), or reaches over more than half of the score's bounds. All else is decided by the test.
+    What rests on chance is undecided with fewer than three seeds, whichever way its digit falls, and where its interval
+    is too wide to fail: it also holds at least half of the values that are printed for other methods in the same place
+    (of two or more), or reaches over more than half of the score's bounds, or of the powers of ten that are printed in
+    its place. A rule may state what else chance leaves open. All else is decided by the test.
 
     Parameters
     ----------
@@ -314,7 +289,7 @@ def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = (), *,
     printed : the published value
     cell : value, low, high, parameters
     others : what is printed for other methods in the same place
-    unlike : whether what ran is not the published method: then a number that both share is no reproduction
+    unlike : whether what ran is not the published method: then its number decides nothing
 
     Returns
     -------
@@ -324,12 +299,13 @@ def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = (), *,
     --------
     >>> judge("digits", "0.50", {"low": 0.5, "high": 0.5}, ["0.50", "0.7"])
     Outcome(verdict='reproduced', note='1 of 2 other methods print the same', passing=1)
+    >>> from rediscover.report.scores import by_seed
     >>> few = {"parameters": by_seed("nmse_release", [0.5], 30)}
     >>> judge("seeds", "0.5", few).note
     'one seed; equals the printed digit'
-    >>> wide = {"parameters": by_seed("nmse_release", [0.5, 0.6], 30)}
-    >>> judge("seeds", "9", wide, ["0.5", "0.7"])[:2]
-    ('undecided', '2 seeds 0.5 to 0.6, one run more 0.07366 to 4.073, where 2 of 2 other printed values lie')
+    >>> wide = {"parameters": by_seed("nmse_release", [0.5, 0.5, 0.6], 30)}
+    >>> judge("seeds", "9", wide, ["0.5", "0.55"]).verdict
+    'undecided'
     """
     about = rules()[rule]
     test = TESTS[about["test"]]
@@ -338,9 +314,12 @@ def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = (), *,
     values = cell.get("parameters", {}).get("values", []) if chance == "seeds" else []
     if found == NEITHER:
         return Outcome(found, "", passing)
-    if chance == "seeds" and len(values) < 2:
+    if chance == "seeds" and len(values) < SEEDS:
         equals = "equals" if found == SAME else "does not equal"
-        return Outcome(OPEN, f"one seed; {equals} the printed digit" if values else "no value", passing)
+        count = ("no value", "one seed", "two seeds")[len(values)]
+        return Outcome(OPEN, f"{count}; {equals} the printed digit" if values else count, passing)
+    if found in about.get("open", {}):
+        return Outcome(OPEN, about["open"][found], passing)
     said = spread(cell["parameters"]) if values else ""
     half = len(others) >= FEW and 2 * passing >= len(others)
     if chance and found in (SAME, OTHER) and has_width(about["test"], cell):
@@ -349,11 +328,13 @@ def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = (), *,
             return Outcome(OPEN, said, passing)
         if reaches(cell):
             return Outcome(OPEN, f"{said}, more than half of its scale", passing)
+        if about["test"] == "cells" and spans([printed, *others], cell):
+            return Outcome(OPEN, f"{said}, more than half of the printed powers of ten", passing)
     if found == SAME and half and not said:
         said = f"{passing} of {len(others)} other methods print " + (
             "what passes too" if has_width(about["test"], cell) else "the same"
         )
-    return Outcome(OPEN if unlike and found == SAME else found, said, passing)
+    return Outcome(OPEN if unlike else found, said, passing)
 
 
 def spread(parameters: Mapping) -> str:
@@ -392,3 +373,21 @@ def reaches(cell: Mapping) -> bool:
         return False
     ends = interval(cell["parameters"])
     return ends["high"] - ends["low"] > (most - least) / 2
+
+
+def spans(printed: Sequence[str], cell: Mapping) -> bool:
+    """Whether the interval of a cell's power of ten is wider than half of the range of those that are printed.
+
+    Examples
+    --------
+    >>> cell = {"parameters": {"values": ["1e-1 (9)", "1e-2 (9)", "1e-4 (9)"]}}  # one run more: from -9.9 to 5.3
+    >>> spans(["1e-3 (9)", "1e0 (7)", "1e-9 (8)"], cell)
+    True
+    """
+    both = printed, cell["parameters"]["values"]
+    theirs, ours = ([one for one in map(pair, texts) if not isinstance(one, str)] for texts in both)
+    if len(theirs) <= FEW:
+        return False
+    powers = [power for power, _ in theirs]
+    ends = next_run([power for power, _ in ours])
+    return ends["high"] - ends["low"] > (max(powers) - min(powers)) / 2

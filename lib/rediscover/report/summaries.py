@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from statsmodels.stats.proportion import proportion_confint
 
-from .rules import by_seed
+from .scores import by_seed
 
 DRAWN = 1 << 20  # values of a bootstrap that are in memory at a time
 
@@ -230,7 +230,7 @@ def of_runs(values: pd.Series, seeds: pd.Series, what: str, *, score: str, facto
 
     Returns
     -------
-    dict with value (mean over the seeds' means), reason, parameters (`rules.by_seed`)
+    dict with value (mean over the seeds' means), reason, parameters (`scores.by_seed`)
 
     Examples
     --------

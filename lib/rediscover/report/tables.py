@@ -1,4 +1,4 @@
-"""The output of one study: tables as CSV and LaTeX, figures as PDF and PNG, and a provenance file beside them."""
+"""The output of one study: tables as CSV and LaTeX, figures as PNG (PDF under build/), and a provenance file."""
 
 import hashlib
 import html
@@ -66,9 +66,10 @@ class Output:
     def __init__(self, params) -> None:
         self.params = params
         self.tables, self.figures = params.folder / "tables", params.folder / "figures"
+        self.pdf = params.pdf
         self.emitted: dict[str, str] = {}
         self.stated = False
-        for folder in (self.tables, self.figures):
+        for folder in (self.tables, self.figures, self.pdf):
             folder.mkdir(parents=True, exist_ok=True)
             if not os.access(folder, os.W_OK):
                 raise PermissionError(f"cannot write to {folder}: make the folder writable")
@@ -129,15 +130,15 @@ class Output:
     # Of a mesh with holes matplotlib projects memory that nobody wrote, too (Poly3DCollection): at times it overflows.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def figure(self, figure: Any, name: str, *, alt: str) -> None:
-        """Write a matplotlib figure as PDF and PNG, without dates, with its description; in a notebook, show it too."""
+        """Write a figure as PNG, as PDF under build/, and its description; in a notebook, show it."""
         from matplotlib import pyplot, rc_context
 
-        for suffix, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 160})):
-            with replacing(self.figures / f"{name}.{suffix}") as path, rc_context({"pdf.fonttype": 42}):
-                figure.savefig(path, format=suffix, bbox_inches="tight", **options)
-                if suffix == "png":
-                    _few_colours(path)
-            self._record(self.figures / f"{name}.{suffix}")
+        with replacing(self.pdf / f"{name}.pdf") as path, rc_context({"pdf.fonttype": 42}):
+            figure.savefig(path, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
+        with replacing(self.figures / f"{name}.png") as path:
+            figure.savefig(path, format="png", bbox_inches="tight", dpi=160)
+            _few_colours(path)
+        self._record(self.figures / f"{name}.png")
         self._write(self.figures / f"{name}.txt", alt + "\n")
         pyplot.close(figure)  # shown once, below, and not by the notebook's own habits
         if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
@@ -281,6 +282,11 @@ def escape(text: str) -> str:
     return text.replace("~", r"\textasciitilde{}").replace("^", r"\textasciicircum{}")
 
 
+def _escaped(text: str) -> str:
+    """A cell, which is a text: its backslashes are no commands."""
+    return r"\textbackslash{}".join(map(escape, text.split("\\")))
+
+
 def _levels(index) -> int:
     """How many columns of labels an index gives: none if it has no name and only counts the rows."""
     counts = index.names == [None] and (len(index) == 0 or pd.api.types.is_numeric_dtype(index))
@@ -295,11 +301,11 @@ def _latex(shown, numeric, bold, name, caption, footnotes) -> str:
     kinds = ["r" if n else paragraph if wide else "l" for n, wide in zip(numeric, long, strict=True)]
     labels = shown.index.set_names([level or "" for level in shown.index.names]).to_frame(index=False).iloc[:, :levels]
     cells = pd.concat([labels, shown.reset_index(drop=True)], axis=1).rename_axis(columns=None)
-    written = cells.map(lambda cell: escape(name_of(str(cell))))
+    written = cells.map(lambda cell: _escaped(name_of(str(cell))))
     if levels > 1:
         starts = blocks(cells.iloc[:, 0])
         written.iloc[starts, 0] = "\\addlinespace\n" + written.iloc[starts, 0]
-    styler = written.style.hide(axis="index").format_index(lambda text: escape(title(str(text))), axis="columns")
+    styler = written.style.hide(axis="index").format_index(lambda text: _escaped(title(str(text))), axis="columns")
     styler.apply(lambda _: bold.reset_index(drop=True).reindex(columns=cells.columns, fill_value=""), axis=None)
     about = {"caption": escape(caption), "label": f"tab:{name}", "column_format": "l" * levels + "".join(kinds)}
     text = styler.to_latex(hrules=True, position_float="centering", **about)

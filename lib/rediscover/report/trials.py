@@ -18,12 +18,14 @@ import pandas as pd
 import yaml
 
 from ..problems import problem, problems
+from ..system.cells import marked, unmarked
 from ..system.paths import root
 from ..system.studies import FOLDER, studies
 from ..system.writing import write_text
 from .comparable import unlike_published
 from .ledger import neighbours
 from .rules import interval, judge
+from .scores import of_seeds
 
 if TYPE_CHECKING:  # params reads this room
     from ..params import Profile
@@ -124,11 +126,10 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         if trial["decides"] and len(parameters["values"]) > len(deciding.get("parameters", own)["values"]):
             deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}
     if deciding:
+        parameters = deciding["parameters"]
         if "scale" in own:
-            deciding |= {
-                "measured" if end == "value" else end: v for end, v in interval(deciding["parameters"]).items()
-            }
-        deciding["parameters"] = json.dumps(deciding["parameters"])
+            deciding["measured"] = interval(parameters)["value"]
+        deciding |= {"parameters": json.dumps(parameters)} | of_seeds(row["rule"], parameters)
     return deciding | {"reason": "; ".join(filter(None, told))}
 
 
@@ -159,15 +160,15 @@ def _has_own(study: str) -> bool:
 def _put(path: Path, found: pd.DataFrame, names: list[str]) -> None:
     """Write the rows of one trial in place of those that the file has of it, trials in the order of `names`."""
     found = found[["trial", *found.columns.drop("trial")]]
-    parts = [_text(io.StringIO(found.to_csv(index=False)))]
+    parts = [_text(io.StringIO(marked(found).to_csv(index=False)))]
     if path.exists():
         parts.insert(0, _text(path).query("trial != @found['trial'].iloc[0]"))
     whole = pd.concat(parts)
     order = whole["trial"].map(names.index)
     whole = whole.assign(order=order).sort_values("order", kind="stable").drop(columns="order")
-    write_text(path, whole.to_csv(index=False))
+    write_text(path, marked(whole).to_csv(index=False))
 
 
 def _text(source: Path | io.StringIO) -> pd.DataFrame:
     """A table as it is written, so that no digit changes."""
-    return pd.read_csv(source, dtype=str, keep_default_na=False)
+    return unmarked(pd.read_csv(source, dtype=str, keep_default_na=False))

@@ -34,7 +34,8 @@ LIMITED = ("timeout", "memory")  # endings that hang on the limits of the budget
 def data_digest(problem: Problem, seed: int) -> str:
     """What a run was shown: the fields that a problem's author or user set, and the numbers, in single precision.
 
-    Single precision, since another processor may compute the last digits of double precision otherwise.
+    Single precision, since another processor may compute the last digits of double precision otherwise. Of numbers that
+    are read from a file of others (``problem.released``), its SHA-256.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def data_digest(problem: Problem, seed: int) -> str:
     }
     known = digest([problem.kind, fields, seed])
     if known not in _data_digests:
-        summed = hashlib.sha256(known.encode())
+        summed = hashlib.sha256(f"{known}{getattr(problem, 'released', '')}".encode())
         for array in _arrays(problem, seed):
             with np.errstate(over="ignore", under="ignore"):
                 summed.update(np.ascontiguousarray(array, dtype=np.float32).tobytes())
@@ -62,13 +63,14 @@ def data_digest(problem: Problem, seed: int) -> str:
 
 
 def asked(run: Run) -> dict[str, Any]:
-    """What a run asks for, in plain data, by the names of `ASKED`."""
+    """What a run asks for, in plain data, by the names of `ASKED`; settings that only refuse are left out."""
+    refuses = getattr(run.method, "refuses", ())
     return {
         "problem": run.problem.id,
         "data": data_digest(run.problem, run.seed),
         "method": run.method.name,
         "selection": getattr(run.method, "selection", ""),
-        "settings": plain(run.method.settings),
+        "settings": {name: value for name, value in plain(run.method.settings).items() if name not in refuses},
         "noise": float(run.problem.noise),
         "evaluations": int(run.budget.evaluations),
         "seed": run.seed,
@@ -209,6 +211,8 @@ def _is_default(field: dataclasses.Field, value: Any) -> bool:
 
 
 def _arrays(problem: Problem, seed: int) -> Iterator[np.ndarray]:
+    if getattr(problem, "released", ""):
+        return  # the digest of the file stands for the numbers, which are not passed on
     if isinstance(problem, Series):
         yield problem.series()
     elif isinstance(problem, Field):
@@ -235,7 +239,7 @@ def _read(study: str, method: str) -> dict[str, dict]:
 
 def _line(run: Run) -> dict | None:
     known = _read(run.problem.study, run.method.name)
-    if not known:
+    if not known or (hasattr(run.method, "refusal") and run.method.refusal(run.problem)):
         return None
     question = [*asked(run).values()]
     limited = json.dumps([*question, run.budget.seconds, run.budget.memory_mb], sort_keys=True)

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 import pandas as pd
 
+from ..system.cells import marked, unmarked
 from ..system.writing import replacing
 
 Kind = type | UnionType
@@ -101,9 +102,11 @@ KINDS = {  # of evidence behind our number, or what it would be
     "arithmetic": "a calculation on numbers that the paper itself prints",
     "released": "a setting or text compared with the authors' released files",
     "count": "a data set was counted, or it is a fact of the problem's definition",
+    "copied": "the paper takes the number over from results that others released: a check of the copying",
     "transcribed": "our own table was compared with the printed one from which it was typed: a check of the typing",
     "none": "a description, or nothing is printed",
 }
+COPIES = ("copied", "transcribed")  # kinds that check copying and no more: headline counts leave them out
 PRINTED_IN = ("paper", "released figure", "released notebook")
 WHOLE_LEDGER: Schema = LEDGER | {
     **{name: (str, "as the study wrote it") for name in ("measured", "low", "high", "others", "others_passing")},
@@ -158,13 +161,16 @@ def check(frame: pd.DataFrame, schema: Schema, rest: Kind | None = None) -> pd.D
 
 
 def to_csv(frame: pd.DataFrame, path: str | PathLike | TextIO, **options: Any) -> None:
-    """Write a frame of runs or scores, mappings and lists as JSON; `options` are those of ``DataFrame.to_csv``."""
+    """Write a frame of runs or scores, mappings and lists as JSON; `options` are those of ``DataFrame.to_csv``.
+
+    Texts that a spreadsheet would take for formulas have an apostrophe before them (`rediscover.system.cells`).
+    """
     texts = {
         name: [json.dumps(value) if isinstance(value, dict | list) else value for value in frame[name]]
         for name in JSON
         if name in frame
     }
-    frame = frame.assign(**texts)
+    frame = marked(frame.assign(**texts))
     if isinstance(path, str | PathLike):
         with replacing(Path(path)) as part:
             frame.to_csv(part, index=False, **options)
@@ -175,9 +181,9 @@ def to_csv(frame: pd.DataFrame, path: str | PathLike | TextIO, **options: Any) -
 def read_csv(path: str | PathLike) -> pd.DataFrame:
     """The frame that `to_csv` wrote: columns of `RUNS` and `SCORES` with their types, others as pandas reads them."""
     known = RUNS | SCORES
-    header = pd.read_csv(path, nrows=0).columns
+    header = unmarked(pd.read_csv(path, nrows=0)).columns
     texts = [name for name in header if name in JSON or known.get(name, (None,))[0] is str]
-    frame = pd.read_csv(path, dtype=dict.fromkeys(texts, str))
+    frame = unmarked(pd.read_csv(path, dtype=dict.fromkeys(texts, str)))
     frame[texts] = frame[texts].fillna("")
     for name in set(JSON) & set(texts):
         frame[name] = pd.Series([json.loads(text) if text else None for text in frame[name]], frame.index, object)

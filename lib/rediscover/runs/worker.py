@@ -13,6 +13,7 @@ from ..methods import Candidate, Unsupported
 from ..problems import Problem
 from ..system import process_state
 from ..system.store import StoreError
+from ..system.writing import one_line
 
 STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
 CANDIDATE = {  # what a candidate is made of
@@ -68,9 +69,8 @@ def of_the_machine(error: BaseException | None) -> bool:
 
 def ending(status: str, reason: str, candidates: Iterable[dict] = ()) -> dict:
     """How a run ended; the reason is made one short line."""
-    line = re.sub(r"\b0x[0-9a-fA-F]+", "0x...", " ".join(reason.split()))  # addresses differ from run to run
-    line = line.encode(errors="replace").decode()[:200]
-    return {"status": status, "reason": line, "candidates": list(candidates)}
+    line = re.sub(r"\b0x[0-9a-fA-F]+", "0x...", one_line(reason))  # addresses differ from run to run
+    return {"status": status, "reason": line[:200], "candidates": list(candidates)}
 
 
 def sound(outcome: Any) -> dict:

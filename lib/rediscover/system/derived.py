@@ -14,6 +14,7 @@ import pandas as pd
 import yaml
 from pandas.api.types import is_numeric_dtype
 
+from .cells import marked, unmarked
 from .file_digest import file_digest
 from .studies import FOLDER, studies
 from .upstream_files import files
@@ -59,7 +60,7 @@ def path(study: str, name: str) -> Path:
 
 def read(study: str, name: str) -> pd.DataFrame:
     """The committed numbers of a file; an empty field is NaN."""
-    return pd.read_csv(path(study, name))
+    return unmarked(pd.read_csv(path(study, name)))
 
 
 def digest(study: str, name: str) -> str:
@@ -79,7 +80,7 @@ def write(study: str) -> list[Path]:
     said = {}
     for name, (table, frame) in made.items():
         path(study, name).parent.mkdir(exist_ok=True)
-        write_text(path(study, name), frame.to_csv(index=False))
+        write_text(path(study, name), marked(frame).to_csv(index=False))
         said[name] = table.source() | {"sha256": digest(study, name)}
     text = "# Written by `rediscover derive`: what made each file, of what, and the SHA-256 of both.\n"
     index = path(study, "").with_name("sources.yaml")

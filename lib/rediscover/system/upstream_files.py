@@ -63,6 +63,11 @@ def files() -> pd.DataFrame:
     )
 
 
+def stated_digest(repository: str, path: str) -> str:
+    """SHA-256 that a released file has, be it on this machine or not."""
+    return _repositories()[repository]["files"][path]["sha256"]
+
+
 def fetch(repository: str, path: str) -> Path:
     """A released file on this machine.
 

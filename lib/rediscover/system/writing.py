@@ -1,4 +1,4 @@
-"""Files that are written as a whole or not at all."""
+"""Files that are written as a whole or not at all, and texts that are shown as one line."""
 
 import os
 import tempfile
@@ -30,3 +30,12 @@ def write_text(path: Path, text: str) -> None:
     """Write a text, in UTF-8, in place of the file that there is."""
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
+
+
+def one_line(text: str) -> str:
+    """A text as one line in which nothing steers the terminal that shows it, or can be in no file.
+
+    >>> one_line("two\\n lines, \\x1b[31mred\\x07")
+    'two lines, ?[31mred?'
+    """
+    return "".join(sign if sign.isprintable() else "?" for sign in " ".join(text.split()))

@@ -213,6 +213,11 @@ def compare_count(label: str, a: Value, b: Value) -> bool:
 
 
 def on_numbers(label: str, a: Number, b: Number) -> Number:
+    if type(a) is bool and type(b) is bool:
+        if label in ("+", "-"):
+            raise ValueError(f"{label} of two Booleans, which Python counts as 1 and 0 and numpy does not")
+        if label == "*":
+            return a and b
     if label == "**":
         value = power(a, b)
     elif label in CONNECTIVES and not (type(a) is bool and type(b) is bool):
@@ -286,6 +291,8 @@ def kept(value: Number, kind: Kind) -> Number:
 
 
 def negative(value: Value) -> Value:
+    if type(value) is bool:
+        raise ValueError("- of a Boolean, which Python counts as 1 or 0 and numpy does not")
     if isinstance(value, Number):
         return -value
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg, splu
 
+from ...system.extras import extra
 from .setting import Setting, Simulation, slope
 
 
@@ -125,8 +126,9 @@ def _boundary(simplices: np.ndarray) -> np.ndarray:
 
 def _loads(vertices: np.ndarray, simplices: np.ndarray) -> Callable:
     """Load vectors of functions of (x, y) on tetrahedra, by a rule exact to degree 5."""
-    from skfem.quadrature import get_quadrature
-    from skfem.refdom import RefTet
+    with extra("fields"):
+        from skfem.quadrature import get_quadrature
+        from skfem.refdom import RefTet
 
     points, weights = get_quadrature(RefTet, 5)
     points = np.column_stack([1 - points.sum(axis=0), *points])

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from ...system.extras import extra
 from .finite_elements import box_mesh
 from .setting import Setting, Simulation, slope
 
@@ -60,7 +61,8 @@ class Flow:
         inflow: Callable | None = None,
         pressure: Callable,
     ) -> None:
-        import skfem
+        with extra("fields"):
+            import skfem
 
         self.velocity = skfem.Basis(mesh, skfem.ElementTriP2(), intorder=6)
         self.basis = skfem.Basis(mesh, skfem.ElementTriP1(), intorder=6)
@@ -139,7 +141,8 @@ def _constrained(matrix: Any, fixed: np.ndarray, values: np.ndarray) -> Callable
 
 def ns_channel(s: Setting) -> Simulation:
     """Start-up of pressure-driven flow between plates, on the published mesh of 2 x 16 x 16 triangles."""
-    import skfem
+    with extra("fields"):
+        import skfem
 
     p = s.parameters
     step, ticks = s.t[1] - s.t[0], np.arange(p["cells"] + 1) / p["cells"]
@@ -168,7 +171,8 @@ def cylinder_mesh(p: Mapping[str, Any], seed: int = 0) -> Any:
     -------
     skfem.MeshTri
     """
-    import skfem
+    with extra("fields"):
+        import skfem
 
     centre, radius, h = np.array(p["centre"]), p["radius"], p["fine"]
     box = np.array([p["length"], p["height"]])

@@ -1,11 +1,8 @@
 """What this study derives from the released series and prompts, which state no licence (see `system.derived`)."""
 
-import itertools
-
 import pandas as pd
 
 from ... import method
-from ...methods import Unsupported
 from ...metrics import causal as metrics
 from ...problems.causal import RECORDS, ids, load, released_contexts
 from ...system.derived import Table
@@ -17,31 +14,18 @@ RUNS, FILE = "nuuuh/SymbolBench-runs", "released_outputs.json.gz"
 MEASURES = ("edges", "f1_pairs", "precision_triples", "recall_triples", "f1_triples", "f1_directed", "shd")
 
 
-def answers() -> pd.DataFrame:
-    """The regressions' graphs on the released series: problem, method, status, reason, parents (numbers, JSON)."""
-    rows = []
-    for graph, name in itertools.product(map(load, ids()), ("granger", "var_lasso")):
-        row = {"problem": graph.id, "method": name, "status": "ok", "reason": "", "parents": ""}
-        try:
-            (candidate,) = method(name).solve(graph)
-            row["parents"] = paper_runs.parents(candidate.solution)
-        except Unsupported as error:
-            row |= {"status": "unsupported", "reason": str(error)}
-        rows.append(row)
-    return pd.DataFrame(rows).replace("", None)
-
-
 def scores() -> pd.DataFrame:
     """CI-scores on the released series, of the recorded answers and of graphs that need no data.
 
     Columns: problem, graph (digest of its edges), ci_score_effective, ci_score_partial.
     """
     found = {}
+    runs = paper_runs.paper_runs(paper_runs.RECORDED)
+    recorded = runs[runs["scoring"] == ""].groupby("problem")["solution"].agg(list)
     for graph in map(load, ids()):
         series = dict(zip(graph.inputs, graph.series().T, strict=True))
-        known = [method(name).solve(graph)[0].solution for name in ("oracle", "self_edges", "complete_graph")]
-        known += [run["solution"] for run in paper_runs.recorded().get(graph.id, {}).values() if run["solution"]]
-        for edges in map(metrics.edges, known):
+        trivial = (method(name).solve(graph)[0].solution for name in ("oracle", "self_edges", "complete_graph"))
+        for edges in [*map(metrics.edges, trivial), *recorded.get(graph.id, [])]:
             found[graph.id, graph_digest(edges)] = ci_scores(edges, series)
     return pd.DataFrame(found).T.rename_axis(["problem", "graph"]).reset_index()
 
@@ -79,5 +63,5 @@ def released() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-TABLES = {function.__name__: Table(function, RECORDS[0], RECORDS[1:]) for function in (answers, scores, prompts)}
+TABLES = {function.__name__: Table(function, RECORDS[0], RECORDS[1:]) for function in (scores, prompts)}
 TABLES["released_runs"] = Table(released, RUNS, (FILE,))

@@ -1,10 +1,13 @@
 """What README, paper and essays state of causal graphs in numbers."""
 
-import json
 from typing import Any
 
+import pandas as pd
+
+from ...problems import problem
 from ...report.facts import Interval, how_many, one, setting, table
 from ...system.studies import studies
+from . import paper_runs
 
 MODEL = "best language model, printed"
 
@@ -20,7 +23,9 @@ def facts() -> dict[str, Any]:
     tested = one(versus, a="pcmci", b="self_edges", condition="pairs")
     verdicts = table("causal_ledger").query("table == 'Table 4'")["verdict"]
     lpcmci = one(table("causal_ledger"), row="LPCMCI", column="f1")
-    stopped = _stopped()
+    recorded = paper_runs.paper_runs()
+    stopped = _sizes(recorded, "lpcmci", "timeout")
+    too_large = _sizes(recorded[recorded["reason"].str.contains("the limit is")], "jpcmci_plus", "unsupported")
     return {
         "count": scores["problem"].nunique(),
         "example": _example(scores),
@@ -36,11 +41,11 @@ def facts() -> dict[str, Any]:
         "self_edges.shd": (trivial["shd"]["self_edges"], ".1f"),
         "complete_graph.directed": (trivial["f1_directed"]["complete_graph"], ".1f"),
         "edges": edges["oracle"],
-        "single_points": (len(_recorded("pcmci", "unsupported")), "word"),
+        "single_points": (len(_sizes(recorded, "pcmci", "unsupported")), "word"),
         "stopped": (len(stopped), "word"),
         "stopped.least": stopped.min(),
         "stopped.most": stopped.max(),
-        "too_large": _too_large(),
+        "too_large": " and ".join(map(str, sorted(too_large))),
         "pcmci.graphs": pcmci["graphs"],
         "pcmci.half": (pcmci["acc_0.5"], ".1f"),
         # as if the one graph of exactly 4/5 counted
@@ -80,17 +85,7 @@ def _ahead(versus, reference, rule):
     return how_many(versus.query("b == @reference and condition == @rule")["mean_difference"] > 0)
 
 
-def _recorded(method, status):
-    return table("causal_recorded").query("method == @method and status == @status")
-
-
-def _stopped():
-    """Variables of the graphs on which LPCMCI was stopped."""
-    answers = table("causal_recorded").dropna(subset="parents").groupby("problem")["parents"].first()
-    return answers[answers.index.isin(_recorded("lpcmci", "timeout")["problem"])].map(json.loads).map(len)
-
-
-def _too_large():
-    """Variables of the graphs that J-PCMCI+ is not given."""
-    found = _recorded("jpcmci_plus", "unsupported")["reason"].str.extract(r"has (\d+) variables")[0]
-    return " and ".join(sorted(found.dropna().unique(), key=int))
+def _sizes(recorded, method, status):
+    """Variables of the graphs on which a method ended so."""
+    ended = recorded.query("method == @method and status == @status")["problem"]
+    return pd.Series([len(problem(id).inputs) for id in ended], dtype=int)

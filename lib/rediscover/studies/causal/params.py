@@ -20,14 +20,14 @@ class CausalGraphs(Parameters):
     Attributes
     ----------
     graphs : ids of the graphs; an empty list means all 190, or all whose equations are known.
-    series_from : ``recorded`` (answers on the released series, as recorded), ``released`` (the series, from the
-        authors' file) or ``equations`` (integrated here, where they are known).
+    series_from : ``released`` (the series, from the authors' file; answers on them are recorded) or ``equations``
+        (integrated here, where they are known).
     max_variables : method -> largest graph it is given; for methods whose time grows fast with the variables.
     """
 
     notebook: ClassVar[str] = "32_symbolbench_causal"
     graphs: Annotated[ProblemIds, of_study("causal")]
-    series_from: Literal["recorded", "released", "equations"]
+    series_from: Literal["released", "equations"]
     max_variables: Annotated[dict[MethodName, Count], AfterValidator(_limited)]
 
     @field_validator("series_from")
@@ -35,5 +35,5 @@ class CausalGraphs(Parameters):
     def _possible(cls, series_from: str, info: ValidationInfo) -> str:
         graphs: list[Any] = [problem(id) for id in info.data.get("graphs", [])]
         if series_from == "equations" and graphs and not any(graph.equations for graph in graphs):
-            raise ValueError("the equations of these graphs are not known: take 'recorded', or another graph")
+            raise ValueError("the equations of these graphs are not known: take 'released', or another graph")
         return series_from

@@ -11,7 +11,7 @@ from ...expressions.trees import checked_size
 from ...problems import Problem, Task, cde
 from ...report.papers import of_paper, published
 from ...report.summaries import sr2_percent
-from ...search.choice import choose, scores_of
+from ...search.evolution.choice import choose, scores_of
 from ...system.studies import studies
 
 SPLITS = {"id": "in distribution", "ood": "out of distribution"}

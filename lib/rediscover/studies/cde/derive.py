@@ -11,7 +11,7 @@ from ...expressions.integration import simulate
 from ...metrics.trajectories import r2_trajectories
 from ...problems import cde
 from ...problems.cde import CoupledODE
-from ...search.verification_loop import SOLVER
+from ...search.loops.verification_loop import SOLVER
 from ...system.derived import Table
 from ...system.upstream_files import fetch_json
 

@@ -7,6 +7,7 @@ from ...expressions import parse
 from ...expressions.integration import simulate
 from ...metrics.trajectories import r2_trajectories, sr2
 from ...problems import problem
+from ...report.ablations import FIRST
 from ...report.facts import listed, next_best, setting, table
 
 
@@ -25,7 +26,10 @@ def facts() -> dict[str, Any]:
         "published": systems - table("mdbench_odes_scores")["problem"].nunique(),
         "proposals": loop["epochs"] * loop["samples"],
         "affine": {split: _against("cde_affine", "least_squares", split) for split in ("id", "ood")},
-        "bidirectional": {split: _against("cde_bidirectional", "bidirectional", split) for split in ("id", "ood")},
+        "bidirectional": {
+            split: _against("cde_bidirectional", "bidirectional", split) | _first(split) for split in ("id", "ood")
+        },
+        "seeds": (len(setting("30_symbolbench_odes", "seeds")), "word"),
         "draws.low": (min(draws), ".0f"),
         "draws.high": (max(draws), ".0f"),
         "table6.population": search["population_size"],
@@ -58,6 +62,26 @@ def _against(name, method, split):
         "ahead": listed(rows.index[rows["comparison"] == "ahead"]),
         "behind": listed(rows.index[rows["comparison"] == "behind"]),
         "ahead_all": listed(rows.index[rows["comparison_all"] == "ahead"]),
+    }
+
+
+def _first(split):
+    """SR2 of the method of our own as first recorded, beside the same printed values."""
+    rows = table("cde_own").query("split == @split and metric == 'sr2'")
+    rows = rows[rows["variant"] == FIRST].set_index("states")
+    beside = table("cde_bidirectional").query("split == @split").set_index("states")
+    rows = rows.join(beside[["printed", "printed_all"]])
+    sides = {
+        "above": rows["value"] > rows["printed"],
+        "below": rows["value"] < rows["printed"],
+        "ahead": rows["low"] > rows["printed"],
+        "behind": rows["high"] < rows["printed"],
+        "ahead_all": rows["low"] > rows["printed_all"],
+    }
+    return {
+        **{f"{n}.first": (row["value"], ".1f") for n, row in rows.iterrows()},
+        **{f"interval.{n}.first": f"[{row['low']:.0f}, {row['high']:.0f}]" for n, row in rows.iterrows()},
+        **{f"{name}.first": listed(rows.index[where]) for name, where in sides.items()},
     }
 
 

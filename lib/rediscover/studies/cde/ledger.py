@@ -13,8 +13,8 @@ from ...report.ledger import combine, compare_table
 from ...report.papers import catalogue, published
 from ...report.rules import meets
 from ...report.summaries import of_runs
-from ...search.skeleton_fits import fit_released
-from ...search.verification_loop import SOLVER
+from ...search.loops.skeleton_fits import fit_released
+from ...search.loops.verification_loop import SOLVER
 from ...system.studies import studies
 from .analysis import contributions, correlations, nearest
 

@@ -16,7 +16,7 @@ from ...methods.gp_llm_seeded import BEST
 from ...methods.gplearn_steps import prefix
 from ...metrics.trajectories import r2_trajectories
 from ...problems import Task, generator, problem
-from ...search.verification_loop import SOLVER, Context, Grammar, SkeletonVerifier, search
+from ...search.loops.verification_loop import SOLVER, Context, Grammar, SkeletonVerifier, search
 from ...system.derived import Table
 from ...system.upstream_files import fetch_json
 

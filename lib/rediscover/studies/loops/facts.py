@@ -88,6 +88,7 @@ def _systems(measure: str) -> dict[str, Any]:
     places = [place(printed[n], row["low"], row["high"]) for n, row in rows.iterrows()]
     return {
         **{n: (value, ".1f") for n, value in rows["value"].items()},
+        "interval": {n: f"[{row['low']:.1f}, {row['high']:.1f}]" for n, row in rows.iterrows()},
         "printed": {n: (printed[n], ".1f") for n in rows.index},
         **{name: (places.count(name), "word") for name in ("above", "inside", "below")},
         "ahead": (sum(printed[n] > row["value"] for n, row in rows.iterrows()), "word"),  # of the control, by value

@@ -1,7 +1,6 @@
 """What both notebooks on differential equations need, or a verdict rests on: scores, cells, paired tests."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,14 +44,9 @@ def score(grid: pd.DataFrame, problems, store=None) -> pd.DataFrame:
     return joined.assign(snr_db=scored["noise"].map({p.noise: p.snr_db for p in problems})).reset_index(drop=True)
 
 
-def folder_of_odes(params) -> Path:
-    """Where the tables are that 40_mdbench_odes wrote in this profile, also where parameters were changed here."""
-    return params.model_copy(update={"explored": False}).folder / "tables"
-
-
 def scores_of_odes(params) -> pd.DataFrame:
     """The scores that 40_mdbench_odes wrote in this profile: those of `score`, without seconds."""
-    path = folder_of_odes(params) / "mdbench_odes_scores.csv"
+    path = params.tables / "mdbench_odes_scores.csv"
     if not path.exists():
         command = f"make all STUDY=40_mdbench_odes PROFILE={params.profile}"
         raise FileNotFoundError(f"the claims need the scores on ordinary equations: run {command} first")

@@ -42,7 +42,11 @@ def facts() -> dict[str, Any]:
         "found": _found(),
         "found.printed": marks.iloc[-1],
         "found.printed.method": marks.index[-1],
-        "pdes.found.bidirectional": one(table("mdbench_pdes_found"), method="bidirectional")["clean"],
+        "pdes.found.bidirectional": _own("mdbench_pdes_own"),
+        "pdes.found.deepmod.40": int(one(table("mdbench_pdes_found"), method="deepmod")["40 dB"]),
+        "pdes.finding.40": int((table("mdbench_pdes_found").query("method != 'oracle'")["40 dB"] > 0).sum()),
+        "seeds": (len(setting("40_mdbench_odes", "seeds")), "word"),
+        "pdes.seeds": (len(setting("41_mdbench_pdes", "seeds")), "word"),
         "pdes.found.printed": printed_marks(["mdbench_table3"]).iloc[-1],
         "sindy": _matches("SINDy"),
         "operon": _matches("Operon"),
@@ -66,16 +70,16 @@ def _found():
         other = next_best(found.reset_index().rename(columns={column: "value"}))
         rows[f"next_best.{level}"] = int(other["value"].value)
         rows[f"next_best.{level}.method"] = other["method"]
-    return rows | {"bidirectional": rows["bidirectional"] | _own()}
+    return rows | {"bidirectional": rows["bidirectional"] | _own("mdbench_odes_own")}
 
 
-def _own():
+def _own(name):
     """The method of our own at every level of noise, as it is, as first recorded and without a part."""
     rows = {}
-    for row in table("mdbench_odes_own").itertuples():
+    for row in table(name).itertuples():
         end = "" if row.variant == NOW else f".{key(row.variant)}"
         rows[f"{row.snr_db:.0f}{end}" if math.isfinite(row.snr_db) else f"clean{end}"] = row.recovered
-        if math.isinf(row.snr_db) and end:
+        if math.isinf(row.snr_db):
             rows[f"share{end}"] = (Interval(100 * row.share, 100 * row.low, 100 * row.high), ".0f")
     return rows
 

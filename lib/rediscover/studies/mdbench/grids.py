@@ -39,6 +39,8 @@ def fittest(names: list[str], p: Dynamics) -> list[Fittest]:
 def of_fields(p: PDEs) -> dict[str, dict[str, Any]]:
     """``linear`` methods; on the split in space ``tabular clean`` and ``noisy``; ``heavy`` systems, ``coarse`` grids.
 
+    Also `bidirectional` as first recorded, on the fields of the linear methods, see `report.ablations`.
+
     Methods that see clean fields alone share a grid with others: where one refuses all its systems, what a failure
     scores is known from theirs.
     """
@@ -65,4 +67,6 @@ def of_fields(p: PDEs) -> dict[str, dict[str, Any]]:
             seen = [problem(id, snr_db=level, **view, **grid) for level in levels for id in ids]
             if seen and methods:
                 planned[name + kind] = {"problems": seen, "methods": methods, **p.work}
-    return planned
+    every = [field for name, grid in planned.items() if name.endswith("linear") for field in grid["problems"]]
+    own = variants({}, every, build_methods(p.methods, settings=p.settings))
+    return planned | {name: grid | p.work for name, grid in own.items()}

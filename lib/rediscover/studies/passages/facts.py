@@ -21,6 +21,8 @@ def facts() -> dict[str, Any]:
     coefficients = ledger.query("table == 'Figure 6, released notebook'")["verdict"]
     tables = ledger.query("table in ('Table 1', 'Table 3')")["verdict"]
     lowest = one(ledger, column="range of Validity and Appropriateness scores (1-5 scale)")["low"]
+    coverage = one(ledger, column="range of Coverage scores (1-5 scale)")["high"]
+    shortfall = one(ledger, column='Syntax shortfall against Lexicality ("higher error")')["measured"]
     rubrics = one(ledger, column="number of metrics on which humans score above the LLM judge")["measured"]
     claim = one(table("passages_claims"), claim_id="ST-10")
     (ahead,) = re.findall(r"DeepSeek-R1 is ahead of (\d+) of", claim["finding"])
@@ -45,6 +47,8 @@ def facts() -> dict[str, Any]:
         "tables.back": how_many(tables == "reproduced"),
         "table3.reproduced": ledger.query("table == 'Table 3' and verdict == 'reproduced'").shape[0],
         "range.low": (float(lowest), ".1f"),
+        "range.coverage": (float(coverage), ".3f"),
+        "shortfall": (float(shortfall), ".1f"),
         "venues": " and ".join(density.query("venue_p_holm < 0.05")["score"][::-1]),
         "rubrics_above": (float(rubrics), "word"),
         "deepseek.ahead": (int(ahead), "word"),

@@ -16,7 +16,7 @@ from ...llm.client import Chat, LlmError
 from ...llm.spending import confirmed, dollars
 from ...methods import llm_text
 from ...metrics import latex
-from ...system.writing import write_text
+from ...runs.schema import to_csv
 from . import judge
 from . import scores as scores
 
@@ -57,7 +57,7 @@ def run(options) -> int:
     answers = answers.join(scores.scores_of(answers["latex"].map(latex.clean).tolist(), truths))
     options.out.mkdir(parents=True, exist_ok=True)
     file = options.out / f"{llm_text.records_of('', options.model).stem}.csv"
-    write_text(file, answers.to_csv(index=False))
+    to_csv(answers, file)
     print(answers[[*judge.RUBRICS, *scores.TABLE3]].mean().round(3).to_string())
     print(f"{len(answers)} formulas, {(answers['failure'] != '').sum()} failed; {file}")
     print("spent:", dollars(writer.spent["usd"] + judging.spent["usd"], ".4f"))

@@ -82,7 +82,7 @@ def text(values: Mapping[str, object], notes: Mapping[str, str]) -> dict[tuple, 
 
     Parameters
     ----------
-    values : name of the statistic in ``study.yaml`` -> number, several numbers, or the name of a group
+    values : name of the statistic in ``study.yaml`` -> number, several numbers, or several truth values
     notes : the same name -> what its definition or reason says besides
     """
     printed = published(STUDY["ledger"]["text"]["file"]).drop_duplicates("quantity").set_index("quantity")["value"]
@@ -102,8 +102,9 @@ def number(printed: str, value, rule: Mapping) -> dict:
     Parameters
     ----------
     printed : the paper's words
-    value : a number, or several for ``range`` (smallest and largest) and ``middle`` (their middle half)
-    rule : compare (equal, below, range, middle or group), slack, and for groups the expected one
+    value : a number, or several for ``ends`` (smallest and largest, where two are printed) and ``middle`` (their middle
+        half); for ``all`` whether each metric goes as the text says
+    rule : compare (equal, ends, below, middle or all) and slack
 
     Returns
     -------
@@ -113,20 +114,23 @@ def number(printed: str, value, rule: Mapping) -> dict:
     --------
     >>> number("below 60%", 59.8, {"compare": "below"})
     {'value': 59.8, 'parameters': {'bound': 60.0}}
+    >>> number("sinks", [True, False], {"compare": "all"})
+    {'value': '1 of 2 metrics', 'parameters': {'expected': '2 of 2 metrics'}}
     """
     kind, slack = rule.get("compare", "equal"), rule.get("slack", 0)
-    if kind == "group":
-        return {"value": value, "parameters": {"expected": rule["expected"]}}
-    first, *rest = re.findall(r"\d+(?:\.\d+)?", printed)
+    if kind == "all":
+        n = len(value)
+        return {"value": f"{sum(value)} of {n} metrics", "parameters": {"expected": f"{n} of {n} metrics"}}
+    first, *rest = numbers = re.findall(r"\d+(?:\.\d+)?", printed)
     if kind == "below":
         return {"value": value, "parameters": {"bound": float(first)}}
-    if kind == "range":
+    if kind == "ends":
         low, high = np.min(np.asarray(value)), np.max(np.asarray(value))
-        reach = [(end - _slack(slack, end), end + _slack(slack, end)) for end in (low, high)]
-        places = [[text, *ends] for text, ends in zip([first, rest[0]], reach, strict=True)]
-        return {"value": f"{low:.2f} to {high:.2f}", "low": low, "high": high, "parameters": {"ends": places}}
-    some = _slack(slack, value) if kind == "equal" else 0
-    low, value, high = value.quantile([0.25, 0.5, 0.75]) if kind == "middle" else (value - some, value, value + some)
+        ours = (low, high) if rest else (value,)
+        places = [[text, e - _slack(slack, e), e + _slack(slack, e)] for text, e in zip(numbers, ours, strict=True)]
+        shown = f"{low:.2f} to {high:.2f}" if rest else value
+        return {"value": shown, "low": low, "high": high, "parameters": {"ends": places}}
+    low, value, high = value.quantile([0.25, 0.5, 0.75]) if kind == "middle" else (value, value, value)
     return {"value": value, "low": low, "high": high, "parameters": {"number": first}}
 
 

@@ -36,7 +36,7 @@ RATINGS, RATED_LAWS = 552, 24  # 23 subjects rated 24 laws
 WEAK = 0.2  # a correlation below it in size is next to none
 STRONG = -0.5  # the rank correlation from which on two scores say much the same
 SIZES = [30, 40, 50]  # laws of the three sets
-QUARTER, SOME = 0.25, 0.05  # the share that SR-10 states, and how far off "about" goes
+QUARTER, SOME = 0.25, 0.05  # the share that SR-10 states, and how far off "about" goes in the words of a claim
 LEAK = 0.05  # an overlap of sampling ranges up to which two data sets share next to nothing
 
 

@@ -10,7 +10,7 @@ from ...metrics.trees import size
 from ...problems import problem
 from ...report import trials
 from ...report.ablations import NOW, key
-from ...report.facts import Interval, next_best, one, table
+from ...report.facts import Interval, next_best, one, setting, table
 from ...report.papers import published
 from ...system import derived
 from .analysis import from_skeleton
@@ -25,6 +25,7 @@ def facts() -> dict[str, Any]:
     return {
         "count": sizes.sum(),
         **sizes,
+        "seeds": (len(setting("20_srsd_edit_distance", "seeds")), "word"),
         "claims": (len(table("srsd_claims")), "word"),
         "printed.methods": (published("srsd_table2")["method"].nunique(), "word"),
         "printed.ned": (printed["ned_published"], ".3f"),

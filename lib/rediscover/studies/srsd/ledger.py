@@ -12,7 +12,8 @@ from ...report.comparisons import exact, labels
 from ...report.ledger import combine, compare_table
 from ...report.papers import published
 from ...report.released import settings
-from ...report.rules import LEAST_P, by_seed, meets
+from ...report.rules import LEAST_P, meets
+from ...report.scores import by_seed
 from ...report.summaries import of_runs
 from ...system import derived
 
@@ -133,9 +134,12 @@ def of_text(twins: pd.DataFrame, sizes: pd.Series, trained_on: pd.DataFrame | No
     same, scaled = (100 * (twins[name] > 0).mean() for name in ("twins", "scaled"))
     counts = {"problems": sizes.sum()} | {f"{name} problems": size for name, size in sizes.items()}
     cells = exact({(name,): size for name, size in counts.items()})
-    near: dict[str, Any] = {"value": scaled, "low": scaled - 5, "high": scaled + 5, "rule": "approximately"}
+    twice = "original problems that are duplicates"
+    printed = published("srsd_text_numbers").set_index("quantity").loc[twice, "value"]
+    near: dict[str, Any] = exact({(twice,): scaled})[twice,]
+    near |= {"rule": "approximately", "parameters": {"ends": [[printed, scaled, scaled]]}}
     near["reason"] = f"up to a constant factor; the very same function {same:.1f} %"
-    cells |= {("original problems that are duplicates",): near}
+    cells[twice,] = near
     if trained_on is not None:
         for column, quantity in TRAINING.items():
             runs = trained_on[column]

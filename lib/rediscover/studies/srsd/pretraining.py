@@ -17,9 +17,9 @@ import pandas as pd
 
 from ... import problem, problems, runs
 from ...expressions import parse
-from ...search.bigrams import Bigrams, preorder
-from ...search.skeleton_network import INPUTS
-from ...search.skeleton_sets import ATTEMPTS, SkeletonSet, printed, skeleton_sets, skeletons
+from ...search.networks.bigrams import Bigrams, preorder
+from ...search.networks.skeleton_network import INPUTS
+from ...search.networks.skeleton_sets import ATTEMPTS, SkeletonSet, printed, skeleton_sets, skeletons
 from ...system.code_version import code_version
 from ...system.file_digest import file_digest
 
@@ -127,7 +127,7 @@ def pretrain(model: str, folder: Path, seed: int = 0, seconds: float = math.inf)
     model : of `MODELS`
     folder : of the checkpoint, the log and the weights
     """
-    from ...search.training import descent, symbolic_transformer, trained_skeletons
+    from ...search.networks.training import descent, symbolic_transformer, trained_skeletons
 
     train: Callable[..., tuple[Any, bool]] = trained_skeletons.train
     if model == "symbolic_transformer":

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...expressions import parse
 from ...numerics import level_sets
-from ...search.level_sets import null_combination
+from ...search.enumeration.level_sets import null_combination
 
 NAMES = ("x", "y", "z")
 BOX = ((-3.0, 3.0),) * 3

@@ -7,6 +7,7 @@ import pandas as pd
 from ...report.ablations import NOW, key
 from ...report.facts import Interval, next_best, one, setting, table
 from ...report.papers import published
+from ...report.plots import display_name, order
 
 
 def facts() -> dict[str, Any]:
@@ -43,6 +44,8 @@ def facts() -> dict[str, Any]:
         "noise.middle": (100 * noise[2], ".0f"),
         "noise.high": (100 * noise[3], ".0f"),
         "noise.surfaces": (table("surfaces_noise_scores")["problem"].nunique(), "word"),
+        "seeds": (len(setting("10_surface_benchmark", "seeds")), "word"),
+        "noise.others": _others_with_noise(),
         "noise.seeds": (len(setting("10_surface_benchmark", "noise_seeds")), "word"),
         "evaluations.bidirectional": (special["bidirectional"] / 1e6, ".0f"),
         **{f"recovered.{kind}": _recovered(part) | _variants(kind) for kind, part in kinds.groupby("subset")},
@@ -85,8 +88,18 @@ def _recovered_noisy(level):
     found = scores.groupby("method")["symbolic_accuracy"].sum()
     own = table("surfaces_own").query("noise == @level").set_index("variant")["recovered"].drop(NOW)
     both = found.to_dict() | {f"bidirectional.{key(variant)}": count for variant, count in own.items()}
-    both["next_best"] = next_best(found.rename("value").reset_index().assign(low=0.0, high=0.0))["value"].value
-    return {name: (count, "word") for name, count in both.items()}
+    other = next_best(found.rename("value").reset_index().assign(low=0.0, high=0.0))
+    both["next_best"] = other["value"].value
+    # Where none finds any, all are equal, and the best of them has no name.
+    best = {"next_best.method": other["method"] if both["next_best"] else "no method"}
+    return {name: (count, "word") for name, count in both.items()} | best
+
+
+def _others_with_noise():
+    """The methods beside our own that ran on targets with noise, by name."""
+    ran = order(table("surfaces_noise_scores").query("noise > 0 and method != 'bidirectional'")["method"].unique())
+    *names, last = map(display_name, ran)
+    return f"{', '.join(names)} and {last}"
 
 
 def _best_printed():

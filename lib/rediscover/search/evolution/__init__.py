@@ -1,0 +1,1 @@
+"""Populations of programs: regularised evolution, age-fitness, guided by concepts."""

@@ -1,0 +1,1 @@
+"""Networks as models and as proposers of skeletons: EQL, DeepMoD, trained transformers."""

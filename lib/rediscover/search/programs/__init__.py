@@ -1,0 +1,1 @@
+"""Compiled programs: operators, evaluation, constants, variation; what all compiled searches import."""

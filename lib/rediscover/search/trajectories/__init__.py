@@ -1,0 +1,1 @@
+"""Right-hand sides from trajectories: integral forms, sparse regression, multiple shooting."""

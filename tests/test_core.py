@@ -1,0 +1,73 @@
+"""What works with the core's packages alone: no notebooks, no language model, no baselines of others."""
+
+import subprocess
+import sys
+import tomllib
+
+from rediscover.system.paths import root
+
+import pytest
+
+# Imports of what the extras bring fail, as they do where only the core is installed.
+WITHOUT = """
+import importlib.metadata, re, sys
+hidden = set()
+for line in importlib.metadata.requires("rediscover"):
+    name = re.match(r"[A-Za-z0-9._-]+", line)[0]
+    if "extra ==" in line:
+        hidden |= {m for m, d in importlib.metadata.packages_distributions().items() if name in d}
+hidden -= {m for m in hidden if m.startswith("_") or m in ("setuptools", "pkg_resources")}
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in hidden:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+"""
+
+
+def ran(code, cwd):
+    script = WITHOUT + code
+    return subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, cwd=cwd)
+
+
+def shell(*arguments):
+    return f"from rediscover import cli\ncli.main({list(arguments)!r})"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import rediscover as rd; p = rd.problem('srsd/I.12.1'); print(rd.score(p, rd.method('power_law').solve(p)))",
+        "import rediscover as rd; p = rd.problem('odes/1'); print(rd.score(p, rd.method('sindy').solve(p)))",
+        shell("methods"),
+        shell("problems", "--study", "srsd"),
+        shell("solve", "polynomial", "surfaces/NCGS1"),
+        shell("score", "srsd/I.12.1", "mu*Nn"),
+        shell("ledger", "--paper", "srsd"),
+    ],
+)
+def test_the_core_is_enough(code, tmp_path):
+    done = ran(code, tmp_path)
+    assert done.returncode == 0 and done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "extra"),
+    [
+        ("import rediscover.metrics.latex", "text"),
+        ("import rediscover.llm", "llm"),
+        ("import rediscover as rd; rd.problem('surfaces/AMHD1').data(0)", "fields"),
+    ],
+)
+def test_what_needs_an_extra_names_it(code, extra, tmp_path):
+    done = ran(code, tmp_path)
+    assert done.returncode and f"pip install 'rediscover[{extra}]'" in done.stderr.splitlines()[-1]
+
+
+def test_the_lock_holds_all_extras():
+    project = tomllib.loads((root() / "pyproject.toml").read_text("utf-8"))["project"]
+    makefile = (root() / "Makefile").read_text("utf-8")
+    locked = next(line for line in makefile.splitlines() if line.startswith("EXTRAS :=")).split()[2:]
+    assert set(locked) == project["optional-dependencies"].keys() - {"pysr", "neural"}
