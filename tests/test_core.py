@@ -57,7 +57,7 @@ def test_the_core_is_enough(code, tmp_path):
     ("code", "extra"),
     [
         ("import rediscover.metrics.latex", "text"),
-        ("import rediscover.llm", "llm"),
+        ("import rediscover.llm.client", "llm"),
         ("import rediscover as rd; rd.problem('surfaces/AMHD1').data(0)", "fields"),
     ],
 )
