@@ -93,6 +93,7 @@ class Method:
     loads : modules that it imports on first use: workers import them once, before they fork.
     searches : whether it searches for a structure, and so spends evaluations.
     portable : whether it gives the same answers on every processor; not so, where a package does its own arithmetic.
+    refuses : settings that only refuse (see `refusal`); no answer depends on them, so none counts for a recorded run.
     """
 
     name: ClassVar[str] = ""
@@ -102,6 +103,7 @@ class Method:
     loads: ClassVar[tuple[str, ...]] = ()
     searches: ClassVar[bool] = False
     portable: ClassVar[bool] = True
+    refuses: ClassVar[tuple[str, ...]] = ()
 
     def available(self) -> str | None:
         """None if the method runs here, else the reason why not and what would make it run."""
@@ -111,6 +113,10 @@ class Method:
             except importlib.metadata.PackageNotFoundError:
                 return f"package {distribution} is not installed: {extras.remedy(distribution)}"
         return None
+
+    def refusal(self, problem: Problem) -> str:
+        """Why its settings keep the method from a problem of a kind in ``accepts``; empty if they do not."""
+        return ""
 
     def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         """Candidates for one regression table, best first; solutions are ``{task.output: text}``."""

@@ -26,10 +26,7 @@ class PCMCI(Method):
     ----------
     alpha : significance level of an edge.
     max_variables : refuse larger graphs, or None; the published runs have a limit of 300 seconds instead.
-    refuses : settings that only refuse; no answer depends on them, so none counts for a recorded run.
     """
-
-    refuses: ClassVar[tuple[str, ...]] = ("max_variables",)
 
     alpha: float = 0.05
     max_variables: int | None = None
@@ -37,6 +34,7 @@ class PCMCI(Method):
     reference: ClassVar[str] = "Runge et al., Science Advances 5 (2019) eaau4996; tigramite"
     accepts: ClassVar[tuple[type, ...]] = (Series,)
     requires: ClassVar[tuple[str, ...]] = ("tigramite",)
+    refuses: ClassVar[tuple[str, ...]] = ("max_variables",)
 
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         if refusal := self.refusal(problem):
@@ -55,7 +53,6 @@ class PCMCI(Method):
         return [Candidate(graph, complexity=sum(map(len, graph.values())))]
 
     def refusal(self, problem: Any) -> str:
-        """Why the series of a problem is not looked at; empty if it is."""
         n = len(problem.inputs)
         refused = self.max_variables is not None and n > self.max_variables
         return f"{problem.id} has {n} variables, the limit is {self.max_variables}" if refused else ""

@@ -37,8 +37,9 @@ def publish(executed: Path) -> list[Path]:
             print(edited, file=sys.stderr)
     tables, pages = root() / "tables", [root() / page for page in readme.PAGES]
     written = [_write(tables / "facts.csv", marked(computed()).to_csv(index=False))]
+    texts = facts.texts()
     for path in essays:
-        old, new = path.read_text(encoding="utf-8"), facts.essay(path, facts.texts() | readme.sections(path))
+        old, new = path.read_text(encoding="utf-8"), facts.essay(path, texts | readme.sections(path))
         if new != old:
             print(f"{path.stem}: new numbers in the text; read whether the words still fit")
         written.append(_write(path, new))

@@ -126,7 +126,8 @@ def ledger(folder: Path, notebooks: list[str]) -> pd.DataFrame:
     whole = cells()
     present = [name for name in whole["notebook"].unique() if name in notebooks]
     if absent := [name for name in present if not (folder / f"{name}.provenance.json").exists()]:
-        raise FileNotFoundError(f"the ledger needs what {', '.join(absent)} wrote into {folder}: run make all first")
+        command = "make smoke" if folder.parent.name == "smoke" else "make all"
+        raise FileNotFoundError(f"the ledger needs what {', '.join(absent)} wrote into {folder}: run {command} first")
     files = sorted(folder.glob("*_ledger.csv"))
     entries = [pd.read_csv(file, dtype=str, keep_default_na=False).assign(file=file.name) for file in files]
     found = pd.concat([pd.DataFrame(columns=[*COLUMNS, "file"]), *entries], ignore_index=True)

@@ -64,13 +64,13 @@ def data_digest(problem: Problem, seed: int) -> str:
 
 def asked(run: Run) -> dict[str, Any]:
     """What a run asks for, in plain data, by the names of `ASKED`; settings that only refuse are left out."""
-    refuses = getattr(run.method, "refuses", ())
+    settings = plain(run.method.settings)
     return {
         "problem": run.problem.id,
         "data": data_digest(run.problem, run.seed),
         "method": run.method.name,
         "selection": getattr(run.method, "selection", ""),
-        "settings": {name: value for name, value in plain(run.method.settings).items() if name not in refuses},
+        "settings": {name: settings[name] for name in settings if name not in run.method.refuses},
         "noise": float(run.problem.noise),
         "evaluations": int(run.budget.evaluations),
         "seed": run.seed,
@@ -239,7 +239,7 @@ def _read(study: str, method: str) -> dict[str, dict]:
 
 def _line(run: Run) -> dict | None:
     known = _read(run.problem.study, run.method.name)
-    if not known or (hasattr(run.method, "refusal") and run.method.refusal(run.problem)):
+    if not known or run.method.refusal(run.problem):
         return None
     question = [*asked(run).values()]
     limited = json.dumps([*question, run.budget.seconds, run.budget.memory_mb], sort_keys=True)

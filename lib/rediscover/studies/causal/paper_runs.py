@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from ... import params
-from ...methods.tigramite import PCMCI
 from ...metrics import causal as metrics
 from ...problems import problem
 from ...problems.causal import ids
@@ -46,14 +45,10 @@ def record(store: Path) -> int:
     records.RecordError
         If one is recorded with another answer.
     """
-    runs = [run for run in planned(RECORDED) if not _refusal(run)]
+    runs = [run for run in planned(RECORDED) if not run.method.refusal(run.problem)]
     with closing(Store(store, shared=True)) as opened:
         found = opened.get([run.key for run in runs])
     return records.add(records.record(run, found[run.key]) for run in runs if run.key in found)
-
-
-def _refusal(run: Run) -> str:
-    return run.method.refusal(run.problem) if isinstance(run.method, PCMCI) else ""
 
 
 def paper_runs(names: Sequence[str] = CONSTRAINT_BASED) -> pd.DataFrame:
@@ -68,7 +63,7 @@ def paper_runs(names: Sequence[str] = CONSTRAINT_BASED) -> pd.DataFrame:
     runs, rows = planned(names), []
     found = records.lines(runs)
     for run, line in zip(runs, found, strict=True) if any(found) else ():
-        refusal = "" if line else _refusal(run)
+        refusal = "" if line else run.method.refusal(run.problem)
         if not line and not refusal:
             continue
         line = line or {"status": "unsupported", "reason": refusal, "candidates": [], "seconds": 0.0}
