@@ -37,7 +37,8 @@ def real_numbers(values: ArrayLike, what: str) -> np.ndarray:
     """
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
         # As objects, since what a mask hides may be of a kind that has no NaN.
-        values = np.where(np.ma.getmaskarray(values), None, np.ma.getdata(values).astype(object))
+        hidden, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
+        values[hidden] = None
     found = np.asarray(values)
     if found.dtype.kind == "O":
         with suppress(TypeError, ValueError):
