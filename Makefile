@@ -152,7 +152,7 @@ generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled pass
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
 	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
 
-pretrain: $(READY) ## train a network again, into build/pretrain (needs the extra neural; MODEL=trained_skeletons HOURS=2)
+pretrain: $(READY) ## train a network again, into the user's cache (needs the extra neural; MODEL=trained_skeletons HOURS=2)
 	@$(PY) -m rediscover.studies.srsd.pretraining $(if $(MODEL),--model $(MODEL)) $(if $(HOURS),--hours $(HOURS))
 
 bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv; what a fit costs, into docs/methods.md
