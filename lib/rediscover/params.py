@@ -18,6 +18,7 @@ from .methods import Budget, descendants, method
 from .problems import did_you_mean, problem
 from .report.tables import CONTROLS
 from .system import plain_yaml
+from .system.committed import build
 from .system.paths import root
 from .system.studies import FOLDER, studies
 
@@ -136,7 +137,7 @@ class Profile(BaseModel):
     @property
     def store(self) -> Path:
         """The file that keeps finished runs of this study and profile."""
-        return root() / "build" / self.profile / f"{self.notebook}.sqlite"
+        return build() / self.profile / f"{self.notebook}.sqlite"
 
 
 class Ledger(Profile):

@@ -16,7 +16,7 @@ from ..report.tables import answered
 from ..runs import schema, scoring, selection
 from ..studies import asked
 from ..system import record_files
-from ..system.paths import root
+from ..system.committed import build, committed
 from ..system.studies import owner, shown, studies
 
 
@@ -52,7 +52,7 @@ def profile_of(study: str) -> str:
     if where and any((where / study).glob(f"*{record_files.SUFFIX}")):
         return "reference"
     for notebook in studies()[owner(study)]["notebooks"]:
-        path = root() / "tables" / f"{notebook}.provenance.json"
+        path = committed("tables") / f"{notebook}.provenance.json"
         if path.exists():
             return json.loads(path.read_text())["profile"]
     return "reference"
@@ -60,8 +60,8 @@ def profile_of(study: str) -> str:
 
 def place() -> Path:
     """The folder ``build/own``: of the repository within it, else of the current folder."""
-    here = Path.cwd()
-    return (root() if here.is_relative_to(root()) else here) / "build" / "own"
+    here, made = Path.cwd(), build()
+    return (made if here.is_relative_to(made.parent) else here / "build") / "own"
 
 
 def folder(study: str) -> Path:
@@ -125,7 +125,7 @@ def _recorded(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
 def _tabulated(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
     """Scores of the committed tables, on clean data."""
     rule = shown(study)
-    path = root() / "tables" / f"{rule['table']}.csv"
+    path = committed("tables") / f"{rule['table']}.csv"
     if not path.exists():
         return None
     frame = answered(path)

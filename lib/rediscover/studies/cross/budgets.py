@@ -13,7 +13,7 @@ from ... import runs
 from ...params import read
 from ...report import Output, plots
 from ...report.summaries import interval
-from ...system.paths import root
+from ...system.committed import committed
 from . import definitions
 from .grids import grids
 from .params import CrossScoring
@@ -56,7 +56,7 @@ def of_study(study: str, profile: str, store: Path) -> pd.DataFrame:
     ValueError
         If none of them is of the study.
     """
-    path = root() / "params" / f"{CrossScoring.notebook}.yaml"
+    path = committed("params") / f"{CrossScoring.notebook}.yaml"
     p = cast(CrossScoring, read(path, profile))
     ids = [id for id in p.budget_problems if id.startswith(f"{study}/")]
     if not ids:
