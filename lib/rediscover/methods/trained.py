@@ -39,7 +39,7 @@ class Trained(Method):
         if not self.path.is_file():
             return f"no weights at {self.path}: `make pretrain MODEL={self.name}` makes some (extra neural)"
         if (found := file_digest(self.path)) != self.sha256:
-            return f"the SHA-256 of {self.path} is {found}, the setting sha256 says {self.sha256}: set it to use this file"
+            return f"the SHA-256 of {self.path} is {found}, the setting sha256 says {self.sha256}: set it for this file"
         return super().available()
 
     def network(self) -> Weights:
