@@ -108,9 +108,7 @@ class Method:
     def available(self) -> str | None:
         """None if the method runs here, else the reason why not and what would make it run."""
         for distribution in self.requires:
-            try:
-                importlib.metadata.version(distribution)
-            except importlib.metadata.PackageNotFoundError:
+            if _installed(distribution) is None:
                 return f"package {distribution} is not installed: {extras.remedy(distribution)}"
         return None
 
@@ -179,8 +177,16 @@ class Method:
         """Changes when the code of the method, of anything of ours that it imports, or a required package changes."""
         bases = type(self).__mro__[: -len(Method.__mro__)]
         code = dict.fromkeys(map(outside.version, bases))
-        packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
+        packages = [f"{name}=={_installed(name)}" for name in self.requires]
         return "-".join([*code, *packages])
+
+
+def _installed(distribution: str) -> str | None:
+    """Version of a distribution; None if it is not installed."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def added(default: T) -> T:

@@ -37,7 +37,8 @@ class Trained(Method):
 
     def available(self) -> str | None:
         if not self.path.is_file():
-            return f"no weights at {self.path}: `make pretrain MODEL={self.name}` makes some (extra neural)"
+            where = f"at {self.weights}" if self.weights else "in the user's cache"
+            return f"no network {where}: `make pretrain MODEL={self.name}` trains one (extra neural)"
         if (found := file_digest(self.path)) != self.sha256:
             return f"the SHA-256 of {self.path} is {found}, the setting sha256 says {self.sha256}: set it for this file"
         return super().available()
