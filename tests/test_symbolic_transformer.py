@@ -1,7 +1,5 @@
 """The Symbolic Transformer as a method: its network, its skeletons, and the two ways of writing and fitting them."""
 
-import json
-
 import rediscover as rd
 from rediscover import methods, runs
 from rediscover.expressions import parse
@@ -78,7 +76,7 @@ def test_answers_to_the_laws_are_on_record_and_others_need_the_network(monkeypat
     asked = {"methods": [method], "budget": budget, "progress": False, "workers": 1}
     recorded = runs.grid([rd.problem("srsd/I.12.1", ranges="paper")], **asked).iloc[0]
     assert recorded["status"] == "ok" and recorded["reused"]
-    assert set(parse(json.loads(recorded["solution"])["F"]).names) <= {"mu", "N_n"}
+    assert set(parse(recorded["solution"]["F"]).names) <= {"mu", "N_n"}
     other = runs.grid(["surfaces/EF1"], **asked).iloc[0]
     assert (other["status"], other["reason"]) == ("unavailable", method.available())
 
