@@ -77,7 +77,7 @@ def test_answers_to_the_laws_are_on_record_and_others_need_the_network(monkeypat
     recorded = runs.grid([rd.problem("srsd/I.12.1", ranges="paper")], **asked).iloc[0]
     assert recorded["status"] == "ok" and recorded["reused"]
     assert set(parse(recorded["solution"]["F"]).names) <= {"mu", "N_n"}
-    other = runs.grid(["surfaces/EF1"], **asked).iloc[0]
+    other = runs.grid(["surfaces/NCGS1"], **asked).iloc[0]
     assert (other["status"], other["reason"]) == ("unavailable", method.available())
 
 
