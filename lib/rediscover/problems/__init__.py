@@ -124,6 +124,8 @@ class Problem(Looks):
 
     kind: ClassVar[str] = "problem"
     choices: ClassVar[Mapping[str, Sequence[str]]] = {}  # option -> its values
+    # Options that stand in the frame of a grid, beside the noise.
+    reported: ClassVar[tuple[str, ...]] = ()
     id: str
     truth: Mapping[str, Any]
     inputs: tuple[str, ...] = ()
