@@ -78,7 +78,7 @@ $(BUILD)/publish.done: $(BUILD)/.publish.done.digests $(READY)
 
 # Three notebooks read tables that others wrote; the ledger follows all others, as they decide its verdicts.
 READS_41_mdbench_pdes := $(TABLES)/mdbench_odes_matches.csv
-READS_60_cross_scoring := $(TABLES)/*_scores.csv
+READS_60_cross_scoring := $(TABLES)/*_scores.csv $(TABLES)/*_budgets.csv
 READS_90_ledger := $(TABLES)/*_ledger.csv $(TABLES)/*_claims.csv
 READS_spot_checks := params/*.yaml $(RECORDS)
 READS_publish := tables/*.csv $(NOTEBOOKS:%=$(BUILD)/%.ipynb) paper/main.tex

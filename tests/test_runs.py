@@ -19,6 +19,7 @@ from grid_methods import Absent, Bad, Careless, Logged, Slope, Surroundings, Thr
 from processes import running
 from rediscover import runs
 from rediscover.methods import Budget
+from rediscover.problems import problem
 from rediscover.runs import executors
 from rediscover.system.workers import Pool
 
@@ -83,6 +84,15 @@ def test_the_same_grid_gives_the_same_frame_whatever_the_number_of_workers():
     pd.testing.assert_frame_equal(once, alone)
     assert once.to_csv() == alone.to_csv()
     assert once["loss"].nunique() == 4  # generators differ by problem and by seed
+
+
+def test_the_options_that_all_problems_report_are_columns():
+    levels = [problem("odes/3", snr_db=level) for level in (20, 40, np.inf)]
+    assert grid(levels, ["mean"])["snr_db"].tolist() == [20.0, 40.0, np.inf]
+    assert grid(["odes/3"], ["mean"], noise=(0.1, 0.0))["snr_db"].tolist() == [20.0, np.inf]
+    field = problem("pdes/advection", snr_db=30)
+    assert "snr_db" not in grid([*levels, line()], ["mean"])
+    assert [run.options for run in runs.plan([field], ["mean"])] == [{"snr_db": 30.0}]
 
 
 def test_a_cached_property_stays_at_home():

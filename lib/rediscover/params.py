@@ -94,6 +94,7 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Level = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Levels = Annotated[list[Level], Field(min_length=1), AfterValidator(unique)]
 Count = Annotated[int, Field(gt=0)]
+Counts = Annotated[list[Count], Field(min_length=1), AfterValidator(unique)]
 
 
 class Profile(BaseModel):
@@ -182,6 +183,23 @@ class Parameters(Profile):
         """Arguments of `runs.grid` beside problems and methods."""
         evaluations = self.evaluations_by_method
         return {"seeds": self.seeds, "budget": self.budget, "evaluations": evaluations, "store": self.store}
+
+
+class Budgeted(Parameters):
+    """What a study has that runs searches with several numbers of evaluations (`report.budgets`).
+
+    Attributes
+    ----------
+    max_rows : training rows that these work on.
+    budgets : method name -> numbers of evaluations that it is run with, to see what they change.
+    budget_problems : ids of what is run with them; an empty list means all of the study.
+    budget_seeds : seeds of these runs.
+    """
+
+    max_rows: Count
+    budgets: Annotated[dict[MethodName, Counts], Field(min_length=1)]
+    budget_problems: ProblemIds
+    budget_seeds: Seeds
 
 
 class AnyProblems(Parameters):

@@ -55,6 +55,11 @@ class Run(NamedTuple):
             "seed": self.seed,
         }
 
+    @property
+    def options(self) -> dict:
+        """Options of the problem, as they were asked for, that stand in the frame."""
+        return {name: getattr(self.problem, name) for name in self.problem.reported}
+
 
 def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:
     """What identifies a run: a hash of all that its result depends on.
