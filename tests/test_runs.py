@@ -15,7 +15,19 @@ from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
-from grid_methods import Absent, Bad, Careless, Logged, Slope, Surroundings, Threads, line, network
+from grid_methods import (
+    Absent,
+    Bad,
+    Careless,
+    Interrupted,
+    Logged,
+    Slope,
+    Surroundings,
+    Threads,
+    interruptions,
+    line,
+    network,
+)
 from processes import running
 from rediscover import runs
 from rediscover.methods import Budget
@@ -308,6 +320,26 @@ def test_a_run_that_the_machine_ends_is_not_stored(tmp_path):
         frame = grid([line()], methods, store=tmp_path / "s.sqlite", workers=1)
         assert list(frame["status"]) == ["unavailable"] * 2 and not frame["reused"].any()
     assert stored(tmp_path / "s.sqlite") == 0
+
+
+@pytest.mark.minutes
+def test_drawn_interruptions_are_no_answers_and_such_runs_are_done_again(tmp_path):
+    store, seeds, tries = tmp_path / "s.sqlite", range(60), dict.fromkeys(range(60), 0)
+    answered = dict.fromkeys(seeds, False)
+    while not all(answered.values()):
+        reused = dict(answered)
+        for seed in [seed for seed in seeds if not answered[seed]]:
+            # one that is killed is done again at once; what it says itself, such as that the disk is full, is believed
+            left = interruptions(seed)[tries[seed] :]
+            again = 1 if left and isinstance(left[0], str) else 0
+            tries[seed] += 1 + again
+            answered[seed] = len(left) <= again
+        frame = grid([line()], [Interrupted(str(tmp_path))], seeds=seeds, store=store).set_index("seed")
+        assert frame["reused"].to_dict() == reused
+        assert frame["status"].map({"ok": True, "unavailable": False}).to_dict() == answered
+        assert stored(store) == sum(answered.values())
+        assert {seed: len((tmp_path / str(seed)).read_text()) for seed in seeds} == tries
+    assert list(frame["solution"]) == [{"y": f"{seed}*x"} for seed in seeds]
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["with its grid", "alone"])
