@@ -25,7 +25,7 @@ FLOORS = [  # from the ground up; rooms of one floor do not import each other
     ["runs"],
     ["report"],
     ["studies"],
-    ["publish", "own"],
+    ["publish", "comparison"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = sorted(

@@ -27,7 +27,7 @@ import numpy as np
 import yaml
 
 from ..numerics.arrays import check_grid, check_times, checked_table, time_splits
-from ..system.looks import Looks
+from ..system.display import Looks
 
 if TYPE_CHECKING:
     from ..expressions import Expression

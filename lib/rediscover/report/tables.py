@@ -17,8 +17,7 @@ import pandas as pd
 
 from ..runs.schema import IDENTITY, read_csv, to_csv
 from ..system.writing import replacing
-from .names import shown as name_of
-from .names import title
+from .names import readable, title
 
 TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
 ARROWS = {"lower": " ↓", "higher": " ↑"}  # which way is better
@@ -300,7 +299,7 @@ def _latex(shown, numeric, bold, name, caption, footnotes) -> str:
     kinds = ["r" if n else paragraph if wide else "l" for n, wide in zip(numeric, long, strict=True)]
     labels = shown.index.set_names([level or "" for level in shown.index.names]).to_frame(index=False).iloc[:, :levels]
     cells = pd.concat([labels, shown.reset_index(drop=True)], axis=1).rename_axis(columns=None)
-    written = cells.map(lambda cell: _escaped(name_of(str(cell))))
+    written = cells.map(lambda cell: _escaped(readable(str(cell))))
     if levels > 1:
         starts = blocks(cells.iloc[:, 0])
         written.iloc[starts, 0] = "\\addlinespace\n" + written.iloc[starts, 0]
@@ -362,7 +361,7 @@ def _html(shown, numeric, bold, best, caption, footnotes) -> str:
 
 
 def _cell(text) -> str:
-    return html.escape(name_of(str(text)), quote=False)
+    return html.escape(readable(str(text)), quote=False)
 
 
 def _is_published(labels) -> bool:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..methods import Budget, Method, budget_of, give, method
 from ..problems import Problem, problem
-from ..system import outside
+from ..system import user_classes
 from ..system.store import Store, StoreError
 from . import records
 from .executors import Dask, Local, task
@@ -227,7 +227,7 @@ def plan(
         if type(p).__module__ == "__main__":
             raise TypeError(f"grid: {type(p).__name__} must live in a module that workers can import: put it in a file")
     for m in methods:
-        if outside.travels((m,)):
+        if user_classes.travels((m,)):
             give(m)
     own = {name: dataclasses.replace(budget, evaluations=count) for name, count in (evaluations or {}).items()}
     return [
@@ -276,8 +276,8 @@ def _frame(rows: list[dict]) -> "pd.DataFrame":
 def executor_for(works: Sequence[Any], workers: int | None = None, scheduler: str | None = None) -> Local | Dask:
     """Where pieces of work are computed: by a Dask scheduler, if one is named, else by workers on this machine."""
     scheduler = os.environ.get("SCHEDULER") if scheduler is None else scheduler
-    modules = sorted(set().union(*map(outside.modules, works)))
-    if scheduler and any(map(outside.travels, works)):
+    modules = sorted(set().union(*map(user_classes.modules, works)))
+    if scheduler and any(map(user_classes.travels, works)):
         raise ValueError("grid: a cluster imports methods from packages: install yours as one, or unset SCHEDULER")
     return Dask(scheduler, modules) if scheduler else Local(workers or _processors(), modules)
 

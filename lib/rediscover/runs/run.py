@@ -12,7 +12,7 @@ import numpy as np
 
 from ..methods import Budget, Method
 from ..problems import Problem
-from ..system import outside
+from ..system import user_classes
 from ..system.code_version import code_version
 from .worker import checked
 
@@ -40,7 +40,7 @@ class Run(NamedTuple):
     @property
     def shares(self) -> bool:
         """Whether only code of this package runs; numba compiles that, and keeps nothing else."""
-        return outside.inside(self) and not set(self.method.requires) - {"numba"}
+        return user_classes.inside(self) and not set(self.method.requires) - {"numba"}
 
     @property
     def identity(self) -> dict:

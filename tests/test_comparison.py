@@ -7,20 +7,20 @@ import sys
 from pathlib import Path
 
 import rediscover as rd
-from rediscover import methods, own, runs
+from rediscover import comparison, methods, runs
 from rediscover.cli import main
+from rediscover.comparison.answers import answers as scored_answers
+from rediscover.comparison.head_to_head import Comparison
 from rediscover.expressions import parse
 from rediscover.methods.sklearn_adaptor import from_sklearn
-from rediscover.own import kept
-from rediscover.own.head_to_head import Comparison
 from rediscover.problems import STUDIES
-from rediscover.report import shown
+from rediscover.report import pictures
 from rediscover.runs import predictions
 from rediscover.runs.schema import PAIRED_TEST, read_csv
 from rediscover.studies import asked
-from rediscover.system import outside
+from rediscover.system import user_classes
 from rediscover.system.paths import root
-from rediscover.system.studies import shown as of_study
+from rediscover.system.studies import measured
 
 import numpy as np
 import pandas as pd
@@ -84,15 +84,15 @@ def test_the_commands_of_the_documentation(folder, capsys):
 
 
 def test_the_file_that_is_written_works_as_it_is_and_is_not_overwritten(folder):
-    path = own.new("my_line")
+    path = comparison.new("my_line")
     assert path.name == "my_line.py"
     found = rd.method("./my_line.py:MyLine").solve("surfaces/AMHD1")
     assert found[0].solution.keys() == {"z"} and rd.score("surfaces/AMHD1", found)["nmse_variance"] < 1e-9
     with pytest.raises(FileExistsError, match="choose another name"):
-        own.new("my_line")
+        comparison.new("my_line")
     for name, reason in {"Mine": "small letters", "a-b": "small letters", "operon": "is here already"}.items():
         with pytest.raises(ValueError, match=reason):
-            own.new(name)
+            comparison.new(name)
 
 
 @pytest.mark.parametrize(
@@ -105,10 +105,10 @@ def test_the_file_that_is_written_works_as_it_is_and_is_not_overwritten(folder):
 )
 def test_scores_are_those_of_the_committed_tables(folder, reference_tables, study, name, ids):
     """The same budget, options, choice among candidates and rules as in the study's notebook."""
-    ours = own.run(name, study, ids=ids, profile="reference").set_index("problem")
-    frame = read_csv(reference_tables / f"{of_study(study)['table']}.csv")
+    ours = comparison.run(name, study, ids=ids, profile="reference").set_index("problem")
+    frame = read_csv(reference_tables / f"{measured(study)['table']}.csv")
     theirs = frame[(frame["method"] == name) & (frame["noise"] == 0) & frame["problem"].isin(ids)].set_index("problem")
-    for measure in of_study(study)["measures"]:
+    for measure in measured(study)["measures"]:
         assert np.allclose(ours.loc[ids, measure], theirs.loc[ids, measure], rtol=1e-6, atol=1e-12, equal_nan=True)
 
 
@@ -122,17 +122,17 @@ def test_a_method_can_be_planned_on_every_study(study):
 
 
 def test_finished_runs_are_not_done_again_and_an_edited_file_is_run(folder, monkeypatch):
-    own.new("mine")
-    own.run("./mine.py:Mine", "surfaces", ids=THREE[:1])
+    comparison.new("mine")
+    comparison.run("./mine.py:Mine", "surfaces", ids=THREE[:1])
     seen = []
     compute = runs.compute
     monkeypatch.setattr(runs, "compute", lambda *a, **k: [seen.append(r["reused"]) or r for r in compute(*a, **k)])
-    own.run("./mine.py:Mine", "surfaces", ids=THREE[:2])
+    comparison.run("./mine.py:Mine", "surfaces", ids=THREE[:2])
     assert seen == [True, False]
     assert len(read_csv("build/own/surfaces/mine.csv")) == 2
     source = Path("mine.py").read_text()
     Path("mine.py").write_text(source.replace("text = ", 'text = "7.5"  # '))
-    own.run("./mine.py:Mine", "surfaces", ids=THREE[:1])
+    comparison.run("./mine.py:Mine", "surfaces", ids=THREE[:1])
     assert seen[2:] == [False]
     answers = read_csv("build/own/surfaces/mine.csv")  # answers of other code are not kept beside these
     assert answers["solution"].tolist() == [{"z": "7.5"}]
@@ -140,7 +140,7 @@ def test_finished_runs_are_not_done_again_and_an_edited_file_is_run(folder, monk
 
 def test_a_method_beside_a_module_of_its_folder(folder):
     (folder / "beside_it.py").write_text("def text():\n    return '1.5'\n")
-    source = "import beside_it\n" + own.new("mine").read_text().partition('"""\n\nfrom')[2].join(["from", ""])
+    source = "import beside_it\n" + comparison.new("mine").read_text().partition('"""\n\nfrom')[2].join(["from", ""])
     (folder / "mine.py").write_text(source.replace("text = ", "text = beside_it.text()  # "))
     frame = runs.grid("surfaces/TFS4", "./mine.py:Mine")
     assert frame["solution"][0] == {"z": "1.5"}
@@ -150,11 +150,11 @@ def test_a_method_of_an_installed_package(folder, monkeypatch):
     """Found by its entry point, and by module and class."""
     package = folder / "brought_in"
     package.mkdir()
-    (package / "__init__.py").write_text(own.new("brought").read_text())
+    (package / "__init__.py").write_text(comparison.new("brought").read_text())
     (folder / "brought.py").unlink()
     (folder / "brought_in-1.dist-info").mkdir()
     (folder / "brought_in-1.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: brought-in\nVersion: 1\n")
-    lines = f"[{outside.GROUP}]\nbrought = brought_in:Brought\nlost = brought_in:Lost\n"
+    lines = f"[{user_classes.GROUP}]\nbrought = brought_in:Brought\nlost = brought_in:Lost\n"
     (folder / "brought_in-1.dist-info" / "entry_points.txt").write_text(lines)
     monkeypatch.syspath_prepend(str(folder))
     importlib.invalidate_caches()
@@ -305,7 +305,7 @@ class TestLooks:
             candidate.plot()
 
     def test_a_text_that_is_no_expression_is_shown_as_it_is(self):
-        assert shown.latex(rd.Candidate({"y": "2*"})) == r"y = \text{2*}"
+        assert pictures.latex(rd.Candidate({"y": "2*"})) == r"y = \text{2*}"
 
 
 BROKEN = {
@@ -415,7 +415,7 @@ def test_records_are_taken_before_tables(folder, monkeypatch):
     line["candidates"] = [{"solution": {"z": "x*y"}, "loss": 0.0, "complexity": 3.0, "evaluations": 1, "notes": {}}]
     monkeypatch.setattr(runs.records, "find", lambda planned: [line] * len(planned))
     assert len(run) == 1
-    found = kept.answers("power_law", "surfaces", THREE[:1])
+    found = scored_answers("power_law", "surfaces", THREE[:1])
     assert list(found["origin"]) == ["records"] and list(found["symbolic_accuracy"]) == [1.0]
     assert list(found["size"]) == [3.0]
 

@@ -8,7 +8,7 @@ from .code_version import PACKAGE
 
 
 class Looks:
-    """Base of what can be looked at; drawn by the module ``report.shown``."""
+    """Base of what can be looked at; drawn by the module ``report.pictures``."""
 
     def latex(self) -> str:
         """The equations as LaTeX."""
@@ -23,4 +23,4 @@ class Looks:
 
 
 def _drawn() -> ModuleType:
-    return importlib.import_module(f"{PACKAGE}.report.shown")
+    return importlib.import_module(f"{PACKAGE}.report.pictures")

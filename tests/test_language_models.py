@@ -6,8 +6,8 @@ import shlex
 import rediscover as rd
 import test_language_loops as loops
 from rediscover.cli import _parser, main
+from rediscover.comparison import language_models
 from rediscover.methods import Budget
-from rediscover.own import with_model
 from rediscover.system.paths import root
 
 import pytest
@@ -28,7 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def asked(folder, server, say=print, confirm=lambda: True):
-    return with_model.run(
+    return language_models.run(
         ["llm_sr"],
         "surfaces",
         [PROBLEM],
@@ -76,12 +76,13 @@ def test_a_server_that_fails_is_asked_again_the_next_time(folder, author):
 def test_an_estimate_is_of_all_runs_and_outputs():
     method = rd.method("openevolve", model="gpt-4o-mini")
     single, three = rd.problem("surfaces/TFS4", n_train=50), rd.problem("surfaces/TCS5", n_train=50)
-    one = with_model.estimate(method, [single], Budget(5), [0])
-    assert with_model.estimate(method, [single] * 3, Budget(5), [0, 1]).cost.requests == 6 * one.cost.requests == 30
-    assert with_model.estimate(method, [three], Budget(5), [0]).cost.requests == 15
+    one = language_models.estimate(method, [single], Budget(5), [0])
+    many = language_models.estimate(method, [single] * 3, Budget(5), [0, 1])
+    assert many.cost.requests == 6 * one.cost.requests == 30
+    assert language_models.estimate(method, [three], Budget(5), [0]).cost.requests == 15
     system = rd.problem("cde/S024")
     loop = rd.method("symbolbench_loop", model="a local one", epochs=2, tolerance=2.0)
-    found = with_model.estimate(loop, [system], Budget(1000), [0])
+    found = language_models.estimate(loop, [system], Budget(1000), [0])
     assert found.cost.requests == 10 and "an unknown price" in str(found)
 
 

@@ -18,7 +18,7 @@ from ..methods.endpoint import Endpoint
 from ..methods.language_costs import Cost, cost
 from ..problems import Problem
 from ..studies import asked
-from .kept import folder, keep, profile_of, scored
+from .answers import folder, keep, profile_of, scored
 
 SECONDS = 7 * 86400.0  # of a run: it waits for a server, and its samples are what is limited
 AGAIN = ("error", "timeout")  # runs that ended so are tried again: the server may have been down
