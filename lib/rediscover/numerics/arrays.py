@@ -11,7 +11,7 @@ from .differences import even_step
 LEAST_TIMES = 12  # of a trajectory: with fewer, blocks for training and validation have too few rows for differences
 
 
-def floats(values: ArrayLike) -> np.ndarray:
+def floats(values: ArrayLike | None) -> np.ndarray:
     """Values as floats of 64 bits; what is None or hidden by a mask is missing, so NaN.
 
     Examples
@@ -58,13 +58,14 @@ def real_numbers(values: ArrayLike, what: str) -> np.ndarray:
     return found if found.dtype.kind == "f" else found.astype(float)
 
 
-def _shown(values: ArrayLike) -> ArrayLike:
+def _shown(values: ArrayLike | None) -> ArrayLike | None:
     """The values, with None for each that a mask hides."""
     if not np.ma.is_masked(values):
         return values
     # As objects, since what a mask hides may be of a kind that has no NaN.
-    shown = np.ma.getdata(values).astype(object)
-    shown[np.ma.getmaskarray(values)] = None
+    masked: np.ma.MaskedArray = np.ma.asarray(values)
+    shown = masked.data.astype(object)
+    shown[np.ma.getmaskarray(masked)] = None
     return shown
 
 
