@@ -113,7 +113,9 @@ def table(
         subsets = out.loc[values.index, "subset"][values[column].notna()].unique()
         never = ~out["problem"].isin(out.loc[values.index, "problem"]) & out["subset"].isin(subsets)
         failing = out.loc[rows | never, "study"]
-        out.loc[failing.index, column] = [stated[study].get(column, worst(column)) for study in failing]
+        out.loc[failing.index, column] = [
+            stated[study][column] if column in stated[study] else worst(column) for study in failing
+        ]
     return check(out, SCORES, rest=float)
 
 
