@@ -78,7 +78,7 @@ $(BUILD)/publish.done: $(BUILD)/.publish.done.digests $(READY)
 
 # Three notebooks read tables that others wrote; the ledger follows all others, as they decide its verdicts.
 READS_41_mdbench_pdes := $(TABLES)/mdbench_odes_matches.csv
-READS_60_cross_scoring := $(TABLES)/*_scores.csv
+READS_60_cross_scoring := $(TABLES)/*_scores.csv $(TABLES)/*_budgets.csv
 READS_90_ledger := $(TABLES)/*_ledger.csv $(TABLES)/*_claims.csv
 READS_spot_checks := params/*.yaml $(RECORDS)
 READS_publish := tables/*.csv $(NOTEBOOKS:%=$(BUILD)/%.ipynb) paper/main.tex
@@ -152,7 +152,7 @@ generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled pass
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
 	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
 
-pretrain: $(READY) ## train a network again, into build/pretrain (needs the extra neural; MODEL=trained_skeletons HOURS=2)
+pretrain: $(READY) ## train a network again, into the user's cache (needs the extra neural; MODEL=trained_skeletons HOURS=2)
 	@$(PY) -m rediscover.studies.srsd.pretraining $(if $(MODEL),--model $(MODEL)) $(if $(HOURS),--hours $(HOURS))
 
 bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv; what a fit costs, into docs/methods.md

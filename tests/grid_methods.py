@@ -83,6 +83,37 @@ class Logged(Method):
         return [Candidate({"y": f"{seed}*x"})]
 
 
+SHORTAGES = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.EAGAIN, errno.ENOMEM)
+
+
+def interruptions(seed):
+    """What the machine does to a run before it lets it answer, one a try: kills it, or gives no disk and no memory."""
+    rng = np.random.default_rng(seed)
+    return [("kill", "killed by another", *SHORTAGES)[i] for i in rng.integers(0, 8, rng.integers(1, 4))]
+
+
+@dataclass(frozen=True)
+class Interrupted(Method):
+    """Answers when it has been interrupted as drawn, at a drawn moment of each try; writes a sign per try."""
+
+    name = "interrupted"
+    log: str = ""
+
+    def solve(self, problem, *, budget=None, seed=0):
+        log = Path(self.log) / str(seed)
+        before = len(log.read_text()) if log.exists() else 0
+        log.write_text("." * (before + 1))
+        time.sleep(np.random.default_rng((seed, before)).choice([0.0, 0.01, 0.1]))
+        ways = interruptions(seed)
+        if before < len(ways):
+            if ways[before] == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if ways[before] == "killed by another":
+                subprocess.run(["kill", "-9", str(os.getpid())])
+            raise RuntimeError("cannot save") from OSError(ways[before], "short")
+        return [Candidate({"y": f"{seed}*x"})]
+
+
 @dataclass(frozen=True)
 class Bad(Method):
     """Does what `how` says."""

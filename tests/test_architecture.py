@@ -25,7 +25,7 @@ FLOORS = [  # from the ground up; rooms of one floor do not import each other
     ["runs"],
     ["report"],
     ["studies"],
-    ["publish", "own"],
+    ["publish", "comparison"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = sorted(
@@ -128,7 +128,8 @@ def other_pythons() -> list[str]:
         *Path.home().glob(".pyenv/versions/3.*/bin/python3"),
         *map(shutil.which, ("python3.12", "python3.13")),
     ]:
-        if path and (match := re.search(r"3\.(\d+)", str(path))) and int(match[1]) >= 11:
+        runs = path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0  # a shim may name none
+        if runs and (match := re.search(r"3\.(\d+)", str(path))) and int(match[1]) >= 11:
             found.setdefault(int(match[1]), str(path))
     return [path for minor, path in sorted(found.items()) if minor != sys.version_info.minor]
 

@@ -14,6 +14,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CASES = {f"{case.notebook[:2]} {case.name}": case for case in cases()}
+READS = {  # notebook -> those whose tables it needs
+    "41_mdbench_pdes": ("40_mdbench_odes",),
+    "60_cross_scoring": ("10_surface_benchmark", "20_srsd_edit_distance", "40_mdbench_odes"),
+}
 SAMPLE = [  # of each kind of change some, in half a minute
     "00 methods: without oracle",
     "00 methods: others alone",
@@ -94,8 +98,8 @@ def test_a_sample_runs_or_is_refused_in_one_sentence(explorer, name):
 @pytest.mark.parametrize("name", CASES)
 def test_every_change_runs_or_is_refused_in_one_sentence(explorer, name):
     case = CASES[name]
-    if case.notebook == "41_mdbench_pdes" and not case.wrong:  # it reads what the one before it wrote
-        assert not explorer.run("40_mdbench_odes", {})["error"]
+    for other in READS.get(case.notebook, ()) if not case.wrong else ():
+        assert not explorer.run(other, {})["error"]
     check(case, explorer.run(case.notebook, case.changes))
 
 

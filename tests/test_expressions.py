@@ -647,6 +647,36 @@ def test_powers_of_exact_numbers_are_bounded_on_both_sides(text, value):
     assert float(expression.subs("x", 1)) == pytest.approx(value, rel=1e-9)
 
 
+def drawn_tower(rng):
+    """Powers of exact numbers and of x, one in another's base or exponent, in a function that SymPy evaluates."""
+    text = str(rng.choice(["x", "3", "(2/3)", "(x/7)", "(1/3 + x)", "(3*x)", "(1 + 1/5**900)", "(x + y)"]))
+    for _ in range(rng.integers(2, 6)):
+        exponent = str(rng.choice(["2", "99", "1000", "-1000", "(1/3)", "x", "10000", "(7/2)", "-3"]))
+        text = f"({text})**{exponent}" if rng.random() < 0.7 else f"({rng.integers(2, 8)})**({text})"
+        if rng.random() < 0.3:
+            text = f"({text} + {rng.integers(1, 5)}/3)"
+    return str(rng.choice(["{}", "sqrt({})", "cbrt({})", "mod({}, 2)", "mod(x, {})", "abs({})"])).format(text) + "*x"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_drawn_towers_of_powers_are_converted_in_seconds(seed):
+    text = drawn_tower(np.random.default_rng((10, seed)))
+    began = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        written = algebra.to_sympy(parse(text).tree)
+    assert time.process_time() - began < 5, text
+    for number in written.atoms(sympy.Rational):
+        assert max(number.p.bit_length(), number.q.bit_length()) <= algebra.LARGEST_BITS, text
+
+
+def test_a_power_that_sympy_would_multiply_out_keeps_its_value():
+    for text in ("((x**-1000 + 4/3)**2)**(1/3)", "mod((x + y)**1000, 2)", "sqrt(((x + 1)**99*y + x)**7)"):
+        values = {"x": 1.002, "y": 0.001}
+        written = workers.call(algebra.to_sympy, parse(text).tree, seconds=10)
+        assert float(written.subs(values)) == pytest.approx(float(parse(text)(values)), rel=1e-9), text
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be bound to a core here")
 def test_the_limit_of_a_killable_call_is_computing_time():
     loop = ("while time.process_time() < end: pass", "import time; end = time.process_time() + 0.8")

@@ -291,9 +291,10 @@ class TestAllNotebooks:
         (made / "params/40_mdbench_odes.yaml").write_text(text)
         assert "papermill" not in said
 
-    def test_tables_that_another_notebook_changed_are_read_again(self, made):
-        """Cross-scoring follows the tables of scores, not the notebooks that write them."""
-        table = made / "tables" / "surfaces_scores.csv"
+    @pytest.mark.parametrize("name", ["surfaces_scores", "mdbench_odes_budgets"])
+    def test_tables_that_another_notebook_changed_are_read_again(self, made, name):
+        """Cross-scoring follows the tables of scores and of budgets, not the notebooks that write them."""
+        table = made / "tables" / f"{name}.csv"
         text = table.read_text()
-        assert self.edited(made, "tables/surfaces_scores.csv", "\n", "\n\n")[0] == "60_cross_scoring"
+        assert self.edited(made, f"tables/{name}.csv", "\n", "\n\n")[0] == "60_cross_scoring"
         assert table.read_text() == text

@@ -79,6 +79,28 @@ VECTOR_CHANGES = """
 """
 
 
+WHOLE = """
+    a[0] | a[1] | a[-1] | b[0] | np.sum(a) | np.prod(a) | np.dot(a, b) | np.array(3) | np.square(2) | np.abs(-3)
+    np.power(2, 3) | np.maximum(2, 1) | int(a[0]) | len(a) | sum(a) | max(a) | a.tolist()[0] | float(a[1]) | 2 | -3
+    np.int64(2) | a.astype(float)[0] | np.arange(4)[3] | (a + 0.5)[1] | np.array([[4, 7], [2, 1]])[0][1] | a[:1][0]
+    np.where(True, 2, 3) | np.floor(2.5) | round(a[1]) | np.array([True, False])[0] | np.zeros(2, int)[0] | np.size(a)
+    np.float64(a[0]) | math.floor(2.5) | math.pow(a[0], 2) | np.float_power(a[0], 2) | np.full(2, 5)[0]
+"""
+EXPONENTS = ["-1", "-2", "2", "0", "-a[0]", "a[1]", "-1.0", "0.5", "40", "-len(a)"]
+
+
+def drawn_items(count):
+    """Bodies that compute with integers of arrays and of Python, as they are and beside one another."""
+    rng = np.random.default_rng(11)
+    for _ in range(count):
+        one, other = rng.choice(listed(WHOLE), 2)
+        operators = ["({})**" + rng.choice(EXPONENTS), "({0})//({1})", "({0}) % ({1})", "-({0})*({1})", "({0})**({1})"]
+        operators += ["pow({0}, {1})", "np.power({0}, {1})", "({0})/({1})", "math.pow({0}, -1)", "abs({0})**-1"]
+        value = str(rng.choice(operators)).format(one, other)
+        again = str(rng.choice(["{}", "({})**-1", "({})**3", "({}) // 2", "({}) % -2", "-({})", "range(9)[int({})]"]))
+        yield f"a, b = np.array([2, 3]), np.array({rng.integers(-5, 6, 2).tolist()})\nreturn x*({again.format(value)})"
+
+
 def listed(text):
     return [entry.strip() for line in text.strip().splitlines() for entry in line.split(" | ")]
 
@@ -94,6 +116,8 @@ def programs():
         yield f"a = {made}\na = {used}\nreturn a[0]*x + a[1]*v"
     for made, changed in itertools.product(listed(VECTOR), listed(VECTOR_CHANGES)):
         yield f"a = {made}\n{changed}\nreturn a[0]*x + a[1]*v"
+
+    yield from drawn_items(600)
 
 
 def executed(text):
@@ -145,6 +169,9 @@ def test_every_program_that_is_read_computes_what_numpy_computes():
         ("return np.exp(x > 0)", "of Booleans"),
         ("return (x > 0) - (v > 0)", "arrays of Booleans have no -"),
         ("return np.array([2, 3])**-1", "may be negative"),
+        ("return np.array([2])[0]**-1*x", "raised to what is negative"),
+        ("return np.power(2, -1)*x", "raised to what is negative"),
+        ("return np.array([10])[0]**40*x", "too large"),
         ("return 3//np.where(x > 0, 1, 0)", "may be 0"),
         ("return np.where(x > 0, 10, 1)**19", "too large"),
         ("return x if x.dtype == int else v", "types are compared"),
@@ -165,6 +192,8 @@ def test_what_would_be_lost_is_refused(body, reason):
         ("(params[0] or 2.0)*x", "where(c0 != 0, c0, 2.0)*x"),
         ("np.full(2, 2.7, dtype=int)[0]*x", "2*x"),
         ("np.arange(3)[2]*x", "2*x"),
+        ("2**-1*x + 10**-3", "0.5*x + 0.001"),
+        ("x*np.arange(9)[3]**2//math.pow(2, -1)", "floor(x*9/0.5)"),
     ],
 )
 def test_what_is_computed(expression, text):

@@ -95,8 +95,8 @@ def commands():
 
 
 COMMANDS = commands()
-OWN = "docs/my-method.md"  # whose commands follow each other; tests/test_own.py types them
-MODELS = "docs/llm.md"  # whose commands need a server; tests/test_with_model.py parses them
+OWN = "docs/my-method.md"  # whose commands follow each other; tests/test_comparison.py types them
+MODELS = "docs/llm.md"  # whose commands need a server; tests/test_language_models.py parses them
 NOT_HERE = ("conda", "pip", ".venv/bin/pip", ".venv/bin/dask", ".venv/bin/python")  # another environment, or a cluster
 
 

@@ -30,7 +30,6 @@ def places(tmp_path_factory):
         content["smoke"] |= {"surfaces": SURFACES, "evaluations": 200}
         (root / "params").mkdir()
         (root / "params" / f"{STUDY}.yaml").write_text(yaml.safe_dump(content))
-        shutil.copy(ROOT / "params" / "60_cross_scoring.yaml", root / "params")  # whose budgets the study shows
         made.append(root)
     return made
 

@@ -15,10 +15,23 @@ from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
-from grid_methods import Absent, Bad, Careless, Logged, Slope, Surroundings, Threads, line, network
+from grid_methods import (
+    Absent,
+    Bad,
+    Careless,
+    Interrupted,
+    Logged,
+    Slope,
+    Surroundings,
+    Threads,
+    interruptions,
+    line,
+    network,
+)
 from processes import running
 from rediscover import runs
 from rediscover.methods import Budget
+from rediscover.problems import problem
 from rediscover.runs import executors
 from rediscover.system.workers import Pool
 
@@ -83,6 +96,15 @@ def test_the_same_grid_gives_the_same_frame_whatever_the_number_of_workers():
     pd.testing.assert_frame_equal(once, alone)
     assert once.to_csv() == alone.to_csv()
     assert once["loss"].nunique() == 4  # generators differ by problem and by seed
+
+
+def test_the_options_that_all_problems_report_are_columns():
+    levels = [problem("odes/3", snr_db=level) for level in (20, 40, np.inf)]
+    assert grid(levels, ["mean"])["snr_db"].tolist() == [20.0, 40.0, np.inf]
+    assert grid(["odes/3"], ["mean"], noise=(0.1, 0.0))["snr_db"].tolist() == [20.0, np.inf]
+    field = problem("pdes/advection", snr_db=30)
+    assert "snr_db" not in grid([*levels, line()], ["mean"])
+    assert [run.options for run in runs.plan([field], ["mean"])] == [{"snr_db": 30.0}]
 
 
 def test_a_cached_property_stays_at_home():
@@ -287,8 +309,9 @@ def test_only_code_of_the_package_shares_a_worker():
 
 
 def test_a_killed_worker_is_replaced_and_its_run_done_again(tmp_path):
-    frame = grid([line()], [Bad("kill_once", str(tmp_path / "a")), Bad("kill_all", str(tmp_path / "b")), Slope()])
-    assert list(frame["status"]) == ["ok"] * 3
+    for end in ("kill_once", "kill_all"):  # one at a time: the second takes others' workers with it
+        frame = grid([line()], [Bad(end, str(tmp_path / end)), Slope()])
+        assert list(frame["status"]) == ["ok"] * 2, end
 
 
 def test_a_run_that_the_machine_ends_is_not_stored(tmp_path):
@@ -297,6 +320,26 @@ def test_a_run_that_the_machine_ends_is_not_stored(tmp_path):
         frame = grid([line()], methods, store=tmp_path / "s.sqlite", workers=1)
         assert list(frame["status"]) == ["unavailable"] * 2 and not frame["reused"].any()
     assert stored(tmp_path / "s.sqlite") == 0
+
+
+@pytest.mark.minutes
+def test_drawn_interruptions_are_no_answers_and_such_runs_are_done_again(tmp_path):
+    store, seeds, tries = tmp_path / "s.sqlite", range(60), dict.fromkeys(range(60), 0)
+    answered = dict.fromkeys(seeds, False)
+    while not all(answered.values()):
+        reused = dict(answered)
+        for seed in [seed for seed in seeds if not answered[seed]]:
+            # one that is killed is done again at once; what it says itself, such as that the disk is full, is believed
+            left = interruptions(seed)[tries[seed] :]
+            again = 1 if left and isinstance(left[0], str) else 0
+            tries[seed] += 1 + again
+            answered[seed] = len(left) <= again
+        frame = grid([line()], [Interrupted(str(tmp_path))], seeds=seeds, store=store).set_index("seed")
+        assert frame["reused"].to_dict() == reused
+        assert frame["status"].map({"ok": True, "unavailable": False}).to_dict() == answered
+        assert stored(store) == sum(answered.values())
+        assert {seed: len((tmp_path / str(seed)).read_text()) for seed in seeds} == tries
+    assert list(frame["solution"]) == [{"y": f"{seed}*x"} for seed in seeds]
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["with its grid", "alone"])

@@ -3,7 +3,7 @@
 import re
 
 from rediscover.expressions import parse
-from rediscover.metrics import boolean, causal, latex
+from rediscover.metrics import boolean, causal, declared, latex
 from rediscover.metrics.trajectories import r2_trajectories
 
 import numpy as np
@@ -255,3 +255,47 @@ def test_cleaning_strips_as_released(text):
 
     once = re.sub(r"[.,;:\s]+$", "", re.sub(r"\s+", " ", text))
     assert re.sub(r"\s+", " ", text).rstrip(".,;: ") == once
+
+
+# ------------------------------------------------------------------------------------------------- masks
+
+NUMERIC = ("boolean", "geometry", "regression", "trajectories")
+ARRAYS = [score for score in declared().values() if score.__module__.rpartition(".")[2] in NUMERIC]
+ARRAYS = [score for score in ARRAYS if "array_like" in score.__doc__]
+
+
+def told(score, *arguments):
+    """The score, or that there is none."""
+    try:
+        return float(score(*arguments))
+    except ValueError:
+        return "refused"
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_what_a_mask_hides_is_missing_in_every_score(seed):
+    rng = np.random.default_rng(seed)
+    shape = (int(rng.integers(3, 9)), 3)
+    hidden = [rng.random(shape) < 0.2, rng.random(shape) < 0.1 * rng.integers(2)]
+    assert len(ARRAYS) > 15
+    for score in ARRAYS:
+        flat = "n_axes" not in score.__doc__ and score.__name__ in ("nmse_release", "relative_squared_error")
+        pair = [rng.integers(0, 2, shape), rng.integers(0, 2, shape)]
+        if not score.__module__.endswith("boolean"):
+            pair = [values + rng.normal(size=shape) for values in pair]
+        masked = [np.ma.array(values, mask=mask) for values, mask in zip(pair, hidden, strict=True)]
+        missing = [np.where(mask, np.nan, values) for values, mask in zip(pair, hidden, strict=True)]
+        if flat:
+            masked, missing = ([values[:, 0] for values in each] for each in (masked, missing))
+        assert told(score, *masked) == pytest.approx(told(score, *missing), abs=0, nan_ok=True), score.__name__
+
+
+@given(SEEDS)
+@settings(max_examples=50, deadline=None)
+def test_what_a_mask_hides_is_missing_in_a_series(seed):
+    rng, edges, series = graph_and_series(seed)
+    hidden = {name: rng.random(40) < 0.05 for name in series}
+    masked = {name: np.ma.array(values, mask=hidden[name]) for name, values in series.items()}
+    missing = {name: np.where(hidden[name], np.nan, values) for name, values in series.items()}
+    for score in (causal.ci_score_effective, causal.ci_score_partial):
+        assert score(edges, masked) == pytest.approx(score(edges, missing), abs=0, nan_ok=True)

@@ -7,7 +7,7 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
-from rediscover.report.names import shown as name_of
+from rediscover.report.names import readable
 
 import nbformat
 import pytest
@@ -37,7 +37,7 @@ def named(source, tables):
 
 def same(value, kept):
     """Whether a value as displayed is what a file of six digits holds."""
-    if value == name_of(kept):
+    if value == readable(kept):
         return True
     value = INTERVAL.sub("", value)
     try:

@@ -133,7 +133,7 @@ def test_every_picture_has_a_text(pages):
         found = [attributes for tag, attributes in Elements(path).found if tag == "img"]
         assert all(attributes.get("alt") for attributes in found), path.name
         shown |= {Path(attributes["src"]).stem for attributes in found if "figures/" in attributes["src"]}
-    assert {path.stem for path in (ROOT / "figures").glob("*.txt")} <= shown
+    assert {path.stem for path in (ROOT / "figures").glob("*.png")} <= shown
 
 
 def test_every_audit_is_on_the_page_and_leads_to_its_notebook(pages):

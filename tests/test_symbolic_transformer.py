@@ -1,10 +1,13 @@
-"""The Symbolic Transformer as a method: its weights, its skeletons, and the two ways of writing and fitting them."""
+"""The Symbolic Transformer as a method: its network, its skeletons, and the two ways of writing and fitting them."""
 
 import rediscover as rd
-from rediscover import methods
+from rediscover import methods, runs
 from rediscover.expressions import parse
 from rediscover.methods import symbolic_transformer as st
+from rediscover.methods import trained
 from rediscover.problems import Task
+from rediscover.search.networks.network_layers import write
+from rediscover.system.file_digest import file_digest
 
 import numpy as np
 import pytest
@@ -65,22 +68,25 @@ def test_an_input_that_does_not_vary_is_zero(writes, monkeypatch):
     assert (seen[0][:, 0] == 0).all() and (np.ptp(seen[0], axis=0) == [0, 1]).all()
 
 
-class TestTheTrainedNetwork:
-    """The weights that come with the package."""
-
+def test_answers_to_the_laws_are_on_record_and_others_need_the_network(monkeypatch, tmp_path):
+    monkeypatch.setattr(trained.platformdirs, "user_cache_path", lambda name: tmp_path)
     method = rd.method("symbolic_transformer")
+    assert "make pretrain MODEL=symbolic_transformer" in method.available()
+    budget = {"evaluations": 100_000, "seconds": 60}
+    asked = {"methods": [method], "budget": budget, "progress": False, "workers": 1}
+    recorded = runs.grid([rd.problem("srsd/I.12.1", ranges="paper")], **asked).iloc[0]
+    assert recorded["status"] == "ok" and recorded["reused"]
+    assert set(parse(recorded["solution"]["F"]).names) <= {"mu", "N_n"}
+    other = runs.grid(["surfaces/NCGS1"], **asked).iloc[0]
+    assert (other["status"], other["reason"]) == ("unavailable", method.available())
 
-    def test_it_is_here_and_answers_alike(self):
-        assert self.method.available() is None
-        law = rd.problem("srsd/I.12.1")
-        first, again = (self.method.solve(law, seed=0) for _ in range(2))
-        assert [each.solution for each in first] == [each.solution for each in again]
-        assert set(parse(first[0].solution["F"]).names) <= set(law.inputs)
 
-    def test_a_product_of_two_is_written(self):
-        """The commonest skeleton of its training: 2.5*a*b of scaled columns."""
-        rng = np.random.default_rng(1)
-        columns = 10 ** rng.uniform(-1, 1, (1000, 2))
-        task = Task(("a", "b"), "y", columns, 3e5 * columns[:, 0] * columns[:, 1])
-        (found,) = answer(self.method, task)
-        assert set(parse(found.solution["y"]).names) == {"a", "b"}
+def test_a_network_of_ones_own_training_is_used_by_its_digest(monkeypatch, tmp_path):
+    monkeypatch.setattr(trained.platformdirs, "user_cache_path", lambda name: tmp_path)
+    made = trained.training_folder("symbolic_transformer") / "weights.npz"
+    made.parent.mkdir(parents=True)
+    write({"embedding.weight": np.ones((2, 3), np.float32)}, made)
+    assert file_digest(made) in rd.method("symbolic_transformer").available()
+    own = rd.method("symbolic_transformer", sha256=file_digest(made))
+    assert own.available() is None
+    np.testing.assert_allclose(own.network()["embedding.weight"], 1, rtol=1e-6)

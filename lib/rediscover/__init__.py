@@ -29,7 +29,8 @@ from .problems import problem  # noqa: E402
 __version__ = "0.1.0"
 __all__ = ["Budget", "Candidate", "compare", "method", "methods", "problem", "problems", "score", "show"]
 
-_LATER = {"score": "runs.scoring", "compare": "own", "show": "own"}  # bring much with them, so loaded on first use
+# They bring much with them, so they are loaded on first use.
+_LATER = {"score": "runs.scoring", "compare": "comparison", "show": "comparison"}
 
 
 def __getattr__(name):

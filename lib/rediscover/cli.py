@@ -109,8 +109,8 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _run_study(options: argparse.Namespace) -> None:
-    from . import own
-    from .own import with_model
+    from . import comparison
+    from .comparison import language_models
     from .runs.schema import to_csv
 
     if options.store or _budget(options):
@@ -118,15 +118,16 @@ def _run_study(options: argparse.Namespace) -> None:
     chosen = {name: getattr(options, name) for name in ("profile", "workers")} | {"seeds": options.seeds or ()}
     problems = options.problems or ()
     if options.model:
-        ids = own.chosen_ids(options.study, options.subset, problems)
-        frame = with_model.run(options.methods, options.study, ids, options.model, base_url=options.base_url, **chosen)
+        ids = comparison.chosen_ids(options.study, options.subset, problems)
+        asked = {"model": options.model, "base_url": options.base_url}
+        frame = language_models.run(options.methods, options.study, ids, **asked, **chosen)
         if frame.empty:
             return
     else:
-        frame = own.run(options.methods, options.study, subset=options.subset, ids=problems, **chosen)
+        frame = comparison.run(options.methods, options.study, subset=options.subset, ids=problems, **chosen)
     if options.out:
         to_csv(frame, options.out)
-    print(own.overview(frame))
+    print(comparison.overview(frame))
 
 
 def _compare(options: argparse.Namespace) -> None:
@@ -135,33 +136,33 @@ def _compare(options: argparse.Namespace) -> None:
 
 def _report(options: argparse.Namespace) -> None:
     """The comparison that is named, or the last one, as a page, LaTeX and CSV."""
-    from . import own
-    from .own.page import write
+    from . import comparison
+    from .comparison.page import write
 
-    folder = options.out or own.place() / "report"
+    folder = options.out or comparison.place() / "report"
     _check_output(folder / "index.html")
-    print(write(_comparison(options) if options.mine else own.last(), folder))
+    print(write(_comparison(options) if options.mine else comparison.last(), folder))
 
 
 def _comparison(options: argparse.Namespace) -> Any:
-    from . import own
+    from . import comparison
 
     if not options.study:
         raise ValueError("name the study of the comparison: --study surfaces")
     ids = options.problems or ()
-    return own.compare(options.mine, options.against, options.study, subset=options.subset, ids=ids)
+    return comparison.compare(options.mine, options.against, options.study, subset=options.subset, ids=ids)
 
 
 def _new(options: argparse.Namespace) -> None:
-    from . import own
+    from . import comparison
 
-    print(f"{own.new(options.name)} is ready; its first lines say how to run it")
+    print(f"{comparison.new(options.name)} is ready; its first lines say how to run it")
 
 
 def _show(options: argparse.Namespace) -> None:
-    from . import own
+    from . import comparison
 
-    own.show(options.problem)
+    comparison.show(options.problem)
 
 
 def _check_output(path: Path) -> None:
@@ -349,9 +350,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--model", help="a language model, as its server knows it, for methods that ask one")
     sub.add_argument("--base-url", help="its server, up to and including /v1 (OPENAI_BASE_URL)")
     sub.add_argument("--workers", type=int, help="runs at a time (as many as there are processors)")
-    sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it")
+    sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it; its folder is made")
     sub.add_argument("--retry", nargs="+", metavar="STATUS", help="do stored runs that ended so again, such as timeout")
-    sub.add_argument("--out", type=Path, help="write the rows here, as CSV")
+    sub.add_argument("--out", type=Path, help="write the rows here, as CSV; its folder is made")
     budget(sub)
     sub = command("compare", _compare, "compare a method that was run with what others answered, without running them")
     sub.add_argument("mine", help="its name, or file.py:Class, which is run first if it was not")

@@ -18,6 +18,7 @@ from .methods import Budget, descendants, method
 from .problems import did_you_mean, problem
 from .report.tables import CONTROLS
 from .system import plain_yaml
+from .system.committed import build
 from .system.paths import root
 from .system.studies import FOLDER, studies
 
@@ -93,6 +94,7 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Level = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Levels = Annotated[list[Level], Field(min_length=1), AfterValidator(unique)]
 Count = Annotated[int, Field(gt=0)]
+Counts = Annotated[list[Count], Field(min_length=1), AfterValidator(unique)]
 
 
 class Profile(BaseModel):
@@ -136,7 +138,7 @@ class Profile(BaseModel):
     @property
     def store(self) -> Path:
         """The file that keeps finished runs of this study and profile."""
-        return root() / "build" / self.profile / f"{self.notebook}.sqlite"
+        return build() / self.profile / f"{self.notebook}.sqlite"
 
 
 class Ledger(Profile):
@@ -181,6 +183,23 @@ class Parameters(Profile):
         """Arguments of `runs.grid` beside problems and methods."""
         evaluations = self.evaluations_by_method
         return {"seeds": self.seeds, "budget": self.budget, "evaluations": evaluations, "store": self.store}
+
+
+class Budgeted(Parameters):
+    """What a study has that runs searches with several numbers of evaluations (`report.budgets`).
+
+    Attributes
+    ----------
+    max_rows : training rows that these work on.
+    budgets : method name -> numbers of evaluations that it is run with, to see what they change.
+    budget_problems : ids of what is run with them; an empty list means all of the study.
+    budget_seeds : seeds of these runs.
+    """
+
+    max_rows: Count
+    budgets: Annotated[dict[MethodName, Counts], Field(min_length=1)]
+    budget_problems: ProblemIds
+    budget_seeds: Seeds
 
 
 class AnyProblems(Parameters):

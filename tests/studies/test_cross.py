@@ -1,14 +1,16 @@
 """Cross-scoring: definitions that can be checked by hand, rankings that are reversed, and every study in one table."""
 
 import math
+from types import SimpleNamespace
 
 import rediscover as rd
 from factories import scores_frame
-from rediscover import runs
-from rediscover.studies.cross import analysis, budgets, definitions
+from rediscover import params, runs
+from rediscover.runs import schema
+from rediscover.studies.cross import analysis, definitions
+from rediscover.system.paths import root
 from rediscover.system.studies import studies
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -129,60 +131,27 @@ def test_what_counts_in_a_studys_own_table_is_what_study_yaml_says(tmp_path):
     assert analysis.own_table(tmp_path / "nothing.csv", rules["odes"]) is None
 
 
-@pytest.mark.parametrize("id", ["srsd/I.12.4", "surfaces/TCS5", "odes/24"])
-def test_a_problem_is_recovered_by_the_rule_of_its_own_study(id):
-    problem = rd.problem(id)
-    assert definitions.recovery(problem, problem.truth) == {
-        "nmse_per_output": pytest.approx(0, abs=1e-9),
-        "recovered": 1,
-    }
-    wrong = definitions.recovery(problem, dict.fromkeys(problem.outputs, f"2 + {problem.inputs[0]}"))
-    assert wrong["recovered"] == 0 and wrong["nmse_per_output"] > 1e-3
+def written(folder, names):
+    """Tables of budgets with one run each, and the parameters of a notebook that looks for them there."""
+    for study, name in names.items():
+        row = {"study": study, "problem": f"{study}/1", "method": "operon", "seed": 0, "evaluations": 10}
+        frame = pd.DataFrame([row | {"nmse_per_output": math.inf, "recovered": 0.0}])
+        schema.to_csv(frame, folder / f"{name}.csv")
+    return SimpleNamespace(tables=folder, profile="smoke")
 
 
-def test_what_no_table_can_tell_is_not_called_recovered():
-    system = rd.problem("cde/P002")
-    assert math.isnan(definitions.recovery(system, system.truth)["recovered"])
+def test_budgets_are_those_that_the_studies_wrote(tmp_path):
+    names = {"surfaces": "surfaces_budgets", "srsd": "srsd_budgets", "odes": "mdbench_odes_budgets"}
+    found = analysis.own_budgets(written(tmp_path, names))
+    assert sorted(found["study"]) == sorted(names) and set(found["nmse_per_output"]) == {math.inf}
+    (tmp_path / "srsd_budgets.csv").unlink()
+    with pytest.raises(FileNotFoundError, match="no table srsd_budgets: run make all PROFILE=smoke first"):
+        analysis.own_budgets(SimpleNamespace(tables=tmp_path, profile="smoke"))
 
 
-def test_recoveries_count_failed_runs_as_not_recovered():
-    problems = analysis.tabular_problems(["srsd/I.12.4", "cde/P002"])
-    records = runs.grid(problems, ["oracle", "power_law"], progress=False)
-    records.loc[records["method"] == "power_law", "status"] = "error"
-    found = definitions.recoveries(records, problems).set_index(["problem", "method"])
-    assert found.loc[("srsd/I.12.4", "oracle"), "recovered"] == 1
-    assert tuple(found.loc[("srsd/I.12.4", "power_law"), ["nmse_per_output", "recovered"]]) == (math.inf, 0)
-    assert found.loc["cde/P002", "recovered"].isna().all()
-
-
-def test_what_is_reached_with_a_budget():
-    columns = ["study", "method", "evaluations", "problem", "seed", "recovered", "nmse_per_output"]
-    rows = [["a", 10, "p", 0, 1.0, 0.1], ["a", 10, "p", 1, 0.0, 0.3], ["a", 10, "q", 0, 1.0, math.inf]]
-    rows += [["a", 10, "q", 1, 1.0, 0.2], ["a", 10, "r", 0, math.nan, 0.25], ["a", 20, "p", 0, 0.0, 1.0]]
-    rows = [["s", *row] for row in rows] + [["t", "a", 10, "z", 0, 0.0, 9.0], ["u", "a", 10, "y", 0, math.nan, 8.0]]
-    ten, twenty, other, without = budgets.by_budget(pd.DataFrame(rows, columns=columns)).to_dict("records")
-    assert math.isnan(without["recovered"]) and (without["problems"], without["error"]) == (0, 8.0)
-    assert (other["study"], other["problems"], other["recovered"], other["error"]) == ("t", 1, 0, 9.0)
-    assert (ten["problems"], ten["seeds"], ten["recovered"], ten["least"], ten["most"]) == (2, 2, 0.75, 0.5, 1.0)
-    assert (ten["low"], ten["high"], ten["error"]) == (0.5, 1.0, 0.25)
-    assert (twenty["evaluations"], twenty["recovered"], twenty["seeds"]) == (20, 0, 1)
-    nothing = budgets.by_budget(pd.DataFrame([], columns=columns))
-    assert nothing.empty and list(nothing) == list(ten)
-
-
-def test_one_study_has_two_panels_and_several_a_column_each():
-    columns = "study method evaluations problems seeds recovered low high least most error".split()
-    shares = [0.5, 0.25, 1.0, 0.5, 0.5]
-    rows = [[study, "gplearn", n, 4, 1, *shares, 1e-12] for study in ("odes", "srsd") for n in (10, 99)]
-    reached = pd.DataFrame(rows, columns=columns)
-    both, alone = budgets.draw(reached), budgets.draw(reached.query("study == 'odes'"))
-    assert [ax.get_title()[-4:] for ax in both.axes[:2]] == ["laws", "ions"] and len(both.axes) == 4
-    assert len(alone.axes) == 2 and {ax.get_xlabel() for ax in alone.axes} == {"evaluations"}
-    assert min(alone.axes[1].lines[0].get_ydata()) == 1e-9
-    for figure in (both, alone):
-        plt.close(figure)
-
-
-def test_a_study_without_budgets_is_an_error(tmp_path):
-    with pytest.raises(ValueError, match="none of 'cde'"):
-        budgets.of_study("cde", "smoke", tmp_path / "runs.sqlite")
+@pytest.mark.parametrize("profile", ["reference", "paper"])
+def test_studies_whose_budgets_stand_in_one_table_have_the_same(profile):
+    names = [key for key, model in params.models().items() if issubclass(model, params.Budgeted)]
+    planned = [params.read(root() / "params" / f"{name}.yaml", profile) for name in names]
+    assert len(names) == 3 and len({len(p.budget_problems) for p in planned}) == 1
+    assert all((p.budgets, p.budget_seeds) == (planned[0].budgets, planned[0].budget_seeds) for p in planned)

@@ -3,8 +3,9 @@
 import math
 
 from factories import scores_frame
-from rediscover import report
+from rediscover import report, runs
 from rediscover.params import read
+from rediscover.problems import problem
 from rediscover.problems.pdes import settings
 from rediscover.report.comparisons import PAIRED_TEST, paired_tests
 from rediscover.runs.schema import read_csv
@@ -534,6 +535,13 @@ def test_clean_data_is_a_level_without_noise():
     assert parameters().model_dump()["snr_db"] == ["inf", 40]  # JSON has no infinity
     with pytest.raises(ValueError, match="snr_db"):
         parameters(snr_db=["clean"])
+
+
+def test_scores_have_the_levels_that_were_asked_for():
+    systems = [problem("odes/3", snr_db=level) for level in (10, 30)]
+    scored = analysis.score(runs.grid(systems, ["oracle", "zero"], workers=1, progress=False), systems)
+    assert scored["snr_db"].tolist() == [10.0, 10.0, 30.0, 30.0]
+    assert list(scored.columns[-4:]) == ["solution", "seconds", "complexity_own", "snr_db"]
 
 
 def test_the_scores_on_odes_are_read_or_asked_for(tmp_path, monkeypatch):

@@ -361,6 +361,20 @@ def test_failed_runs_count_as_missed_laws(weight, monkeypatch):
     assert row["solution_rate"] == row["solution_indistinguishable"] == 0.0 and np.isnan(row["complexity_tree"])
 
 
+def test_each_study_says_what_an_unreadable_answer_scores_in_a_frame_of_two(weight, monkeypatch):
+    plane = rd.problem("surfaces/TFS4", n_train=50)
+    scored = {"srsd": {"ned_published": 0.5}, "surfaces": {"r2": 0.5}}
+
+    def outcomes(function, records, problems, **_):
+        return [{"status": "ok", "result": scored[study]} for study in records["study"]]
+
+    monkeypatch.setattr(scoring, "on_answers", outcomes)
+    failed = {"method": "mean", "status": "timeout", "solution": None}
+    rows = [{"problem": id, **answer} for id in (plane.id, weight.id) for answer in ({"method": "oracle"}, failed)]
+    table = scoring.table(runs_frame(rows), [plane, weight])
+    assert table["r2"].tolist()[:2] == [0.5, -np.inf] and table["ned_published"].tolist()[2:] == [0.5, 1.0]
+
+
 # ------------------------------------------------------------------------------------ printed ranges
 
 

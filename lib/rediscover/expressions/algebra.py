@@ -16,6 +16,8 @@ LARGEST_EXPONENT = 1000
 # Binary digits of an exact number's numerator and denominator; beyond, it becomes a float. Powers of powers have a
 # thousandfold at each step: (((1/3)**1000)**1000)**1000 would never end. Text of up to 4,300 digits can be written.
 LARGEST_BITS = 8192
+# Terms that SymPy may multiply out by itself, as it does for remainders and for the real parts of roots of powers.
+LARGEST_TERMS = 128
 
 
 def to_sympy(tree: tuple, *, as_written: bool = False) -> Any:
@@ -54,6 +56,8 @@ def to_sympy(tree: tuple, *, as_written: bool = False) -> Any:
             base = sympy.Float(base) if base.is_Integer else base
         elif exponent.is_Integer and abs(exponent) > LARGEST_EXPONENT:
             exponent = sympy.Float(exponent)
+        # For a root of a power SymPy multiplies out real and imaginary part, whatever the number of variables.
+        base = base if exponent.is_Integer else _closed(base, 1)
         return _bounded(base, abs(exponent) if exponent.is_comparable else 1) ** exponent
 
     def combine(
@@ -83,6 +87,10 @@ def to_sympy(tree: tuple, *, as_written: bool = False) -> Any:
         if label == "**":
             base, exponent = parts
             return power(base, exponent, value), value
+        if label == "mod":
+            parts = tuple(_closed(part, len(part.atoms(sympy.Symbol, sympy.Function))) for part in parts)
+        elif label == "sqrt":
+            parts = (_closed(parts[0], 1),)
         try:
             maker: Any = makers.get(label, getattr(sympy, label, None))
             return _bounded(maker(*parts)), value
@@ -116,6 +124,26 @@ def _bounded(expression: Any, exponent: Any = 1) -> Any:
     if bits < 2 or bits * exponent <= LARGEST_BITS:
         return expression
     return sympy.Float(factor) * rest
+
+
+def _closed(expression: Any, variables: int) -> Any:
+    """The expression, exponents of its powers as floats if it had more than `LARGEST_TERMS` when multiplied out."""
+    import sympy
+
+    if math.comb(min(_degree(expression), LARGEST_TERMS) + variables, variables) <= LARGEST_TERMS:
+        return expression
+    return expression.replace(
+        lambda part: part.is_Pow and part.exp.is_Integer and abs(part.exp) > 1,
+        lambda part: part.base ** sympy.Float(part.exp),
+    )
+
+
+def _degree(expression: Any) -> int:
+    """The degree in symbols; what is no sum, product or whole power has the largest one among its arguments."""
+    degrees = [_degree(part) for part in expression.args]
+    if expression.is_Pow and expression.exp.is_Integer:
+        return degrees[0] * abs(int(expression.exp))
+    return sum(degrees) if expression.is_Mul else max(degrees, default=int(expression.is_Symbol))
 
 
 def _evaluate(label: str, values: tuple[float, ...]) -> float:

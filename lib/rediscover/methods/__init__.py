@@ -26,8 +26,8 @@ if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
 from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator, problem_of
-from ..system import extras, outside, reproducible_blas, workers
-from ..system.looks import Looks
+from ..system import extras, reproducible_blas, user_classes, workers
+from ..system.display import Looks
 
 T = TypeVar("T")
 TABULAR = (Regression, LevelSet, Trajectories, Field)
@@ -108,9 +108,7 @@ class Method:
     def available(self) -> str | None:
         """None if the method runs here, else the reason why not and what would make it run."""
         for distribution in self.requires:
-            try:
-                importlib.metadata.version(distribution)
-            except importlib.metadata.PackageNotFoundError:
+            if _installed(distribution) is None:
                 return f"package {distribution} is not installed: {extras.remedy(distribution)}"
         return None
 
@@ -149,7 +147,7 @@ class Method:
         problem.check(seed)
         if reproducible_blas.differs():
             work = self, problem, budget_of(budget), seed
-            return workers.apart(_solve, outside.packed(work), modules=outside.modules(work))
+            return workers.apart(_solve, user_classes.packed(work), modules=user_classes.modules(work))
         return self.answer(problem, budget_of(budget), seed)
 
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
@@ -178,9 +176,17 @@ class Method:
     def version(self) -> str:
         """Changes when the code of the method, of anything of ours that it imports, or a required package changes."""
         bases = type(self).__mro__[: -len(Method.__mro__)]
-        code = dict.fromkeys(map(outside.version, bases))
-        packages = [f"{name}=={importlib.metadata.version(name)}" for name in self.requires]
+        code = dict.fromkeys(map(user_classes.version, bases))
+        packages = [f"{name}=={_installed(name)}" for name in self.requires]
         return "-".join([*code, *packages])
+
+
+def _installed(distribution: str) -> str | None:
+    """Version of a distribution; None if it is not installed."""
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 
 
 def added(default: T) -> T:
@@ -285,9 +291,9 @@ def method(name: str, **settings: Any) -> Method:
         If the method has no such setting.
     """
     known = registry()
-    brought = {} if name in known else outside.installed()  # which reads the files of all packages
+    brought = {} if name in known else user_classes.installed()  # which reads the files of all packages
     if ":" in name or name in brought:
-        plain = give(outside.load(brought.get(name, name)))
+        plain = give(user_classes.load(brought.get(name, name)))
     elif name in _given:
         plain = _given[name]
     elif name in known:
@@ -323,17 +329,17 @@ def give(found: Any) -> Method:
     what = getattr(found, "__name__", type(found).__name__)
     if isinstance(found, type) and issubclass(found, Method):
         if not dataclasses.is_dataclass(found):
-            raise outside.OutsideError(f"{what} is no dataclass: write @dataclass(frozen=True) above it")
+            raise user_classes.OutsideError(f"{what} is no dataclass: write @dataclass(frozen=True) above it")
         try:
             found = found()
         except TypeError as error:
-            raise outside.OutsideError(f"{what} has a setting without a default ({error}): give it one") from None
+            raise user_classes.OutsideError(f"{what} has a setting without a default ({error}): give it one") from None
     if not isinstance(found, Method):
-        raise outside.OutsideError(f"{what} is no method: derive it from rediscover.Method, or use from_sklearn")
+        raise user_classes.OutsideError(f"{what} is no method: derive it from rediscover.Method, or use from_sklearn")
     if not isinstance(found.name, str) or not found.name or "/" in found.name or not found.name.isprintable():
-        raise outside.OutsideError(f'{what} has no name: write name: ClassVar[str] = "mine" in it')
+        raise user_classes.OutsideError(f'{what} has no name: write name: ClassVar[str] = "mine" in it')
     if registry().get(found.name, type(found)) is not type(found):
-        raise outside.OutsideError(f"a method called {found.name!r} is here already: give {what} another name")
+        raise user_classes.OutsideError(f"a method called {found.name!r} is here already: give {what} another name")
     if type(found) is not registry().get(found.name):
         _given[found.name] = found
     return found
@@ -345,10 +351,10 @@ def methods() -> "pd.DataFrame":
 
     found: dict[str, Method | str] = {name: cls() for name, cls in registry().items()}
     found |= {**_broken, **_given}
-    for name in outside.installed().keys() - found.keys():
+    for name in user_classes.installed().keys() - found.keys():
         try:
             found[name] = method(name)
-        except outside.OutsideError as error:
+        except user_classes.OutsideError as error:
             found[name] = str(error)
     rows = []
     for name, each in found.items():

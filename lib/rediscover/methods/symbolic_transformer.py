@@ -27,7 +27,8 @@ class SymbolicTransformer(Trained, Tabular):
     Each column is scaled to 0..1; one that does not vary is 0. The likeliest token is written until the tree is
     complete; a skeleton of more than 20 tokens is no answer. Its numbers are fitted afterwards. The training tables
     are drawn from the bigrams of the laws of SRSD themselves. Budget: none of its own; the fit of the numbers is not
-    counted.
+    counted. The network (12 MB) does not come with this package: ``make pretrain`` trains one in about an hour. Answers
+    to the laws of SRSD are on record.
 
     Attributes
     ----------
@@ -45,6 +46,7 @@ class SymbolicTransformer(Trained, Tabular):
     as_released: bool = True
     max_rows: int | None = 1000
     name: ClassVar[str] = "symbolic_transformer"
+    searches: ClassVar[bool] = True
     reference: ClassVar[str] = "Matsubara et al., the Symbolic Transformer of SRSD (DMLR 2024), trained again"
 
     def search(self, task, *, budget, rng):

@@ -4,6 +4,8 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
+import platformdirs
+
 from ..search.networks.network_layers import Weights, read
 from ..system.file_digest import file_digest
 from . import Method
@@ -17,9 +19,10 @@ class Trained(Method):
 
     Attributes
     ----------
-    weights : file of a training of your own, as ``make pretrain`` writes it; by default the one that comes with this
-        package, which have a card and a log of their training beside them.
-    sha256 : of that file, so that a result names the weights that made it.
+    weights : file of a training of your own; by default the one that comes with this package or, where none does, the
+        one that ``make pretrain`` left in the user's cache. Both have a card and a log of their training in
+        ``methods/weights``.
+    sha256 : of that file, so that a result names the weights that made it. Another training has another one.
     """
 
     weights: str | None = None
@@ -27,13 +30,17 @@ class Trained(Method):
 
     @property
     def path(self) -> Path:
-        return Path(self.weights) if self.weights else FOLDER / f"{self.name}.npz"
+        packaged = FOLDER / f"{self.name}.npz"
+        if self.weights:
+            return Path(self.weights)
+        return packaged if packaged.is_file() else training_folder(self.name) / "weights.npz"
 
     def available(self) -> str | None:
         if not self.path.is_file():
-            return f"no weights at {self.path}: `make pretrain MODEL={self.name}` makes some (extra neural)"
+            where = f"at {self.weights}" if self.weights else "in the user's cache"
+            return f"no network {where}: `make pretrain MODEL={self.name}` trains one (extra neural)"
         if (found := file_digest(self.path)) != self.sha256:
-            return f"the SHA-256 of {self.path} is {found}, the setting sha256 says {self.sha256}"
+            return f"the SHA-256 of {self.path} is {found}, the setting sha256 says {self.sha256}: set it for this file"
         return super().available()
 
     def network(self) -> Weights:
@@ -47,6 +54,11 @@ class Trained(Method):
         if reason := self.available():
             raise RuntimeError(f"{self.name}: {reason}")
         return loaded(self.path, self.sha256)
+
+
+def training_folder(name: str) -> Path:
+    """Where ``make pretrain`` keeps checkpoint, log and weights of a network."""
+    return platformdirs.user_cache_path("rediscover") / "networks" / name
 
 
 @functools.lru_cache(maxsize=2)

@@ -11,6 +11,8 @@ import pkgutil
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
+from ..system.code_version import PACKAGE
+
 
 class Metric(Protocol):
     """A declared metric: a function with its direction and the range of its finite values."""
@@ -67,7 +69,11 @@ def _with_sections(function: Callable[..., Any], of: str, lower: float, upper: f
 
 
 def declared() -> dict[str, Metric]:
-    """All metrics by name, each with ``direction`` and ``bounds``."""
+    """All metrics by name, each with ``direction`` and ``bounds``; without those of an extra that is not installed."""
     for info in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{info.name}")
+        try:
+            importlib.import_module(f"{__name__}.{info.name}")
+        except ModuleNotFoundError as missing:
+            if str(missing.name).startswith(PACKAGE):
+                raise
     return dict(sorted(_DECLARED.items()))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..expressions import Expression
+from ..numerics.arrays import floats
 from . import metric
 from .trees import tree_edit_distance
 
@@ -26,7 +27,7 @@ LARGEST_TABLE = 20  # variables of a truth table that is still written out: 2**2
 
 def _pair(prediction: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Both as Booleans, a missing prediction as the opposite of the truth."""
-    prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth, dtype=float)
+    prediction, truth = floats(prediction), floats(truth)
     if prediction.shape != truth.shape:
         raise ValueError(f"prediction has shape {prediction.shape}, truth {truth.shape}")
     missing = np.isnan(prediction)
@@ -53,7 +54,7 @@ def missing_as_true(prediction: ArrayLike) -> np.ndarray:
     >>> missing_as_true([[0.0, np.nan]]).tolist()
     [[0.0, 1.0]]
     """
-    prediction = np.asarray(prediction, dtype=float)
+    prediction = floats(prediction)
     return np.where(np.isnan(prediction), 1.0, prediction)
 
 

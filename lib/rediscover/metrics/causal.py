@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..numerics.arrays import floats
 from . import metric
 
 NEGLIGIBLE = 1e-9  # what is left of a column that others determine, relative to its spread
@@ -239,7 +240,7 @@ def _values(names: Iterable[str], series: Mapping[str, ArrayLike]) -> dict[str, 
     for name in sorted(names):
         if name not in series:
             raise ValueError(f"there is no series of {name!r}: give its values, or leave its edges out")
-        column = np.asarray(series[name])
+        column = floats(series[name]) if np.ma.is_masked(series[name]) else np.asarray(series[name])
         if column.dtype.kind not in "biuf" or column.ndim != 1:
             shape, kind = column.shape, column.dtype
             raise ValueError(f"the series of {name!r} is {kind} of shape {shape}: give a real number for each time")

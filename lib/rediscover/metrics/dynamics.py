@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..numerics.arrays import floats
 from ..system.given_up import attempt
 from . import metric
 
@@ -193,7 +194,7 @@ def fitness(
     >>> float(fitness(0.0, 0)), float(round(fitness(1.0, 200), 4))  # 1 + 1, and 1/2 + 1/e
     (2.0, 0.8679)
     """
-    error, size = np.asarray(nmse, float), np.asarray(complexity, float)
+    error, size = floats(nmse), floats(complexity)
     return 1 / (1 + error) + weight * np.exp(-size / scale)
 
 

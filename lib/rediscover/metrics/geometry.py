@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
+from ..numerics.arrays import floats
 from . import metric
 
 CLOUDS = "array_like, shape (n, d) and (m, d)"
@@ -23,7 +24,7 @@ NAMES = ("chamfer_squared", "chamfer_distance", "hausdorff")
 
 def _nearest(prediction: ArrayLike, truth: ArrayLike) -> list[np.ndarray] | None:
     """Distances of predicted points to the truth and of true ones to the prediction; None if undefined."""
-    clouds = [np.asarray(cloud, dtype=float) for cloud in (prediction, truth)]
+    clouds = [floats(cloud) for cloud in (prediction, truth)]
     if any(cloud.ndim != 2 for cloud in clouds) or clouds[0].shape[1] != clouds[1].shape[1]:
         shapes = " and ".join(str(cloud.shape) for cloud in clouds)
         raise ValueError(f"clouds must have shape (n, d) with the same d, got {shapes}")
@@ -80,7 +81,7 @@ def diagonal(cloud: ArrayLike) -> float:
     >>> diagonal([[0, 0, 0], [1, 2, 2]])
     3.0
     """
-    return float(np.linalg.norm(np.ptp(np.asarray(cloud, dtype=float), axis=0)))
+    return float(np.linalg.norm(np.ptp(floats(cloud), axis=0)))
 
 
 def distances(prediction: ArrayLike, truth: ArrayLike, *, relative: bool = False) -> dict[str, float]:
@@ -124,7 +125,7 @@ def umeyama(source: ArrayLike, target: ArrayLike) -> tuple[float, np.ndarray, np
     >>> round(float(scale), 9), np.round(shift, 9).tolist()
     (2.0, [1.0, 1.0, 1.0])
     """
-    source, target = np.asarray(source, dtype=float), np.asarray(target, dtype=float)
+    source, target = floats(source), floats(target)
     middle, goal = source.mean(axis=0), target.mean(axis=0)
     centred = source - middle
     u, s, vt = np.linalg.svd((target - goal).T @ centred / len(source))
@@ -169,7 +170,7 @@ def align(
     -------
     ndarray, shape (n, 3)
     """
-    prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth, dtype=float)
+    prediction, truth = floats(prediction), floats(truth)
     if not all(len(cloud) and np.isfinite(cloud).all() for cloud in (prediction, truth)):
         raise ValueError("only clouds with points, all finite, can be aligned")
     centre = truth.mean(axis=0)

@@ -10,13 +10,14 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..numerics.arrays import floats
 from . import metric
 
 OUTPUTS = "array_like, shape (n,) or (n, n_outputs)"
 
 
 def _pair(prediction: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth, dtype=float)
+    prediction, truth = floats(prediction), floats(truth)
     if truth.ndim not in (1, 2) or truth.size == 0:
         raise ValueError(f"truth must have shape (n,) or (n, n_outputs) with n > 0, got {truth.shape}")
     if prediction.ndim == 0:  # a constant prediction
@@ -104,7 +105,7 @@ def nmse_power(prediction: ArrayLike, truth: ArrayLike) -> float:
     0.285714
     """
     error, _ = _sums(prediction, truth)
-    return float(error.sum() / (np.sum(np.square(np.asarray(truth, dtype=float))) + 1e-10))
+    return float(error.sum() / (np.sum(np.square(floats(truth))) + 1e-10))
 
 
 @metric("lower", of="array_like, shape (n,)")
@@ -195,7 +196,7 @@ def relative_squared_error(prediction: ArrayLike, truth: ArrayLike) -> float:
     >>> relative_squared_error([1.0, 3.0], [1.0, 2.0])  # (0 + 1/4) / 2
     0.125
     """
-    prediction, truth = np.asarray(prediction, float), np.asarray(truth, float)
+    prediction, truth = floats(prediction), floats(truth)
     if prediction.shape != truth.shape or truth.size == 0:
         raise ValueError(f"need values of one shape and at least one, got {prediction.shape} and {truth.shape}")
     with np.errstate(all="ignore"):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.algebra import to_sympy
+from ..numerics.arrays import floats
 from ..system.given_up import attempt
 from . import metric
 from .compared_trees import exact
@@ -98,7 +99,7 @@ def relation(prediction: Expression | str, truth: Expression | str, sample: Mapp
     Steps 1 to 3 are as they are after committed answers of methods were seen to pass without an input
     of the law, or to fail for a summand that rounding leaves.
     """
-    rows = np.column_stack([np.asarray(sample[name], float) for name in sample])[:ROWS].tolist()
+    rows = np.column_stack([floats(sample[name]) for name in sample])[:ROWS].tolist()
     names = tuple(sample)
     truth = _read(truth, names)
     try:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..expressions import Expression
+from ..numerics.arrays import floats
 from . import metric
 from .trees import tree_edit_distance
 
@@ -25,7 +26,7 @@ def r2_trajectories(prediction: ArrayLike, truth: ArrayLike) -> float:
     >>> r2_trajectories([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]], [[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]])
     0.75
     """
-    prediction, truth = np.asarray(prediction, dtype=float), np.asarray(truth, dtype=float)
+    prediction, truth = floats(prediction), floats(truth)
     if prediction.shape != truth.shape or len(truth) < 2 or not np.all(np.isfinite(prediction)):
         return np.nan
     # Powers of two change no digit, and keep the squares of the smallest and largest numbers within range.
@@ -71,7 +72,7 @@ def accuracy(scores: ArrayLike, threshold: float = 0.9, *, failures: str = "kept
 def _denominator(values: ArrayLike, failures: str) -> np.ndarray:
     if failures not in ("kept", "dropped"):
         raise ValueError(f"failures must be 'kept' or 'dropped', got {failures!r}")
-    values = np.asarray(values, dtype=float)
+    values = floats(values)
     return values[~np.isnan(values)] if failures == "dropped" else values
 
 

@@ -11,6 +11,17 @@ from .differences import even_step
 LEAST_TIMES = 12  # of a trajectory: with fewer, blocks for training and validation have too few rows for differences
 
 
+def floats(values: ArrayLike | None) -> np.ndarray:
+    """Values as floats of 64 bits; what is None or hidden by a mask is missing, so NaN.
+
+    Examples
+    --------
+    >>> floats(np.ma.array([1, 2], mask=[False, True]))
+    array([ 1., nan])
+    """
+    return np.asarray(_shown(values), dtype=float)
+
+
 def real_numbers(values: ArrayLike, what: str) -> np.ndarray:
     """Values as real numbers: floats as they are, integers and Booleans as floats, whose products do not overflow.
 
@@ -35,11 +46,7 @@ def real_numbers(values: ArrayLike, what: str) -> np.ndarray:
     >>> real_numbers([1, None], "the target")
     array([ 1., nan])
     """
-    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
-        # As objects, since what a mask hides may be of a kind that has no NaN.
-        hidden, values = np.ma.getmaskarray(values), np.ma.getdata(values).astype(object)
-        values[hidden] = None
-    found = np.asarray(values)
+    found = np.asarray(_shown(values))
     if found.dtype.kind == "O":
         with suppress(TypeError, ValueError):
             found = found.astype(float)
@@ -49,6 +56,17 @@ def real_numbers(values: ArrayLike, what: str) -> np.ndarray:
         odd = next((value for value in found.ravel().tolist() if not isinstance(value, int | float)), "")
         raise ValueError(f"{what} holds something that is no number, such as {odd}")
     return found if found.dtype.kind == "f" else found.astype(float)
+
+
+def _shown(values: ArrayLike | None) -> ArrayLike | None:
+    """The values, with None for each that a mask hides."""
+    if not np.ma.is_masked(values):
+        return values
+    # As objects, since what a mask hides may be of a kind that has no NaN.
+    masked: np.ma.MaskedArray = np.ma.asarray(values)
+    shown = masked.data.astype(object)
+    shown[np.ma.getmaskarray(masked)] = None
+    return shown
 
 
 def checked_table(X: ArrayLike, y: ArrayLike, columns: int, what: str) -> tuple[np.ndarray, np.ndarray]:

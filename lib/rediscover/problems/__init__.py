@@ -27,7 +27,7 @@ import numpy as np
 import yaml
 
 from ..numerics.arrays import check_grid, check_times, checked_table, time_splits
-from ..system.looks import Looks
+from ..system.display import Looks
 
 if TYPE_CHECKING:
     from ..expressions import Expression
@@ -124,6 +124,7 @@ class Problem(Looks):
 
     kind: ClassVar[str] = "problem"
     choices: ClassVar[Mapping[str, Sequence[str]]] = {}  # option -> its values
+    reported: ClassVar[tuple[str, ...]] = ()  # options that stand in the frame of a grid, beside the noise
     id: str
     truth: Mapping[str, Any]
     inputs: tuple[str, ...] = ()
@@ -371,8 +372,7 @@ def problem(id: str, **options: Any) -> Problem:
         raise KeyError(f"unknown problem {id!r}{did_you_mean(name, known, f'{study}/')}")
     loaded = module.load(name)
     fields = {field.name for field in dataclasses.fields(loaded)}
-    wrong = sorted(set(options) - fields)
-    if wrong:
+    if wrong := sorted(set(options) - fields):
         raise TypeError(f"{id}: no option {wrong[0]!r} (options: {', '.join(sorted(fields))})")
     return dataclasses.replace(loaded, **options) if options else loaded
 

@@ -52,6 +52,7 @@ class ODE(Trajectories):
     """
 
     choices: ClassVar = {"split": ("published", "corrected")}
+    reported: ClassVar = ("snr_db",)
     equations: tuple[str, ...] = ()
     constants: Mapping[str, float] = field(default_factory=dict)
     initial: tuple[tuple[float, ...], ...] = ()

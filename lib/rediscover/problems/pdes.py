@@ -70,6 +70,7 @@ class PDE(Field):
     """
 
     choices: ClassVar = {"split": ("time", "space", "corrected"), "stencil": STENCILS}
+    reported: ClassVar = ("snr_db",)
     states: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     title: str = ""

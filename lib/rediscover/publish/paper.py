@@ -9,8 +9,8 @@ import re
 
 import pandas as pd
 
-from ..report.facts import shown
-from ..report.names import shown as named
+from ..report.facts import formatted
+from ..report.names import readable
 from ..report.tables import blocks, escape, number
 from ..system.paths import root
 from . import facts
@@ -44,7 +44,7 @@ def latex(text: str) -> str:
     """Prose with Markdown's marks as LaTeX; what stands between dollars is mathematics already."""
     parts = re.split(r"(\$[^$]+\$)", text)
     for i in range(0, len(parts), 2):
-        parts[i] = escape(named(parts[i]))
+        parts[i] = escape(readable(parts[i]))
         for mark, written in MARKS.items():
             parts[i] = re.sub(mark, written, parts[i])
     return "".join(parts)
@@ -68,8 +68,8 @@ def columns(asked: str) -> str:
     """The rows that ``name:column;column`` asks for, of tables/name.csv."""
     name, _, wanted = asked.partition(":")
     frame = pd.read_csv(root() / "tables" / f"{name}.csv")[wanted.split(";")].convert_dtypes()  # counts beside gaps
-    texts = frame.map(lambda cell: number(cell) if isinstance(cell, float) else shown(cell), na_action="ignore")
-    return rows(texts.fillna("").map(lambda text: LONG.sub(lambda digits: shown(int(digits[0])), text)))
+    texts = frame.map(lambda cell: number(cell) if isinstance(cell, float) else formatted(cell), na_action="ignore")
+    return rows(texts.fillna("").map(lambda text: LONG.sub(lambda digits: formatted(int(digits[0])), text)))
 
 
 def macros(text: str = "") -> str:

@@ -44,7 +44,13 @@ def story(notebook: Any) -> str:
 
 def described() -> dict[str, str]:
     """Figure name -> its text for those who cannot see it."""
-    return {path.stem: path.read_text().strip() for path in sorted((root() / "figures").glob("*.txt"))}
+    from PIL import Image
+
+    texts = {}
+    for path in sorted((root() / "figures").glob("*.png")):
+        with Image.open(path) as image:
+            texts[path.stem] = str(image.info["Description"])
+    return texts
 
 
 def drawn(text: str) -> str:

@@ -122,7 +122,7 @@ def how_many(true: Iterable[bool]) -> str:
     return "all" if all(found) else "some" if any(found) else "no"
 
 
-def shown(value: Any, form: int | str | None = None) -> str:
+def formatted(value: Any, form: int | str | None = None) -> str:
     """A fact as prose has it.
 
     Parameters
@@ -137,16 +137,18 @@ def shown(value: Any, form: int | str | None = None) -> str:
 
     Examples
     --------
-    >>> shown(1281), shown(3, "word"), shown(0.0123456), shown(0.98, 2), shown(0.667, ".0%"), shown(2.0)
-    ('1,281', 'three', '0.0123', '0.98', '67%', '2')
-    >>> shown(Interval(27.04, 23.5, 30.2), ".1f"), shown(Interval(0.3582, 0.13, 0.5621))
+    >>> formatted(1281), formatted(3, "word"), formatted(0.0123456), formatted(0.98, 2)
+    ('1,281', 'three', '0.0123', '0.98')
+    >>> formatted(0.667, ".0%"), formatted(2.0)
+    ('67%', '2')
+    >>> formatted(Interval(27.04, 23.5, 30.2), ".1f"), formatted(Interval(0.3582, 0.13, 0.5621))
     ('27.0 [23.5, 30.2]', '0.358 [0.13, 0.56]')
     """
     if isinstance(value, str):
         return value
     if isinstance(value, Interval):
         ends = (form or 3) - 1 if not isinstance(form, str) else form
-        return f"{shown(value.value, form)} [{shown(value.low, ends)}, {shown(value.high, ends)}]"
+        return f"{formatted(value.value, form)} [{formatted(value.low, ends)}, {formatted(value.high, ends)}]"
     if not math.isfinite(value):
         raise ValueError("no number to show")
     if form == "word":
@@ -223,7 +225,7 @@ def computed() -> pd.DataFrame:
             middle = value.value if isinstance(value, Interval) else value
             stable = "" if isinstance(value, str) else f"{middle:.{TABLE_DIGITS}g}"
             try:
-                rows.append({"fact": name, "value": stable, "text": shown(value, form), "computed_in": source})
+                rows.append({"fact": name, "value": stable, "text": formatted(value, form), "computed_in": source})
             except (ValueError, IndexError) as error:
                 raise ValueError(f"{source}: {name}: {error}") from None
     return pd.DataFrame(rows)

@@ -13,7 +13,7 @@ IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]+(?:_\w+)+")  # but no variable wit
 WORD = re.compile(r"(?<!package )(?<![\w.`/\[-])[A-Za-z]\w*(?![\w`/\]-])")
 
 
-def shown(text: str) -> str:
+def readable(text: str) -> str:
     """A cell, a label or a sentence with names in place of identifiers.
 
     Parameters
@@ -28,9 +28,9 @@ def shown(text: str) -> str:
 
     Examples
     --------
-    >>> [shown(text) for text in ("operon", "nmse_variance", "copy_last_equation", "u_yy", "PDEFIND")]
+    >>> [readable(text) for text in ("operon", "nmse_variance", "copy_last_equation", "u_yy", "PDEFIND")]
     ['Operon', 'NMSE (variance)', 'copy last equation', 'u_yy', 'PDE-FIND']
-    >>> shown("power_law 0.1, pdefind 0.2; see `power_law` and package operon")
+    >>> readable("power_law 0.1, pdefind 0.2; see `power_law` and package operon")
     'power law 0.1, PDE-FIND 0.2; see `power_law` and package operon'
     """
     if text in NAMES:
@@ -56,4 +56,4 @@ def title(text: str) -> str:
     >>> title("p_holm"), title("f1_pairs")
     ('p holm', 'F1 of pairs')
     """
-    return shown(text).replace("_", " ")
+    return readable(text).replace("_", " ")

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from .places import broken as broken
-from .places import front, logarithmic, rings
+from .axes import broken as broken
+from .axes import front, logarithmic, rings
 
 if TYPE_CHECKING:  # loaded on first use
     from matplotlib.axes import Axes

@@ -17,8 +17,7 @@ import pandas as pd
 
 from ..runs.schema import IDENTITY, read_csv, to_csv
 from ..system.writing import replacing
-from .names import shown as name_of
-from .names import title
+from .names import readable, title
 
 TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
 ARROWS = {"lower": " ↓", "higher": " ↑"}  # which way is better
@@ -130,16 +129,15 @@ class Output:
     # Of a mesh with holes matplotlib projects memory that nobody wrote, too (Poly3DCollection): at times it overflows.
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def figure(self, figure: Any, name: str, *, alt: str) -> None:
-        """Write a figure as PNG, as PDF under build/, and its description; in a notebook, show it."""
+        """Write a figure as PNG, its description within, and as PDF under build/; in a notebook, show it."""
         from matplotlib import pyplot, rc_context
 
         with replacing(self.pdf / f"{name}.pdf") as path, rc_context({"pdf.fonttype": 42}):
             figure.savefig(path, format="pdf", bbox_inches="tight", metadata={"CreationDate": None})
         with replacing(self.figures / f"{name}.png") as path:
             figure.savefig(path, format="png", bbox_inches="tight", dpi=160)
-            _few_colours(path)
+            _finish(path, alt)
         self._record(self.figures / f"{name}.png")
-        self._write(self.figures / f"{name}.txt", alt + "\n")
         pyplot.close(figure)  # shown once, below, and not by the notebook's own habits
         if "IPython" in sys.modules and sys.modules["IPython"].get_ipython():
             from IPython.display import Image, display
@@ -301,7 +299,7 @@ def _latex(shown, numeric, bold, name, caption, footnotes) -> str:
     kinds = ["r" if n else paragraph if wide else "l" for n, wide in zip(numeric, long, strict=True)]
     labels = shown.index.set_names([level or "" for level in shown.index.names]).to_frame(index=False).iloc[:, :levels]
     cells = pd.concat([labels, shown.reset_index(drop=True)], axis=1).rename_axis(columns=None)
-    written = cells.map(lambda cell: _escaped(name_of(str(cell))))
+    written = cells.map(lambda cell: _escaped(readable(str(cell))))
     if levels > 1:
         starts = blocks(cells.iloc[:, 0])
         written.iloc[starts, 0] = "\\addlinespace\n" + written.iloc[starts, 0]
@@ -363,17 +361,23 @@ def _html(shown, numeric, bold, best, caption, footnotes) -> str:
 
 
 def _cell(text) -> str:
-    return html.escape(name_of(str(text)), quote=False)
+    return html.escape(readable(str(text)), quote=False)
 
 
 def _is_published(labels) -> bool:
     return any(word in str(label) for label in labels for word in ("printed", "published"))
 
 
-def _few_colours(path: Path) -> None:
-    """Keep 256 colours of a PNG, each as near as the eye tells: a third of the bytes, of which each version is kept."""
-    from PIL import Image
+def _finish(path: Path, description: str) -> None:
+    """Keep 256 colours of a PNG, each as near as the eye tells: a third of the bytes, of which each version is kept.
 
+    The description is its text "Description", as the PNG specification has it.
+    """
+    from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
+
+    said = PngInfo()
+    said.add_itxt("Description", description)
     with Image.open(path) as image:
         few = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
-    few.save(path, "png", optimize=True)
+    few.save(path, "png", optimize=True, pnginfo=said)

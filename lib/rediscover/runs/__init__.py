@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..methods import Budget, Method, budget_of, give, method
 from ..problems import Problem, problem
-from ..system import outside
+from ..system import user_classes
 from ..system.store import Store, StoreError
 from . import records
 from .executors import Dask, Local, task
@@ -77,8 +77,9 @@ def grid(
     Returns
     -------
     DataFrame
-        With the columns of `schema.RUNS`, in the order problem, method, noise, seed, whatever finished first. Failed
-        runs are rows, and are stored too, but for `unavailable`.
+        With the columns of `schema.RUNS`, and those options that all problems report (`Problem.reported`), in the order
+        problem, method, noise, seed, whatever finished first. Failed runs are rows, and are stored too, but for
+        `unavailable`.
 
     Raises
     ------
@@ -110,7 +111,7 @@ def grid(
     for run, known in zip(runs, found, strict=True):
         reason = reasons[id(run.method)]
         missed = {"status": "unavailable", "reason": reason, "reused": False}
-        rows.append(run.identity | _answer(known or (missed if reason else next(outcomes))))
+        rows.append(run.identity | run.options | _answer(known or (missed if reason else next(outcomes))))
     return _frame(rows)
 
 
@@ -126,7 +127,7 @@ def kept(runs: Sequence[Run], store: str | PathLike | None = None) -> "pd.DataFr
     Returns
     -------
     DataFrame
-        With the columns of `schema.RUNS`, and origin: ``records`` or the path of the store.
+        As `grid` returns it, with origin: ``records`` or the path of the store.
     """
     rows = []
     stored: dict[str, dict] = {}
@@ -135,7 +136,8 @@ def kept(runs: Sequence[Run], store: str | PathLike | None = None) -> "pd.DataFr
             stored = opened.get([run.key for run in runs])
     for run, known in zip(runs, records.find(runs), strict=True):
         if found := known or stored.get(run.key):
-            rows.append((run.identity | _answer(found | {"reused": True}), "records" if known else str(store)))
+            row = run.identity | run.options | _answer(found | {"reused": True})
+            rows.append((row, "records" if known else str(store)))
     return _frame([row for row, _ in rows]).assign(origin=[origin for _, origin in rows])
 
 
@@ -225,7 +227,7 @@ def plan(
         if type(p).__module__ == "__main__":
             raise TypeError(f"grid: {type(p).__name__} must live in a module that workers can import: put it in a file")
     for m in methods:
-        if outside.travels((m,)):
+        if user_classes.travels((m,)):
             give(m)
     own = {name: dataclasses.replace(budget, evaluations=count) for name, count in (evaluations or {}).items()}
     return [
@@ -260,20 +262,22 @@ def _answer(outcome: dict) -> dict:
 def _frame(rows: list[dict]) -> "pd.DataFrame":
     import pandas as pd
 
-    from .schema import RUNS, check
+    from .schema import OPTION, RUNS, check
 
     if not rows:
         return pd.DataFrame(columns=list(RUNS))
+    columns = [name for name in rows[0] if all(name in row for row in rows)]
     types = dict.fromkeys(("loss", "complexity", "seconds", "peak_mb"), float)
     objects = dict.fromkeys(("settings", "solution", "candidates"), object)
-    return check(pd.DataFrame(rows).astype({**types, **objects, "evaluations": "Int64", "reused": bool}), RUNS)
+    frame = pd.DataFrame(rows, columns=columns)
+    return check(frame.astype({**types, **objects, "evaluations": "Int64", "reused": bool}), RUNS, rest=OPTION)
 
 
 def executor_for(works: Sequence[Any], workers: int | None = None, scheduler: str | None = None) -> Local | Dask:
     """Where pieces of work are computed: by a Dask scheduler, if one is named, else by workers on this machine."""
     scheduler = os.environ.get("SCHEDULER") if scheduler is None else scheduler
-    modules = sorted(set().union(*map(outside.modules, works)))
-    if scheduler and any(map(outside.travels, works)):
+    modules = sorted(set().union(*map(user_classes.modules, works)))
+    if scheduler and any(map(user_classes.travels, works)):
         raise ValueError("grid: a cluster imports methods from packages: install yours as one, or unset SCHEDULER")
     return Dask(scheduler, modules) if scheduler else Local(workers or _processors(), modules)
 

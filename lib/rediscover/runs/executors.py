@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import psutil
 
 from ..methods import Budget
-from ..system import outside
+from ..system import user_classes
 from ..system.processes import use
 from ..system.workers import Pool, Worker
 from .worker import ending, sound
@@ -66,7 +66,7 @@ class Task(NamedTuple):
 def task(work: Any, budget: Budget) -> Task:
     """A piece of work, to be done within the budget's seconds and memory; see `runs.compute`."""
     shares = getattr(work, "shares", False)
-    return Task(work.key, outside.packed(work), budget.seconds, budget.memory_mb, shares)
+    return Task(work.key, user_classes.packed(work), budget.seconds, budget.memory_mb, shares)
 
 
 class Local:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..methods import Budget, Method
 from ..problems import Problem
-from ..system import outside
+from ..system import user_classes
 from ..system.code_version import code_version
 from .worker import checked
 
@@ -40,7 +40,7 @@ class Run(NamedTuple):
     @property
     def shares(self) -> bool:
         """Whether only code of this package runs; numba compiles that, and keeps nothing else."""
-        return outside.inside(self) and not set(self.method.requires) - {"numba"}
+        return user_classes.inside(self) and not set(self.method.requires) - {"numba"}
 
     @property
     def identity(self) -> dict:
@@ -54,6 +54,11 @@ class Run(NamedTuple):
             "noise": float(self.problem.noise),
             "seed": self.seed,
         }
+
+    @property
+    def options(self) -> dict:
+        """Options of the problem, as they were asked for, that stand in the frame."""
+        return {name: getattr(self.problem, name) for name in self.problem.reported}
 
 
 def key(problem: Problem, method: Method, seed: int, budget: Budget) -> str:

@@ -41,6 +41,7 @@ RUNS: Schema = IDENTITY | {
     "peak_mb": (float, "resident memory in MiB, sampled every 20 ms"),
     "reused": (bool, "whether it comes from the store"),
 }
+OPTION = numbers.Real | str  # what columns of runs hold that are options of their problems
 SCORES: Schema = IDENTITY | {"scoring": (str, "why there is no score, or empty")}  # every other column is a score
 PAIRED_TEST: Schema = {
     "measure": (str, "the score that is compared"),

@@ -106,13 +106,16 @@ def table(
     out["scoring"] = out["scoring"].fillna("nothing to score")
     out = out.join(values)
     bad = out.index.difference(answered.index[[not f for f in failed]])
-    stated = getattr(module(records["study"].iloc[0], "scores"), "UNREADABLE", {}) if len(records) else {}
+    stated = {study: getattr(module(study, "scores"), "UNREADABLE", {}) for study in records["study"].unique()}
     for column in values.columns.difference(COUNTS, sort=False):
         applies = out.loc[values.index, "problem"][values[column].notna()].unique()
         rows = out.index.isin(bad) & out["problem"].isin(applies)
         subsets = out.loc[values.index, "subset"][values[column].notna()].unique()
         never = ~out["problem"].isin(out.loc[values.index, "problem"]) & out["subset"].isin(subsets)
-        out.loc[rows | never, column] = stated[column] if column in stated else worst(column)
+        failing = out.loc[rows | never, "study"]
+        out.loc[failing.index, column] = [
+            stated[study][column] if column in stated[study] else worst(column) for study in failing
+        ]
     return check(out, SCORES, rest=float)
 
 

@@ -9,7 +9,7 @@ from ..problems import problem
 from ..report.comparisons import build_methods
 from ..runs import plan
 from ..runs.run import Run
-from ..system.paths import root
+from ..system.committed import committed
 from ..system.studies import FOLDER, owner, studies
 
 
@@ -26,7 +26,7 @@ def planned(notebook: str, profile: str = "reference") -> list[Run]:
     list of Run
     """
     [key] = [key for key, study in studies().items() if notebook in study["notebooks"]]
-    grids = _grids(key, read(root() / "params" / f"{notebook}.yaml", profile))
+    grids = _grids(key, read(committed("params") / f"{notebook}.yaml", profile))
     return [run for chosen in grids.values() for run in plan(**{k: v for k, v in chosen.items() if k != "store"})]
 
 
@@ -65,7 +65,7 @@ def asked(ids: Sequence[str], methods: Sequence[str], profile: str, seeds: Seque
     prefix = ids[0].partition("/")[0]
     key = owner(prefix)
     for notebook in studies()[key]["notebooks"]:
-        file = root() / "params" / f"{notebook}.yaml"
+        file = committed("params") / f"{notebook}.yaml"
         chosen: dict[str, list] = {
             name: [] for name, value in read(file, profile) if _ids(value, prefix)
         }  # an empty list means all

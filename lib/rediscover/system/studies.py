@@ -63,12 +63,12 @@ def owner(problems: str) -> str:
     raise KeyError(f"no study has the problems {problems!r} (known: {', '.join(known)})")
 
 
-def shown(problems: str) -> dict[str, Any]:
+def measured(problems: str) -> dict[str, Any]:
     """What stands for the scores of these problems: table (of tables/), and measures, what is decisive first.
 
     Examples
     --------
-    >>> shown("surfaces")["measures"]
+    >>> measured("surfaces")["measures"]
     ['symbolic_accuracy', 'nmse_variance']
     """
     study = studies()[owner(problems)]

@@ -24,6 +24,8 @@ from .values import (
     broadcast,
     chosen,
     formula,
+    held,
+    is_whole,
     kind_of,
     limited,
     operate,
@@ -52,7 +54,7 @@ def clip(
 def where(test: Value, a: Value = None, b: Value = None) -> Value:
     if a is None or b is None:
         raise ValueError("positions of rows are no values")
-    return chosen(test, a, b)
+    return held(chosen(test, a, b))
 
 
 def logical(label: str) -> Callable[[Value, Value], Value]:
@@ -89,7 +91,7 @@ def is_test(value: Value) -> bool:
 
 def view(value: Value, *_: Value, axis: Value = None, dim: Value = None, shape: Value = None) -> Value:
     """What only changes type or shape; a list becomes an array."""
-    return as_array(value) if type(value) in (List, tuple) else value
+    return as_array(value) if type(value) in (List, tuple) else held(value)
 
 
 def copied(value: Value, *_: Value) -> Value:
@@ -115,11 +117,11 @@ def filled(number: Value) -> Callable[..., Value]:
 def full(shape: Value, value: Value, *_: Value) -> Value:
     shape = (shape,) if not isinstance(shape, tuple) else tuple(shape)
     if not shape:
-        return value
+        return held(value)
     first, *rest = shape
     if isinstance(first, RowCount):
         return replace(formula(value), rows=True) if not rest else Table(full(tuple(rest), rows_of(value)))
-    if type(first) is not int or first < 0:
+    if not is_whole(first) or first < 0:
         raise ValueError("a shape is no number of elements")
     return Vector(repeated((full(tuple(rest), value),), first))
 
@@ -225,7 +227,7 @@ def pad(values: Value, width: Value, mode: Value = "constant", *, constant_value
         raise ValueError("only vectors are padded, with a number")
     width = width[0] if isinstance(width, tuple) and len(width) == 1 else width
     before, after = width if isinstance(width, tuple) else (width, width)
-    if type(before) is not int or type(after) is not int or before < 0 or after < 0:
+    if not is_whole(before) or not is_whole(after) or before < 0 or after < 0:
         raise ValueError("a width of padding is no number of elements")
     fill = constant_values if isinstance(constant_values, tuple) else (constant_values,) * 2
     fill = fill if kind_of(values) is Kind.REAL else fitting(tuple(fill), kind_of(values))
@@ -237,7 +239,7 @@ def polyval(coefficients: Value, x: Value) -> Value:
 
 
 def linspace(start: Value, stop: Value, num: Value = 50) -> Value:
-    if type(num) is not int or not 2 <= num <= 1000:
+    if not is_whole(num) or not 2 <= num <= 1000:
         raise ValueError("a grid has 2 to 1000 points")
     return Vector(start + (stop - start) * i / (num - 1) for i in range(num))
 
@@ -265,7 +267,7 @@ def log_of(x: Value, base: Value = None) -> Value:
 
 def split(table: Value, width: Value = 1, dim: Value = 1) -> tuple:
     """``torch.split`` along the columns."""
-    if not isinstance(table, Table) or dim not in (1, -1) or type(width) is not int or width < 1:
+    if not isinstance(table, Table) or dim not in (1, -1) or not is_whole(width) or width < 1:
         raise ValueError("only the columns of a table are split")
     return tuple(Table(tuple(table)[i : i + width]) for i in range(0, len(table), width))
 

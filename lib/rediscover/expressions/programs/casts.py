@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..syntax import as_number
 from .kinds import Kind, named, names_kind
-from .values import Formula, List, Number, Table, Value, Vector, apply, derived, kind_of, whole
+from .values import Formula, Item, List, Number, Table, Value, Vector, apply, derived, free, is_whole, kind_of, whole
 
 # Functions that make an array of what they are given -> where a type stands among their arguments.
 MAKERS = dict.fromkeys("array asarray asanyarray ascontiguousarray as_tensor astype to tensor".split(), 1)
@@ -23,13 +23,13 @@ def cast(value: Value, kind: Kind) -> Value:
     if type(value) in (List, tuple):
         value = Vector(value)
     if isinstance(value, Vector | Table):
-        elements = [cast(float(e) if type(e) is int and kind is Kind.REAL else e, kind) for e in value]
+        elements = [cast(float(e) if is_whole(e) and kind is Kind.REAL else e, kind) for e in value]
         same = all(new is old for new, old in zip(elements, value, strict=True))
         return value if same else type(value)(elements)
     if isinstance(value, Formula) and len(value.tree) == 1 and isinstance(value.tree[0], Number) and not value.rows:
         value = value.tree[0]
     if isinstance(value, Number):
-        return value if kind is Kind.REAL else int(value) if kind is Kind.INTEGER else bool(value)
+        return free(value) if kind is Kind.REAL else Item(value) if kind is Kind.INTEGER else bool(value)
     if not isinstance(value, Formula):
         raise ValueError("the type of what is no number is changed")
     if value.kind is kind:
@@ -56,7 +56,7 @@ def fitting(value: Value, kind: Kind) -> Value:
         raise ValueError(f"a number is put into an array of {held}, which would cut it")
     if isinstance(value, Formula):
         return cast(value, kind) if value.tree[0] is not True else replace(whole(1), rows=value.rows)
-    return float(value) if kind is Kind.REAL and type(value) is int else value
+    return float(value) if kind is Kind.REAL and is_whole(value) else value
 
 
 def unified(elements: Sequence[Value], kind: Kind | None = None) -> list[Value]:

@@ -47,6 +47,7 @@ from .values import (
     condition,
     described,
     inverted,
+    is_whole,
     kind_of,
     merged,
     negative,
@@ -303,7 +304,7 @@ class Evaluation:
 
     def read_Slice(self, node, frame):
         bounds = [None if each is None else self.value(each, frame) for each in (node.lower, node.upper, node.step)]
-        if not all(bound is None or type(bound) is int for bound in bounds):
+        if not all(bound is None or is_whole(bound) for bound in bounds):
             raise ValueError("a bound of a slice is not known")
         return slice(*bounds)
 
@@ -320,9 +321,9 @@ class Evaluation:
         if isinstance(value, Table):
             return column(value, index)
         if isinstance(value, tuple) and isinstance(index, slice | int) and type(index) is not bool:
-            if type(index) is int and not -len(value) <= index < len(value):
+            if is_whole(index) and not -len(value) <= index < len(value):
                 raise ValueError(f"index {index} of {len(value)} elements")
-            return value[index] if type(index) is int else type(value)(value[index])
+            return value[index] if is_whole(index) else type(value)(value[index])
         if isinstance(value, Formula) and value.rows:
             return rows(value, index)
         raise ValueError("an index that is not known")
@@ -340,7 +341,7 @@ class Evaluation:
             if name in libraries.CONSTANTS:
                 return libraries.CONSTANTS[name]
             if libraries.is_known(name):
-                return Named("logb" if path == "math.log" else name)
+                return Named({"math.log": "logb", "math.pow": "float_power"}.get(path, name))
             raise ValueError(f"{path} is not read")
         if isinstance(value, Itself):
             if name not in value:

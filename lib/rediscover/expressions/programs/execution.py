@@ -35,6 +35,7 @@ from .values import (
     condition,
     formula,
     inverted,
+    is_whole,
     kind_of,
     merged,
     operate,
@@ -189,7 +190,7 @@ class Interpreter(Evaluation):
                 for place, each in zip(places, values, strict=True):
                     items[place] = each
                 return type(old)(items)
-            if type(index) is int:
+            if is_whole(index):
                 items[index] = value
                 return type(old)(items)
         raise ValueError("an item of this value cannot be set")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .arrays import is_test
-from .values import LENGTH, Formula, Table, Value
+from .values import LENGTH, Formula, Table, Value, is_whole
 
 STEPS = 6_000  # besides one for each node: nodes read again, elements of arrays, names at branches
 DIMENSIONS = 8  # of a list in lists
@@ -117,7 +117,7 @@ def column(table: Table, index: Value) -> Value:
     """``table[:, j]`` and what else gives columns."""
     if isinstance(index, tuple) and len(index) == 2 and (index[0] == slice(None) or index[0] is Ellipsis):
         chosen = index[1]
-        if type(chosen) is int:
+        if is_whole(chosen):
             return tuple.__getitem__(table, chosen)
         if isinstance(chosen, slice):
             return Table(tuple.__getitem__(table, chosen))

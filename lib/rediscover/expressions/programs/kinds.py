@@ -45,7 +45,7 @@ def of_operation(label: str, a: Typed, b: Typed, exponent: object = None) -> Typ
         raise ValueError(f"arrays of Booleans have no {label}")
     if label in ("//", "mod") and not exponent:
         raise ValueError("integers are divided by what may be 0")
-    if label == "**" and (type(exponent) is not int or exponent < 0):
+    if label == "**" and (not isinstance(exponent, int) or type(exponent) is bool or exponent < 0):
         raise ValueError("an integer is raised to what may be negative")
     if kind is Kind.BOOLEAN:
         return kind, 1.0

@@ -10,6 +10,7 @@ from .casts import called, cast, fitting
 from .kinds import SPELLED, Kind
 from .values import (
     Formula,
+    Item,
     List,
     Number,
     Table,
@@ -19,7 +20,10 @@ from .values import (
     checked,
     chosen,
     condition,
+    free,
+    held,
     inverted,
+    is_whole,
     kind_of,
     limited,
     negative,
@@ -38,6 +42,7 @@ OPERATORS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "true_
 OPERATORS |= {"power": "**", "pow": "**", "float_power": "**", "mod": "mod", "remainder": "mod"}
 FOLDED: dict[str, Callable] = {"floor": math.floor, "ceil": math.ceil, "abs": abs, "fabs": abs, "absolute": abs}
 FOLDED |= {"maximum": lambda a, b: max(a, b), "minimum": lambda a, b: min(a, b)}
+REAL = ("float_power", "fabs")  # functions that make real numbers of integers
 CONSTANTS = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau, "newaxis": None}
 TYPES = {name: name for name in ("list", "tuple", "float", "int", "bool", "str", "dict")}
 TYPES |= {"ndarray": "array", "Tensor": "array", "Iterable": "array", "Sequence": "list"}
@@ -56,10 +61,14 @@ def pointwise(name: str, *values: Value, out: Value = None, where: Value = True)
     """A function that numpy applies to each element; ``out`` holds what stands where ``where`` is false."""
     if name == "log" and len(values) != 1:
         raise ValueError("log takes one argument")
+    values = tuple(free(value) if name in REAL else held(value) for value in values)
     if name in OPERATORS and len(values) == 2:
         result = operate(OPERATORS[name], *values)
     elif name in FOLDED and all(isinstance(value, Number) for value in values):
-        result = checked(FOLDED[name](*values))
+        if any(type(value) is bool for value in values):
+            raise ValueError(f"{name} of Booleans")
+        found = FOLDED[name](*values)
+        result = checked(held(found) if all(type(value) is Item for value in values) else found)
     else:
         result = apply(POINTWISE[name], *values)
     result = result if out is None else fitting(result, kind_of(out))
@@ -98,7 +107,7 @@ def real(value: Value = 0.0) -> Value:
 
 
 def rounded(value: Value, digits: Value = None) -> Number:
-    if not isinstance(value, Number) or not (digits is None or type(digits) is int):
+    if not isinstance(value, Number) or not (digits is None or is_whole(digits)):
         raise ValueError("rounding to even is no function of the language")
     if digits is not None and abs(digits) > 20:
         raise ValueError("rounding to that many digits")
@@ -106,7 +115,7 @@ def rounded(value: Value, digits: Value = None) -> Number:
 
 
 def ranged(*bounds: Value) -> tuple[int, ...]:
-    if not all(type(bound) is int for bound in bounds):
+    if not all(is_whole(bound) for bound in bounds):
         raise ValueError("a range does not have known integers as bounds")
     return tuple(limited(range(*bounds)))
 
@@ -221,7 +230,7 @@ ARRAY: dict[str, Callable] = {
     "where": arrays.where,
 }
 BUILTINS: dict[str, Callable] = {
-    "abs": lambda x: pointwise("abs", x),
+    "abs": lambda x: abs(x) if type(x) is int else pointwise("abs", x),
     "all": every("and", True),
     "any": every("or", False),
     "bool": truth,

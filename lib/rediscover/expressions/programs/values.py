@@ -6,7 +6,7 @@ numbers and lists gives what Python gives, within limits. What is refused raises
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,8 +38,15 @@ class Formula:
         return self.kind, self.largest
 
 
+class Item(int):
+    """An integer as numpy holds it, of 64 bits: it has no negative powers and no more than so many digits."""
+
+
 class Vector(tuple):
     """An array of fixed length along its first axis, whose elements are numbers, formulas or vectors."""
+
+    def __new__(cls, elements: Iterable[Any] = ()) -> "Vector":
+        return super().__new__(cls, map(held, elements))
 
 
 class Table(tuple):
@@ -59,6 +66,20 @@ Number = bool | int | float
 Value = Any  # Number, str, None, Formula, Vector, Table, List, tuple, dict and the reader's own
 
 
+def held(value: Value) -> Value:
+    """A value as numpy holds it."""
+    return Item(value) if type(value) is int else value
+
+
+def free(value: Value) -> Value:
+    """A value as Python holds it."""
+    return int(value) if type(value) is Item else value
+
+
+def is_whole(value: Value) -> bool:
+    return type(value) in (int, Item)
+
+
 # ------------------------------------------------------------------------------------------ formulas
 
 
@@ -76,7 +97,7 @@ def formula(value: Value) -> Formula:
 
 
 def whole(value: int) -> Formula:
-    return Formula((value,), kind=kind_of(value), largest=max(1.0, abs(value)))
+    return Formula((free(value),), kind=kind_of(value), largest=max(1.0, abs(value)))
 
 
 def kind_of(value: Value) -> Kind:
@@ -85,7 +106,8 @@ def kind_of(value: Value) -> Kind:
         return value.kind
     if isinstance(value, tuple):
         return max(map(kind_of, value), default=Kind.REAL)
-    return {bool: Kind.BOOLEAN, int: Kind.INTEGER, RowCount: Kind.INTEGER}.get(type(value), Kind.REAL)
+    whole = dict.fromkeys((int, Item, RowCount), Kind.INTEGER)
+    return {bool: Kind.BOOLEAN, **whole}.get(type(value), Kind.REAL)
 
 
 def typed_of(value: Value) -> Typed:
@@ -191,7 +213,7 @@ def operate(label: str, a: Value, b: Value) -> Value:
         return type(a)(limited(tuple(a) + tuple(b)))
     if label == "*" and (type(a) in (List, tuple) or type(b) in (List, tuple)):
         values, count = (a, b) if type(a) in (List, tuple) else (b, a)
-        if type(count) is int:
+        if is_whole(count):
             return repeated(values, count)
     if isinstance(a, Number) and isinstance(b, Number):
         return on_numbers(label, a, b)
@@ -224,12 +246,15 @@ def on_numbers(label: str, a: Number, b: Number) -> Number:
         raise ValueError("bits of numbers are combined")
     else:
         value = ON_NUMBERS[label](a, b)
-    return checked(value)
+    return checked(held(value) if Item in (type(a), type(b)) else value)
 
 
 def power(a: Number, b: Number) -> Number:
-    if type(a) is int and type(b) is int and b >= 0 and (abs(a) < 2 or b * math.log2(abs(a)) < 60):
+    whole = isinstance(a, int) and isinstance(b, int)
+    if whole and b >= 0 and (abs(a) < 2 or b * math.log2(abs(a)) < 60):
         return a**b
+    if whole and not (type(a) is type(b) is int):
+        raise ValueError("an integer of an array is raised to what is negative or gives one that is too large")
     value = float(a) ** b
     if isinstance(value, complex):
         raise ValueError("a negative number has no such power")
@@ -237,7 +262,7 @@ def power(a: Number, b: Number) -> Number:
 
 
 def checked(value: Number) -> Number:
-    if type(value) is int and abs(value) > LARGEST:
+    if is_whole(value) and abs(value) > LARGEST:
         raise ValueError("the number is too large")
     return value
 
@@ -294,7 +319,7 @@ def negative(value: Value) -> Value:
     if type(value) is bool:
         raise ValueError("- of a Boolean, which Python counts as 1 or 0 and numpy does not")
     if isinstance(value, Number):
-        return -value
+        return type(value)(-value)
 
     def one(value: Value) -> Formula:
         part = formula(value)

@@ -16,6 +16,7 @@ import pandas as pd
 from ...problems import Field, Regression, Trajectories, generator, problem
 from ...report.plots import order
 from ...report.tables import CONTROLS
+from ...runs.recovery import own_rules
 from ...runs.schema import read_csv
 from .definitions import DEFINITIONS, reference
 
@@ -167,3 +168,14 @@ def own_table(path: Path, rule) -> pd.DataFrame | None:
         recovered = (recovered >= rule["at_least"]).astype(float)
     error = 1 - table[rule["r_squared"]].fillna(-np.inf) if "r_squared" in rule else table[rule["error"]]
     return pd.DataFrame({"method": table["method"], "recovered": recovered, "error": error})
+
+
+def own_budgets(params) -> pd.DataFrame:
+    """What the studies reached with several numbers of evaluations, as they wrote it in this profile.
+
+    Columns: those of `report.budgets.reached`.
+    """
+    paths = [params.tables / f"{rule['budgets']}.csv" for rule in own_rules().values() if "budgets" in rule]
+    if missing := [path.stem for path in paths if not path.exists()]:
+        raise FileNotFoundError(f"no table {missing[0]}: run make all PROFILE={params.profile} first")
+    return pd.concat(map(read_csv, paths), ignore_index=True)

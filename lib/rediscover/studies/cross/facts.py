@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from ...report.facts import Interval, one, shared, shown, table
+from ...report.facts import Interval, formatted, one, shared, table
 
 
 def facts() -> dict[str, Any]:
@@ -34,7 +34,7 @@ def _agreement(rankings):
         facts[f"tau.{name}"] = (Interval(row.tau, row.low, row.high), ".2f")
         facts[f"within.{name}"] = (Interval(row.same, row.same_low, row.same_high), ".2f")
         facts[f"within.{name}.value"] = (row.same, ".2f")
-    same = (shown(*facts[f"within.error.{paper}"]) for paper in ("SurfaceBench", "MDBench"))
+    same = (formatted(*facts[f"within.error.{paper}"]) for paper in ("SurfaceBench", "MDBench"))
     return facts | {"within.error.both": shared(*same)}
 
 

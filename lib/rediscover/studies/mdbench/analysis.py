@@ -39,9 +39,8 @@ def score(grid: pd.DataFrame, problems, store=None) -> pd.DataFrame:
     Methods that are not installed here have no rows; those that gave no answer have the worst scores.
     """
     scored = scoring.table(grid[grid["status"] != "unavailable"], problems, store=store)
-    extra = grid.loc[scored.index, ["solution", "seconds", "complexity"]]
-    joined = scored.join(extra.rename(columns={"complexity": "complexity_own"}))
-    return joined.assign(snr_db=scored["noise"].map({p.noise: p.snr_db for p in problems})).reset_index(drop=True)
+    extra = grid.loc[scored.index, ["solution", "seconds", "complexity", "snr_db"]]
+    return scored.join(extra.rename(columns={"complexity": "complexity_own"})).reset_index(drop=True)
 
 
 def scores_of_odes(params) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ...problems import problem
 from ...report.ablations import NOW, key
-from ...report.facts import Interval, next_best, one, setting, shared, shown, table
+from ...report.facts import Interval, formatted, next_best, one, setting, shared, table
 from ...report.papers import published
 from ...system.studies import studies
 from .analysis import printed_marks
@@ -51,7 +51,7 @@ def facts() -> dict[str, Any]:
         "sindy": _matches("SINDy"),
         "operon": _matches("Operon"),
         "eql.failed": _failures("EQL"),
-        "weak.marks": shared(*(shown(weak[name], "word") for name in ("WSINDy", "EWSINDy"))),
+        "weak.marks": shared(*(formatted(weak[name], "word") for name in ("WSINDy", "EWSINDy"))),
         "flow.nodes": shared(*(f"{flow[f'complexity_{source}']:.0f}" for source in ("printed", "rediscover"))),
         "noisy": {name: (noisy[name], 2) for name in ("sindy", "operon", "zero")},
     }

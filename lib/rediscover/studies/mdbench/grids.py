@@ -5,6 +5,7 @@ from typing import Any
 
 from ...problems import problem, problems
 from ...problems.pdes import coarser
+from ...report import budgets
 from ...report.ablations import variants
 from ...report.comparisons import build_methods
 from ...runs.selection import Fittest
@@ -15,7 +16,8 @@ from .params import Dynamics, ODEs, PDEs
 def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`: ``odes``, ``clean`` for methods without noise; or those of fields, see `of_fields`.
 
-    Also the variants of `bidirectional`, see `report.ablations`.
+    Also the variants of `bidirectional`, see `report.ablations`, and, of ODEs, several numbers of evaluations, see
+    `report.budgets`.
     """
     if isinstance(p, PDEs):
         return of_fields(p)
@@ -28,7 +30,7 @@ def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
     own = variants(p.ablated, planned["odes"]["problems"], build_methods(p.methods, settings=p.settings))
     for name, grid in own.items():
         planned[name] = {**grid, "methods": [Fittest(method) for method in grid["methods"]], **p.work}
-    return planned
+    return planned | budgets.grids(map(problem, p.budget_problems or problems("odes")), p)
 
 
 def fittest(names: list[str], p: Dynamics) -> list[Fittest]:

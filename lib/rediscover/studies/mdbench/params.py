@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_serializer, fi
 from ...params import (
     Ablated,
     AnyMethods,
+    Budgeted,
     Count,
     MethodNames,
     Parameters,
@@ -43,19 +44,21 @@ class Dynamics(Parameters):
         return ["inf" if math.isinf(level) else level for level in levels]  # JSON has no infinity
 
 
-class ODEs(Dynamics):
+class ODEs(Dynamics, Budgeted):
     """40_mdbench_odes.
 
     Attributes
     ----------
     ablated : parts of `bidirectional`, see its ``without``, and the numbers of states or ids on which it runs without
         each, on clean data.
+    max_rows : training rows of the runs with several numbers of evaluations, which see clean data.
     """
 
     notebook: ClassVar[str] = "40_mdbench_odes"
     compared: ClassVar[tuple[str, ...] | None] = ("sindy",)
     systems: Annotated[ProblemIds, of_study("odes")]
     ablated: Ablated
+    budget_problems: Annotated[ProblemIds, of_study("odes")]
 
 
 class PDEs(Dynamics):

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ...problems import problem, problems
+from ...report import budgets
 from ...report.ablations import variants
 from ...report.comparisons import build_methods
 from .params import Laws
@@ -11,7 +12,8 @@ from .params import Laws
 def grids(p: Laws) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`: ``laws``; ``noise``, the easy ones at several levels; ``fsrd``, on original ranges.
 
-    Also the variants of `bidirectional`, see `report.ablations`.
+    Also the variants of `bidirectional`, see `report.ablations`, and several numbers of evaluations, see
+    `report.budgets`.
     """
     ids = p.laws or problems("srsd")
     laws = [problem(id, ranges=p.ranges) for id in ids]
@@ -23,4 +25,5 @@ def grids(p: Laws) -> dict[str, dict[str, Any]]:
         "noise": {"problems": easy, "methods": ablation, "noise": p.relative_noise, **p.work},
         "fsrd": {"problems": [problem(id, variant="fsrd") for id in ids], "methods": ablation, **p.work},
         **{name: {**grid, **p.work} for name, grid in variants(p.ablated, laws, methods).items()},
+        **budgets.grids([problem(id, ranges=p.ranges) for id in p.budget_problems or problems("srsd")], p),
     }

@@ -2,12 +2,12 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from ...params import Ablated, Count, Levels, MethodNames, Parameters, ProblemIds, Seeds, Settings, including, of_study
+from ...params import Ablated, Budgeted, Count, Levels, MethodNames, ProblemIds, Seeds, Settings, including, of_study
 
 EASY = including("easy", "as the laws of the comparison over noise here: add one, 'srsd/I.12.5'")
 
 
-class Laws(Parameters):
+class Laws(Budgeted):
     """20_srsd_edit_distance.
 
     Attributes
@@ -27,10 +27,10 @@ class Laws(Parameters):
     compared: ClassVar[tuple[str, ...] | None] = ("power_law",)
     laws: Annotated[ProblemIds, of_study("srsd"), EASY]
     ranges: Literal["paper", "upstream"]
-    max_rows: Count
     settings: Settings
     ablation_methods: MethodNames
     ablated: Ablated
     relative_noise: Levels
     pretraining_seeds: Seeds
     pretraining_attempts: Count
+    budget_problems: Annotated[ProblemIds, of_study("srsd")]

@@ -17,6 +17,7 @@ import pandas as pd
 
 from ... import problem, problems, runs
 from ...expressions import parse
+from ...methods.trained import training_folder
 from ...search.networks.bigrams import Bigrams, preorder
 from ...search.networks.skeleton_network import INPUTS
 from ...search.networks.skeleton_sets import ATTEMPTS, SkeletonSet, printed, skeleton_sets, skeletons
@@ -141,11 +142,11 @@ def main() -> int:
     """Train for at most so many hours; what is done is kept, and the same command goes on from there."""
     parser = argparse.ArgumentParser(prog="pretraining", description=__doc__)
     parser.add_argument("--model", choices=MODELS, default=MODELS[0], help="the method that uses the network")
-    parser.add_argument("--folder", type=Path, help="of checkpoint, log and weights; else build/pretrain/MODEL")
+    parser.add_argument("--folder", type=Path, help="of checkpoint, log and weights; else in the user's cache")
     parser.add_argument("--seed", type=int, default=0, help="of the training tables and of the network")
     parser.add_argument("--hours", type=float, default=math.inf, help="stop at the next check after so many")
     options = parser.parse_args()
-    folder = options.folder or Path("build/pretrain") / options.model
+    folder = options.folder or training_folder(options.model)
     try:
         made, done = pretrain(options.model, folder, options.seed, 3600 * options.hours)
     except ModuleNotFoundError as missing:

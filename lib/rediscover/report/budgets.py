@@ -1,0 +1,154 @@
+"""How much of a comparison is the budget: the same methods with a thousand to a million evaluations.
+
+A study plans these runs beside its others, and writes what became of each as ``tables/*_budgets.csv``.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ..problems import Problem
+from ..runs import grid
+from ..runs.recovery import recoveries
+from . import plots
+from .comparisons import build_methods
+from .summaries import interval
+from .tables import Output
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..params import Budgeted
+
+EVALUATIONS = " evaluations"  # how the names of these grids end
+COLUMNS = "study method evaluations problems seeds recovered low high least most error".split()
+SHIFT = 1.12  # methods at one budget stand side by side
+
+
+def grids(problems: Iterable[Problem], p: "Budgeted") -> dict[str, dict[str, Any]]:
+    """Arguments of `runs.grid` for each number of evaluations, by names such as ``1000 evaluations``.
+
+    Methods have their own settings, whatever else a study gives them, so that studies can be compared.
+
+    Parameters
+    ----------
+    problems : regression tables with expressions as truth
+    p : Budgeted
+    """
+    planned, chosen = {}, list(problems)
+    for n in sorted({n for counts in p.budgets.values() for n in counts}):
+        names = [name for name, counts in p.budgets.items() if n in counts]
+        work = p.work | {"seeds": p.budget_seeds, "evaluations": dict.fromkeys(names, n)}
+        methods = build_methods(names, max_rows=p.max_rows)
+        planned[f"{n}{EVALUATIONS}"] = {"problems": chosen, "methods": methods, **work}
+    return planned
+
+
+def reached(planned: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """What every run of the `grids` among those of a study has reached.
+
+    Parameters
+    ----------
+    planned : name -> arguments of `runs.grid`
+        Others than those of `grids` are left out; so are methods that are not installed here.
+
+    Returns
+    -------
+    DataFrame
+        Columns of `recovery.recoveries`, and evaluations.
+    """
+    parts = []
+    for arguments in (planned[name] for name in planned if name.endswith(EVALUATIONS)):
+        ran = grid(**arguments)
+        ran = ran[ran["status"] != "unavailable"]
+        spent = ran["method"].map(arguments["evaluations"]).to_numpy()
+        found = recoveries(ran, arguments["problems"], store=arguments["store"])
+        parts.append(found.assign(evaluations=spent))
+    return pd.concat(parts, ignore_index=True)
+
+
+def by_budget(runs: pd.DataFrame) -> pd.DataFrame:
+    """What methods reach with their evaluations, on the problems of each study.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Of one study or several, from `reached`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each study, method and number of evaluations: problems, seeds; recovered, low, high: the mean share,
+        with a bootstrap interval over problems, whose seeds are averaged, and NaN where no rule says what is recovered;
+        least, most: of the share, over seeds; error: the median over problems and seeds.
+    """
+    rows = []
+    keys = COLUMNS[:3]
+    for key, part in runs.groupby(keys):
+        known = part.dropna(subset="recovered")
+        share = interval(known.groupby("problem", sort=False)["recovered"].mean())
+        of_seeds = known.groupby("seed")["recovered"].mean()
+        row = dict(zip(keys, key, strict=True)) | {"problems": share["n"], "seeds": len(of_seeds)}
+        row |= {"recovered": share["value"], "low": share["low"], "high": share["high"]}
+        row |= {"least": of_seeds.min(), "most": of_seeds.max()}
+        rows.append(row | {"error": interval(part["nmse_per_output"].fillna(np.inf), np.median)["value"]})
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def draw(budgets: pd.DataFrame, titles: Mapping[str, str] | None = None) -> "Figure":
+    """Share recovered and median error against evaluations: of several studies a column each, of one two panels.
+
+    Parameters
+    ----------
+    budgets : DataFrame
+        From `by_budget`.
+    titles : study -> what its column is called, in the order of the columns; those that are not there are left out
+    """
+    import matplotlib.pyplot as plt
+
+    there = set(budgets["study"])
+    names = [name for name in titles or sorted(there) if name in there]
+    rows, columns, height = (2, len(names), 4.6) if len(names) > 1 else (1, 2, 2.8)
+    figure, axes = plt.subplots(rows, columns, figsize=(7.5, height), sharex=True, squeeze=False)
+    pairs = axes.T if len(names) > 1 else axes
+    for (above, below), study in zip(pairs, names, strict=True):
+        for place, (name, part) in enumerate(budgets[budgets["study"] == study].groupby("method")):
+            look = {"color": plots.colour(name), "marker": plots.marker(name), "ms": 4}
+            ends = [part["recovered"] - part["low"], part["high"] - part["recovered"]]
+            apart = part["evaluations"] * SHIFT ** (place - 1.5)
+            above.errorbar(apart, part["recovered"], yerr=ends, capsize=2, **look)
+            error = part["error"].clip(plots.DECADES, 1 / plots.DECADES)
+            below.plot(apart, error, label=plots.display_name(name), **look)
+        above.set(title=(titles or {}).get(study, study) if len(names) > 1 else "", ylim=(-0.03, 1.03))
+        below.set(xscale="log", yscale="log")
+    for ax in axes[-1]:
+        ax.set_xlabel("evaluations")
+    pairs[0][0].set_ylabel("share recovered\n(higher is better)")
+    pairs[0][1].set_ylabel("median NMSE, at least $10^{-9}$\n(lower is better)")
+    plots.letter(axes.ravel())
+    figure.legend(*pairs[0][1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
+def show(runs: pd.DataFrame, out: Output, name: str, alt: str) -> None:
+    """Write the runs of one study as a table, print what they reach, and draw it as a figure of the same name.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        From `reached`.
+    out : of the notebook
+    name : of the files
+    alt : what the figure shows, in a sentence
+    """
+    out.runs(runs, name)
+    if runs.empty:
+        print("none of the methods with several budgets is installed here: see `rediscover methods`")
+        return
+    budgets = by_budget(runs)
+    print(budgets[[COLUMNS[1], COLUMNS[2], *COLUMNS[5:]]].to_string(index=False, float_format="{:.2g}".format))
+    with plots.style():
+        figure = draw(budgets)
+    out.figure(figure, name, alt=alt)

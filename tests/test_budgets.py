@@ -1,0 +1,92 @@
+"""The same methods with several numbers of evaluations: what is planned, reached, written and drawn."""
+
+import math
+from types import SimpleNamespace
+
+from rediscover import params
+from rediscover.methods import method
+from rediscover.problems import problem
+from rediscover.report import Output, budgets
+from rediscover.runs import schema
+from rediscover.system.paths import root
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+LAW = "srsd/I.12.1"
+
+
+@pytest.fixture
+def p(tmp_path):
+    """Parameters of a study, with a cheap method and one that may be missing."""
+    of_study = params.read(root() / "params" / "20_srsd_edit_distance.yaml", "smoke")
+    chosen = {"budgets": {"power_law": [10, 30], "pysr": [30]}, "budget_seeds": [0, 1]}
+    return of_study.model_copy(update=chosen)
+
+
+def planned(p, store, ids=(LAW,)):
+    grids = budgets.grids(map(problem, ids), p)
+    return {name: arguments | {"store": store, "progress": False} for name, arguments in grids.items()}
+
+
+def test_a_grid_is_planned_for_each_number_of_evaluations(p):
+    grids = budgets.grids([problem(LAW)], p)
+    assert list(grids) == ["10 evaluations", "30 evaluations"]
+    assert [[method.name for method in grid["methods"]] for grid in grids.values()] == [
+        ["power_law"],
+        ["power_law", "pysr"],
+    ]
+    assert [grid["evaluations"] for grid in grids.values()] == [{"power_law": 10}, {"power_law": 30, "pysr": 30}]
+    assert all(grid["seeds"] == [0, 1] and grid["budget"] == p.budget for grid in grids.values())
+
+
+def test_what_is_reached_is_of_the_planned_budgets_alone(p, tmp_path):
+    grids = planned(p, tmp_path / "runs.sqlite")
+    grids["10 evaluations"]["methods"] = [method("oracle"), *grids["10 evaluations"]["methods"]]
+    grids["10 evaluations"]["evaluations"] |= {"oracle": 10}
+    found = budgets.reached(grids | {"laws": {"problems": "nothing of this may be run"}})
+    found = found[found["method"] != "pysr"]  # where it is installed
+    assert found["evaluations"].tolist() == [10, 10, 10, 10, 30, 30]
+    assert set(found.loc[found["method"] == "oracle", "recovered"]) == {1.0}
+    assert budgets.by_budget(found)["seeds"].tolist() == [2, 2, 2]
+
+
+def test_a_study_shows_what_it_writes(p, tmp_path, capsys):
+    out = Output(SimpleNamespace(folder=tmp_path, pdf=tmp_path, store=tmp_path / "runs.sqlite"))
+    found = budgets.reached(planned(p, tmp_path / "runs.sqlite"))
+    budgets.show(found, out, "laws_budgets", "What is reached")
+    pd.testing.assert_frame_equal(schema.read_csv(tmp_path / "tables/laws_budgets.csv"), found, check_dtype=False)
+    assert (tmp_path / "figures/laws_budgets.png").exists()
+    assert capsys.readouterr().out.split()[:4] == ["method", "evaluations", "recovered", "low"]
+    budgets.show(found[:0], out, "laws_budgets", "What is reached")
+    assert "none of the methods with several budgets is installed" in capsys.readouterr().out
+
+
+def test_what_is_reached_with_a_budget():
+    columns = ["study", "method", "evaluations", "problem", "seed", "recovered", "nmse_per_output"]
+    rows = [["a", 10, "p", 0, 1.0, 0.1], ["a", 10, "p", 1, 0.0, 0.3], ["a", 10, "q", 0, 1.0, math.inf]]
+    rows += [["a", 10, "q", 1, 1.0, 0.2], ["a", 10, "r", 0, math.nan, 0.25], ["a", 20, "p", 0, 0.0, 1.0]]
+    rows = [["s", *row] for row in rows] + [["t", "a", 10, "z", 0, 0.0, 9.0], ["u", "a", 10, "y", 0, math.nan, 8.0]]
+    ten, twenty, other, without = budgets.by_budget(pd.DataFrame(rows, columns=columns)).to_dict("records")
+    assert math.isnan(without["recovered"]) and (without["problems"], without["error"]) == (0, 8.0)
+    assert (other["study"], other["problems"], other["recovered"], other["error"]) == ("t", 1, 0, 9.0)
+    assert (ten["problems"], ten["seeds"], ten["recovered"], ten["least"], ten["most"]) == (2, 2, 0.75, 0.5, 1.0)
+    assert (ten["low"], ten["high"], ten["error"]) == (0.5, 1.0, 0.25)
+    assert (twenty["evaluations"], twenty["recovered"], twenty["seeds"]) == (20, 0, 1)
+    nothing = budgets.by_budget(pd.DataFrame([], columns=columns))
+    assert nothing.empty and list(nothing) == list(ten)
+
+
+def test_one_study_has_two_panels_and_several_a_column_each():
+    columns = "study method evaluations problems seeds recovered low high least most error".split()
+    shares = [0.5, 0.25, 1.0, 0.5, 0.5]
+    rows = [[study, "gplearn", n, 4, 1, *shares, 1e-12] for study in ("odes", "srsd") for n in (10, 99)]
+    reached = pd.DataFrame(rows, columns=columns)
+    titles = {"srsd": "laws", "cde": "nobody", "odes": "equations"}
+    both, alone = budgets.draw(reached, titles), budgets.draw(reached.query("study == 'odes'"))
+    assert [ax.get_title().split()[-1] for ax in both.axes[:2]] == ["laws", "equations"] and len(both.axes) == 4
+    assert len(alone.axes) == 2 and {ax.get_xlabel() for ax in alone.axes} == {"evaluations"}
+    assert min(alone.axes[1].lines[0].get_ydata()) == 1e-9
+    for figure in (both, alone):
+        plt.close(figure)

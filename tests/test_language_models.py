@@ -1,0 +1,114 @@
+"""Runs with a language model from the command line, against a real server on loopback: cost, consent, resume."""
+
+import re
+import shlex
+
+import rediscover as rd
+import test_language_loops as loops
+from rediscover.cli import _parser, main
+from rediscover.comparison import language_models
+from rediscover.methods import Budget
+from rediscover.system.paths import root
+
+import pytest
+
+author = loops.author
+PROBLEM = "surfaces/QIS2"  # the author does not know it: all samples are asked for
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty folder, outside of the repository, where nobody is asked."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("REDISCOVER_PROGRESS", "off")
+    monkeypatch.delenv("YES", raising=False)
+    for place in loops.PLACES:
+        monkeypatch.delenv(place, raising=False)
+    return tmp_path
+
+
+def asked(folder, server, say=print, confirm=lambda: True):
+    return language_models.run(
+        ["llm_sr"],
+        "surfaces",
+        [PROBLEM],
+        loops.MODEL,
+        base_url=server.url,
+        records=str(folder / "records"),
+        profile="smoke",
+        workers=1,
+        progress=False,
+        confirm=confirm,
+        say=say,
+    )
+
+
+def test_the_cost_is_said_first_and_nothing_is_sent_without_consent(folder, author):
+    server, said = author(), []
+    assert asked(folder, server, said.append, lambda: False).empty
+    assert re.search(r"llm_sr: 1 runs, about 500 requests, 0.5 million prompt and 0.335 million .*tokens", said[0])
+    assert "0 replies are recorded already" in said[0] and said[1].startswith("nothing was sent")
+    assert not server.seen and not list(folder.rglob("*.jsonl"))
+
+
+def test_a_run_is_scored_and_kept_and_asks_nothing_twice(folder, author):
+    server, said = author(), []
+    frame = asked(folder, server, said.append)
+    sent = len(server.seen)
+    assert frame["status"].tolist() == ["ok"] and sent == 500 and frame["evaluations"].item() == 500
+    assert (folder / "build" / "own" / "surfaces" / "llm_sr.csv").exists()
+    (folder / "build" / "own" / "surfaces" / "runs.sqlite").unlink()  # as if it had been stopped at the end
+    again = asked(folder, server, said.append)
+    assert len(server.seen) == sent and again["solution"].tolist() == frame["solution"].tolist()
+    recorded = int(re.search(r"(\d+) replies are recorded", said[1])[1])
+    assert recorded == len(loops.replies(folder / "records")) == sent
+
+
+def test_a_server_that_fails_is_asked_again_the_next_time(folder, author):
+    server = author()
+    works, server.behaviours = server.behaviours, (lambda handler: handler.send_error(404),)
+    with pytest.raises(RuntimeError, match=r"ended with error: Unusable.*404"):
+        asked(folder, server)
+    server.behaviours = works
+    assert asked(folder, server)["status"].tolist() == ["ok"]
+
+
+def test_an_estimate_is_of_all_runs_and_outputs():
+    method = rd.method("openevolve", model="gpt-4o-mini")
+    single, three = rd.problem("surfaces/TFS4", n_train=50), rd.problem("surfaces/TCS5", n_train=50)
+    one = language_models.estimate(method, [single], Budget(5), [0])
+    many = language_models.estimate(method, [single] * 3, Budget(5), [0, 1])
+    assert many.cost.requests == 6 * one.cost.requests == 30
+    assert language_models.estimate(method, [three], Budget(5), [0]).cost.requests == 15
+    system = rd.problem("cde/S024")
+    loop = rd.method("symbolbench_loop", model="a local one", epochs=2, tolerance=2.0)
+    found = language_models.estimate(loop, [system], Budget(1000), [0])
+    assert found.cost.requests == 10 and "an unknown price" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--methods", "operon", "--study", "surfaces"], "asks no language model"),
+        (["--methods", "llm_sr", "--problems", PROBLEM], "add --study"),
+        (["--methods", "llm_sr", "--study", "surfaces"], "no endpoint"),
+    ],
+)
+def test_what_cannot_be_run_is_one_sentence(folder, capsys, arguments, said):
+    assert main(["run", *arguments, "--model", "m"]) == 2
+    shown = capsys.readouterr().err
+    assert said in shown and shown.count("\n") == 1
+
+
+def test_the_commands_of_the_documentation_can_be_typed():
+    text = (root() / "docs" / "llm.md").read_text()
+    typed = re.findall(r"^rediscover .*|(?<=`)rediscover [^`]*", text, re.M)
+    options = [_parser().parse_args(shlex.split(line)[1:]) for line in typed]
+    assert len(options) == 4 and options[0].model and set(options[0].problems) == set(options[1].problems)
+
+
+def test_the_command_asks_before_it_sends(folder, author, capsys):
+    server = author()
+    words = ["run", "--study", "surfaces", "--problems", PROBLEM, "--methods", "llm_sr", "--model", loops.MODEL]
+    assert main([*words, "--base-url", server.url, "--profile", "smoke"]) == 0
+    assert "nothing was sent" in capsys.readouterr().out and not server.seen
