@@ -20,6 +20,7 @@ from .picking import Picked, labels
 from .rungs import Climbed, climb
 from .source import function
 
+REACH = 1e60  # magnitudes of columns
 ENDED = {
     "done": "the search used all its evaluations",
     "exact": "the search ended with an equation that holds exactly",
@@ -293,3 +294,19 @@ def held_out(n: int, rng: np.random.Generator) -> np.ndarray:
     if n >= choice.FEW:
         mask[rng.permutation(n)[: min(int(choice.HELD_OUT * n), choice.MOST)]] = True
     return mask
+
+
+def within_reach(*tables: np.ndarray) -> None:
+    """Refuse magnitudes whose squares and products leave what floats hold.
+
+    Raises
+    ------
+    ValueError
+        If the largest number of a column is above `REACH` or, where it is not zero, below its inverse.
+    """
+    for table in tables:
+        largest = np.abs(table).max(axis=0, initial=0.0)
+        if ((largest > REACH) | ((largest > 0) & (largest < 1 / REACH))).any():
+            raise ValueError(
+                f"a column has numbers beyond {REACH:g} or only below {1 / REACH:g}; write it in other units"
+            )

@@ -13,6 +13,7 @@ References
 Bates, Watts (1988), Nonlinear regression analysis and its applications, section 2.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping
@@ -62,11 +63,34 @@ def fitted(expression: Expression, values: Mapping[str, np.ndarray], y: np.ndarr
     return Expression(found.tree[2])
 
 
+def evaluated(expression: Expression, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Values of an expression, shape (n,); fast for many constants of one form, which is compiled once."""
+    form, constants = _form(expression, values)
+    return form({**values, **constants})
+
+
+def gradient(expression: Expression, values: Mapping[str, np.ndarray], names: tuple[str, ...]) -> np.ndarray:
+    """Derivatives by these variables, shape (n_names, n); as fast."""
+    form, constants = _form(expression, values)
+    return form.gradient({**values, **constants}, names)
+
+
 def slopes(expression: Expression, values: Mapping[str, np.ndarray]) -> np.ndarray:
     """Derivatives by the constants, shape (n, n_constants)."""
-    letters = [f"c{i}" for i in range(len(expression.constants))]
-    at = {**values, **dict(zip(letters, expression.constants, strict=True))}
-    return parse(expression.skeleton(), [*values, *letters]).gradient(at, letters).T
+    form, constants = _form(expression, values)
+    return form.gradient({**values, **constants}, tuple(constants)).T
+
+
+def _form(expression: Expression, values: Mapping[str, np.ndarray]) -> tuple[Expression, dict[str, float]]:
+    form, letters = _compiled(expression.skeleton(), tuple(values), len(expression.constants))
+    return form, dict(zip(letters, map(float, expression.constants), strict=True))
+
+
+@functools.lru_cache(maxsize=512)
+def _compiled(skeleton: str, names: tuple[str, ...], count: int) -> tuple[Expression, tuple[str, ...]]:
+    """A form with variables for its constants, and their names."""
+    letters = tuple(f"c{i}" for i in range(count))
+    return parse(skeleton, [*names, *letters]), letters
 
 
 def standard_errors(J: np.ndarray, residuals: np.ndarray, weights: np.ndarray, freedom: float) -> np.ndarray:

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..expressions import Expression, parse
 from ..problems import generator
 from ..problems.tables import Cloud
-from .base import Finder, column_names, held_out
+from .base import Finder, column_names, held_out, within_reach
 from .constants import Form
 from .judges import Distances, columns
 from .names import Name, named
@@ -73,6 +73,7 @@ class ImplicitEquation(Finder):
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=LEAST, ensure_min_features=2)
         self._names, self._outputs = named(given or column_names(X)), (Name("F", "F", ""),)
         inner = tuple(f"x{i}" for i in range(X.shape[1]))
+        within_reach(X)
         X = np.unique(X, axis=0)
         rng = generator(seed, "rows")
         out = held_out(len(X), rng)

@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import least_squares
 
 from ..expressions import Expression
-from .constants import Form, fitted, slopes, standard_errors
+from .constants import Form, evaluated, fitted, gradient, slopes, standard_errors
 
 WINDOW = 5  # steps of a record over which a change is compared with the integral of its rate
 FITTED_POINTS = 5_000  # of a cloud, on which constants are fitted
@@ -59,7 +59,7 @@ class Rows:
     def predicted(self, form: Form) -> np.ndarray:
         """Shape (n,)."""
         with np.errstate(all="ignore"):
-            return np.broadcast_to(form.expression({**self.values, **form.values}), self.y.shape)
+            return np.broadcast_to(evaluated(form.expression, {**self.values, **form.values}), self.y.shape)
 
     def fit(self, form: Form) -> Form:
         """The form with its constants fitted to these rows."""
@@ -97,7 +97,7 @@ class Rows:
             return slopes(form.expression, {**self.values, **held})
 
     def errors(self, form: Form, rows: float | None = None) -> tuple[np.ndarray, float]:
-        """Standard errors of the constants that are not held, and rows (those of the table, or so many) less constants."""
+        """Standard errors of the constants that are not held, and rows (so many, if given) less constants."""
         freedom = (len(self.y) if rows is None else rows) - len(form.expression.constants)
         if not form.expression.constants:
             return np.empty(0), freedom
@@ -156,7 +156,7 @@ class Rates(Rows):
 
     def predicted(self, form: Form) -> np.ndarray:
         with np.errstate(all="ignore"):
-            rates = form.expression({**self.values, **form.values})
+            rates = evaluated(form.expression, {**self.values, **form.values})
         return self.integrated(np.broadcast_to(rates, len(self.X)))
 
     def slopes(self, form: Form) -> np.ndarray:
@@ -189,8 +189,8 @@ class Distances(Rows):
     def predicted(self, form: Form) -> np.ndarray:
         values = {**self.values, **{name: np.full(len(self.X), v) for name, v in form.values.items()}}
         with np.errstate(all="ignore"):
-            size = np.linalg.norm(form.expression.gradient(values, self.names), axis=0)
-            return np.broadcast_to(form.expression(values), len(self.X)) / size
+            size = np.linalg.norm(gradient(form.expression, values, self.names), axis=0)
+            return np.broadcast_to(evaluated(form.expression, values), len(self.X)) / size
 
     def slopes(self, form: Form) -> np.ndarray:
         start = np.array(form.expression.constants, float)
@@ -213,7 +213,7 @@ class Distances(Rows):
 
 
 def _descended(form: Form, residuals: Any, jacobian: Any) -> Form:
-    """The form with constants of a smaller sum of squared residuals, if a few steps from those that it has find some."""
+    """The form with constants of a smaller sum of squared residuals, if a few steps find some."""
     start = np.array(form.expression.constants, float)
     if not len(start):
         return form

@@ -1,7 +1,7 @@
 """Names of columns: as people write them, as an equation shows them, and as the search has them.
 
-``speed [m/s]`` is shown as ``speed``, with its unit beside it; ``wind speed`` as ``wind_speed``; ``θ`` stays. The search
-knows only x1, x2, ..., so that no name of a column is ever read as anything else.
+``speed [m/s]`` is shown as ``speed``, with its unit beside it; ``wind speed`` as ``wind_speed``; ``θ`` stays. The
+search knows only x0, x1, ..., so that no name of a column is ever read as anything else.
 """
 
 import keyword

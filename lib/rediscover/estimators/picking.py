@@ -10,7 +10,7 @@ from ..expressions.trees import ARITY, fold
 from ..runs.refit import folded
 from . import choice
 from .constants import Form, snapped
-from .judges import Rows, is_straight, straight_line
+from .judges import Rows, is_straight
 
 SAME = {"^": "**", "add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 
@@ -137,7 +137,7 @@ def picked(candidates: Sequence[Form], judge: Rows, flat: Form, line: Form | Non
     def worse(form: Form, than: Form) -> bool:
         squares = (choice.floored(judge.squares(each), judge.spread) for each in (form, than))
         apart = choice.difference(*squares, weights)
-        return not apart.mean <= apart.error
+        return not apart.mean <= choice.CHANCE * apart.error
 
     errors, freedom = judge.errors(best.form)
     form = snapped(best.form, errors, freedom, judge.fit, worse)

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..expressions import parse
 from ..problems import generator
 from ..problems.tables import Table
-from .base import Finder, column_names, held_out
+from .base import Finder, column_names, held_out, within_reach
 from .constants import Form
 from .judges import Rows, columns, straight_line
 from .names import named
@@ -23,10 +23,10 @@ DRAWN = 2_000  # rows of a picture
 class EquationRegressor(RegressorMixin, Finder):
     """An equation y = f(x) from a table.
 
-    The search is any method of this library. It is given four fifths of the rows, thinned to 20,000 by strata of y where
-    there are more; constants are then fitted to all rows. Which equation is chosen, and when there is none, is decided
-    on the other rows by the rules in `rediscover.estimators.choice`: the shortest equation of the front whose held-out
-    error is within one standard error of the best one's.
+    The search is any method of this library. It is given four fifths of the rows, thinned to 20,000 by strata of y
+    where there are more; constants are then fitted to all rows. Which equation is chosen, and when there is none, is
+    decided on the other rows by the rules in `rediscover.estimators.choice`: the shortest equation of the front whose
+    held-out error is within one standard error of the best one's.
 
     Rows that are equal count as one of their common weight, and their order does not matter. With weights that differ
     the search sees each row as often as its weight says; errors, constants and the choice are weighted.
@@ -86,6 +86,7 @@ class EquationRegressor(RegressorMixin, Finder):
         weights, y = weights_of(sample_weight, len(y)), np.asarray(y, float)
         *self._names, output = named([*(given or column_names(X)), str(target) if target is not None else "y"])
         self._names, self._outputs = tuple(self._names), (output,)
+        within_reach(X, y)
         rows = int((weights > 0).sum())
         X, y, weights = merged(X, y, weights)
         rng = generator(seed, "rows")
@@ -165,7 +166,7 @@ def searched(
     n = len(y)
     if np.ptp(weights) > 0:
         share = weights / weights.sum()
-        count = min(int(round(weights.sum() / weights.min())), REPEATED * n)
+        count = min(round(weights.sum() / weights.min()), REPEATED * n)
         # systematic: a row of weight w comes floor or ceil of its share
         places = np.searchsorted(np.cumsum(share), (np.arange(count) + 0.5) / count)
         X, y = X[places.clip(max=n - 1)], y[places.clip(max=n - 1)]

@@ -13,7 +13,7 @@ from ..numerics.differences import rates
 from ..problems import Problem, generator
 from ..problems.tables import Record, Table
 from . import choice
-from .base import Finder, column_names
+from .base import Finder, column_names, within_reach
 from .constants import Form
 from .judges import WINDOW, Rates, columns, straight_line
 from .names import named
@@ -110,6 +110,7 @@ class EquationSystem(Finder):
         X = validate_data(self, self._coded(X, given), dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
         self._places = self._placed(given or column_names(X))
         self._names = self._outputs = named([(given or column_names(X))[i] for i in self._places[2]])
+        within_reach(X)
         records = self._records(X)
         train, rest = split(records, generator(seed, "rows"))
         inner = tuple(f"x{i}" for i in range(len(self._names)))
