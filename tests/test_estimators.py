@@ -162,7 +162,7 @@ def test_weights_take_wrong_rows_out():
 def test_many_rows_are_thinned_by_strata_and_constants_fitted_to_all():
     rng = np.random.default_rng(7)
     X = rng.uniform(1, 2, (3 * SEARCHED, 1))
-    few, y = searched(X, X[:, 0], np.ones(len(X)), rng)
+    _, y = searched(X, X[:, 0], np.ones(len(X)), rng)
     assert len(y) == SEARCHED
     assert abs(np.quantile(y, 0.9) - np.quantile(X, 0.9)) < 1e-3
     found = EquationRegressor(**QUICK).fit(X, 2.5 * X[:, 0] + 0.1 * rng.normal(size=len(X)))

@@ -20,7 +20,10 @@ def cells(rows=ROWS):
     """A header and rows of texts: y = 2 a + 3 b."""
     rng = np.random.default_rng(0)
     a, b = rng.uniform(1, 9, (2, rows)).round(4)
-    return [["größe [m]", "b", "y"], *([f"{p:.4f}", f"{q:.4f}", f"{2 * p + 3 * q:.4f}"] for p, q in zip(a, b))]
+    return [
+        ["größe [m]", "b", "y"],
+        *([f"{p:.4f}", f"{q:.4f}", f"{2 * p + 3 * q:.4f}"] for p, q in zip(a, b, strict=True)),
+    ]
 
 
 def put(row, column, text):
@@ -57,7 +60,7 @@ ODD = {
     "date": (every(1, "2024-01-31"), 2, "dates"),
     "time of day": (every(1, "12:30"), 2, "dates"),
     "complex": (put(1, 1, "1+2j"), 2, "text such as"),
-    "true": (every(1, "True"), 2, "text such as"),
+    "true": (every(1, "True"), 0, "y = "),
     "constant target": (every(2, "5.0"), 2, "5 in all rows"),
     "constant input": (every(1, "5.0"), 0, "y = "),
     "one row": (lambda table: table[:2], 2, "one row"),
@@ -179,7 +182,7 @@ def energy_file(tmp_path):
     m, v, h = rng.uniform(1, 5, (3, 120))
     energy = 0.5 * m * v**2 + 9.81 * m * h
     path = tmp_path / "energy.csv"
-    lines = [f"{a},{b},{c},{d}" for a, b, c, d in zip(m, v, h, energy)]
+    lines = [f"{a},{b},{c},{d}" for a, b, c, d in zip(m, v, h, energy, strict=True)]
     path.write_text("\n".join(["mass [kg],speed [m/s],height,energy", *lines]))
     return path
 

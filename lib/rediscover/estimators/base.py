@@ -14,7 +14,7 @@ from ..expressions import Expression
 from ..methods import Method, method
 from ..problems import Problem
 from . import choice
-from .constants import Form, quantile, rounded
+from .constants import Form, quantile, rounded, tidied
 from .names import Name, displayed
 from .picking import Picked, labels
 from .rungs import Climbed, climb
@@ -180,7 +180,15 @@ class Finder(BaseEstimator):
         )
 
     def _shown(self, expression: Expression) -> Expression:
-        return displayed(expression, {f"x{i}": name.shown for i, name in enumerate(self._names)})
+        return tidied(displayed(expression, self._inner))
+
+    def _skeleton(self, form: Form) -> str:
+        return displayed(form.expression, self._inner).skeleton()
+
+    @property
+    def _inner(self) -> dict[str, str]:
+        """Names of the search -> names that are shown."""
+        return {f"x{i}": name.shown for i, name in enumerate(self._names)}
 
     def _form(self, output: str, index: int | None) -> Expression:
         check_is_fitted(self)
@@ -280,12 +288,11 @@ class Finder(BaseEstimator):
 
 
 def column_names(X: Any) -> list[str]:
-    """Names of the columns of a table; x0, x1, ... where it has none."""
+    """Names of the columns of a table; x0, x1, ... of an array; none of anything else."""
     columns = getattr(X, "columns", None)
     if columns is not None:
         return [str(column) for column in columns]
-    shape = np.shape(X)
-    return [f"x{i}" for i in range(shape[1])] if len(shape) == 2 else []
+    return [f"x{i}" for i in range(X.shape[1])] if isinstance(X, np.ndarray) and X.ndim == 2 else []
 
 
 def held_out(n: int, rng: np.random.Generator) -> np.ndarray:

@@ -56,6 +56,9 @@ def difference(first: np.ndarray, second: np.ndarray, weights: np.ndarray | None
     >>> difference(np.array([4.0, 2.0, 6.0]), np.array([1.0, 1.0, 1.0]))  # 3, 1, 5: mean 3, deviation 2, over sqrt(3)
     Difference(mean=3.0, error=1.1547005383792515)
     """
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        # an equation that is undefined on a row is worse for sure
+        return Difference(np.inf if np.isfinite(second).all() else -np.inf, 0.0)
     d = first - second
     w = np.ones(len(d)) if weights is None else np.asarray(weights, float)
     w = w / w.sum()

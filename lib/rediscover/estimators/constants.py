@@ -17,11 +17,12 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..expressions import Expression, parse, refit
+from ..expressions.trees import fold, is_number
 from ..runs.refit import folded
 
 SHORT = ("1", "2", "3", "4", "1/2", "1/3", "1/4", "pi", "2*pi")  # and their negatives
@@ -242,3 +243,39 @@ def rounded(expression: Expression, digits: int = 4) -> Expression:
     9.807*x + 2*y
     """
     return expression.with_constants([c if type(c) is int else float(f"{c:.{digits}g}") for c in expression.constants])
+
+
+def tidied(expression: Expression) -> Expression:
+    """The expression with differences in the place of sums with what is negative.
+
+    Parameters
+    ----------
+    expression : Expression
+
+    Returns
+    -------
+    Expression
+
+    Examples
+    --------
+    >>> print(tidied(parse("x + (-2.5)*y - (-1)*z + (-3)")))
+    x - 2.5*y + 1*z - 3
+    """
+
+    def combine(label: Any, children: list[tuple]) -> tuple:
+        if label in ("+", "-") and len(children) == 2 and (positive := _positive(children[1])):
+            return ("-" if label == "+" else "+", children[0], positive)
+        return (label, *children)
+
+    return Expression(fold(expression.tree, combine))
+
+
+def _positive(tree: tuple) -> tuple | None:
+    """What a tree is the negative of, if its first factor is a negative number or it has a sign."""
+    if tree[0] == "neg":
+        return tree[1]
+    if is_number(tree[0]) and len(tree) == 1 and tree[0] < 0:
+        return (-tree[0],)
+    if tree[0] in ("*", "/") and (first := _positive(tree[1])):
+        return (tree[0], first, tree[2])
+    return None

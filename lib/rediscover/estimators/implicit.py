@@ -92,7 +92,7 @@ class ImplicitEquation(Finder):
         every = train.all()
         free, self._chosen = every.fit(pick.front[pick.chosen].form), every.fit(pick.form)
         self.expressions_ = {"F": self._shown(self._chosen.shown)}
-        self.skeleton_ = self._shown(free.expression).skeleton()
+        self.skeleton_ = self._skeleton(free)
         errors, freedom = every.errors(free)
         self.constants_ = self._constants("F", free, self._chosen, errors, freedom).drop(columns="output")
         self._sample = sample(train, rng)

@@ -13,6 +13,7 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import least_squares
 
 from ..expressions import Expression
+from . import choice
 from .constants import Form, evaluated, fitted, gradient, slopes, standard_errors
 
 WINDOW = 5  # steps of a record over which a change is compared with the integral of its rate
@@ -89,6 +90,12 @@ class Rows:
                 off = np.where(h < 1 - 1e-9, off / (1 - h), np.inf)
             found = off**2
         return np.where(np.isfinite(found), found, np.inf)
+
+    def worse(self, form: Form, than: Form) -> bool:
+        """Whether a form has larger errors than another on the rows that are judged, by more than chance."""
+        squares = (choice.floored(self.squares(each), self.spread) for each in (form, than))
+        apart = choice.difference(*squares, self.judged.weights)
+        return not apart.mean <= choice.CHANCE * apart.error
 
     def slopes(self, form: Form) -> np.ndarray:
         """Derivatives by the constants, shape (n, n_constants)."""

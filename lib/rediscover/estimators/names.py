@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ..expressions import Expression
-from ..expressions.syntax import unreadable
+from ..expressions.syntax import CONSTANTS, FUNCTIONS
+from ..expressions.trees import NAMED
 
 UNIT = re.compile(r"^(.*\S)\s*(?:\[([^\[\]]*)\]|\(([^()]*)\))\s*$", re.DOTALL)
+TAKEN = {*FUNCTIONS, *CONSTANTS, *NAMED, "np", "e"}  # names that stand for something else
 GREEK = {unicodedata.normalize("NFC", chr(code)): unicodedata.name(chr(code), "") for code in range(0x391, 0x3CA)}
 
 
@@ -74,7 +76,7 @@ def _identifier(text: str) -> str:
     name = re.sub(r"\W+", "_", unicodedata.normalize("NFKC", text)).strip("_") or "column"
     name = f"_{name}" if not name.isidentifier() else name
     name = name if name.isidentifier() else "column"
-    while keyword.iskeyword(name) or unreadable((name,)) or name in ("pi", "E", "np"):
+    while keyword.iskeyword(name) or name in TAKEN:
         name += "_"
     return name
 

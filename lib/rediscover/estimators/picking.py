@@ -134,13 +134,8 @@ def picked(candidates: Sequence[Form], judge: Rows, flat: Form, line: Form | Non
     place = choice.chosen(np.stack([each.squares for each in kept]), weights)
     best = kept[place]
 
-    def worse(form: Form, than: Form) -> bool:
-        squares = (choice.floored(judge.squares(each), judge.spread) for each in (form, than))
-        apart = choice.difference(*squares, weights)
-        return not apart.mean <= choice.CHANCE * apart.error
-
     errors, freedom = judge.errors(best.form)
-    form = snapped(best.form, errors, freedom, judge.fit, worse)
+    form = snapped(best.form, errors, freedom, judge.fit, judge.worse)
     constant = choice.floored(judge.squares(flat), judge.spread)
     straight = line and choice.floored(judge.squares(line), judge.spread)
     is_line = is_straight(form.shown, judge.judged.values)

@@ -213,6 +213,8 @@ def _number(text: str, name: str, row: int) -> float:
         return np.nan
     if INFINITE.fullmatch(text):
         return float(text)
+    if text.lower() in ("true", "false"):
+        return float(text.lower() == "true")
     plain = text.replace("−", "-")
     if NUMBER.fullmatch(plain):
         return float(plain.lower().replace("d", "e"))

@@ -105,7 +105,7 @@ class EquationRegressor(RegressorMixin, Finder):
         every = train.all()
         free, self._chosen = every.fit(pick.front[pick.chosen].form), every.fit(pick.form)
         self.expressions_ = {output.shown: self._shown(self._chosen.shown)}
-        self.skeleton_ = self._shown(free.expression).skeleton()
+        self.skeleton_ = self._skeleton(free)
         errors, freedom = every.errors(free, rows)
         self.constants_ = self._constants(output.shown, free, self._chosen, errors, freedom).drop(columns="output")
         self._sample = sample(train, rng)
@@ -137,8 +137,10 @@ def weights_of(given: Any, n: int) -> np.ndarray:
     found = np.asarray(given, dtype=np.float64)
     if found.shape != (n,):
         raise ValueError(f"sample_weight has the shape {found.shape}, the target {(n,)}; give one weight for each row")
-    if not np.isfinite(found).all() or (found < 0).any() or (found > 0).sum() < 2:
-        raise ValueError("sample_weight must be finite and at least 0, and above 0 for at least two rows")
+    if not np.isfinite(found).all() or (found < 0).any():
+        raise ValueError("sample_weight must be finite and not negative; leave out rows that are not to count")
+    if (found > 0).sum() < 2:
+        raise ValueError("sample_weight is zero but for one row or none; give at least two rows a weight")
     return found
 
 

@@ -5,6 +5,7 @@ each rung a run of its own in a worker, as in a grid; the rungs below cost a nin
 or the keyboard interrupts, what the finished rungs have found is there.
 """
 
+import atexit
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -134,3 +135,6 @@ def _run(run: Run) -> dict:
 def _stop() -> None:
     while _local:
         _local.pop().close()
+
+
+atexit.register(_stop)

@@ -13,6 +13,7 @@ import pandas as pd
 from ..expressions import parse
 from ..system.writing import one_line
 from . import EquationRegressor, EquationSystem, ImplicitEquation, NoClearEquation, NoisyData
+from .base import within_reach
 from .constants import rounded
 from .names import displayed, named
 from .reading import column, read, used
@@ -38,6 +39,7 @@ def fit(options: argparse.Namespace) -> int:
     if options.out and options.out.exists() and not options.out.is_dir():
         raise ValueError(f"{options.out} is a file; give a folder")
     estimator, data, target = asked(table, options)
+    within_reach(data.select_dtypes("number").to_numpy(dtype=float))
     watch = Watch([str(name) for name in data.columns if name != options.time], target)
     estimator.keeps_when_interrupted, estimator.watch = True, watch
     print(f"{len(data)} rows, {estimator.method}, at most {options.time_limit:g} s", file=sys.stderr)

@@ -14,7 +14,7 @@ from ..problems import Problem, generator
 from ..problems.tables import Record, Table
 from . import choice
 from .base import Finder, column_names, within_reach
-from .constants import Form
+from .constants import Form, snapped
 from .judges import WINDOW, Rates, columns, straight_line
 from .names import named
 from .picking import Picked, forms, picked
@@ -37,8 +37,9 @@ class EquationSystem(Finder):
 
     Parameters
     ----------
-    time : str or int
-        Column of the times, by its name or its place. Rows may come in any order; those of one time are averaged.
+    time : str, int or None
+        Column of the times, by its name or its place. Rows may come in any order; those of one time are averaged. None:
+        rows come in the order of time and are one unit of it apart.
     series : str, int or None
         Column that says to which series a row belongs, where there are several.
     method, operators, max_complexity, max_evaluations, time_limit, random_state
@@ -60,7 +61,7 @@ class EquationSystem(Finder):
     --------
     >>> import numpy as np
     >>> t = np.linspace(0, 4, 80)
-    >>> found = EquationSystem(max_evaluations=20_000).fit(np.column_stack([t, np.exp(-0.5 * t)]))
+    >>> found = EquationSystem(time=0, max_evaluations=20_000).fit(np.column_stack([t, np.exp(-0.5 * t)]))
     >>> str(found.expressions_["x1"])
     '-1/2*x1'
     """
@@ -68,7 +69,7 @@ class EquationSystem(Finder):
     def __init__(
         self,
         *,
-        time: str | int = 0,
+        time: str | int | None = None,
         series: str | int | None = None,
         method: str | Method = "bidirectional",
         operators: Any = None,
@@ -93,7 +94,8 @@ class EquationSystem(Finder):
 
         Parameters
         ----------
-        X : array_like or DataFrame, shape (n, 1 + n_states) or with a column of series (n, 2 + n_states)
+        X : array_like or DataFrame, shape (n, n_columns)
+            States, and columns of times and of series where there are such.
         y : ignored
 
         Returns
@@ -107,7 +109,7 @@ class EquationSystem(Finder):
         """
         solver, allowed, seed = self._begin()
         given = column_names(X)
-        X = validate_data(self, self._coded(X, given), dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
+        X = validate_data(self, self._coded(X, given), dtype=np.float64, ensure_min_samples=2)
         self._places = self._placed(given or column_names(X))
         self._names = self._outputs = named([(given or column_names(X))[i] for i in self._places[2]])
         within_reach(X)
@@ -116,6 +118,7 @@ class EquationSystem(Finder):
         inner = tuple(f"x{i}" for i in range(len(self._names)))
         found = self._climb(problems_of(inner, train), solver, seed)
         picks: dict[str, Picked] = {}
+        judges = []
         for i, name in enumerate(self._names):
             held = Rates.of(inner, rest, i) if rest else None
             judge = Rates.of(inner, train, i, held)
@@ -123,25 +126,29 @@ class EquationSystem(Finder):
             flat = judge.fit(Form(parse("0.1")))
             line = straight_line(inner, *slope_rows(train, i))
             candidates = [flat, *forms(texts, inner, allowed, self.max_complexity)]
+            judges.append(judge)
             picks[name.shown] = picked(candidates, judge, flat, line and judge.fit(line))
-        self._settle(picks, records)
+        self._settle(picks, judges, records)
         self._sample = {"records": [(t[:400], states[:400]) for t, states in records[:4]]}
         rows = sum(len(t) for t, _ in rest)
         self._keep(picks, found, {name.shown: name.unit for name in self._names}, rows)
         return self
 
-    def _settle(self, picks: dict[str, Picked], records: Records) -> None:
+    def _settle(self, picks: dict[str, Picked], judges: list[Rates], records: Records) -> None:
         """Fit the constants of the chosen forms to the trajectories, and keep what the fit says of them."""
         states = [f"x{i}" for i in range(len(picks))]
         outputs = list(picks)
         free = followed({s: p.front[p.chosen].form for s, p in zip(states, picks.values(), strict=True)}, records)
-        self._chosen = free.forms
-        if any(pick.form.held for pick in picks.values()):
-            self._chosen = followed({s: p.form for s, p in zip(states, picks.values(), strict=True)}, records).forms
+        self._chosen = {
+            state: snapped(free.forms[state], free.errors[state], free.freedom, lambda form: form, judge.worse)
+            for state, judge in zip(states, judges, strict=True)
+        }
+        if any(form.held for form in self._chosen.values()):
+            self._chosen = followed(self._chosen, records).forms
         shown = {output: self._chosen[state] for output, state in zip(outputs, states, strict=True)}
         self.expressions_ = {output: self._shown(form.shown) for output, form in shown.items()}
         plain = {output: free.forms[state] for output, state in zip(outputs, states, strict=True)}
-        self.skeletons_ = {output: self._shown(form.expression).skeleton() for output, form in plain.items()}
+        self.skeletons_ = {output: self._skeleton(form) for output, form in plain.items()}
         import pandas as pd
 
         self.constants_ = pd.concat(
@@ -216,7 +223,7 @@ class EquationSystem(Finder):
 
     # Columns and records
 
-    def _placed(self, given: list[str]) -> tuple[int, int | None, list[int]]:
+    def _placed(self, given: list[str]) -> tuple[int | None, int | None, list[int]]:
         """Places of the times, of the series, and of the states."""
 
         def place(what: str, column: str | int) -> int:
@@ -226,7 +233,7 @@ class EquationSystem(Finder):
                 return int(column)
             raise ValueError(f"{what}={column!r} is no column; choose from {', '.join(given)}")
 
-        time = place("time", self.time)
+        time = None if self.time is None else place("time", self.time)
         series = None if self.series is None else place("series", self.series)
         states = [i for i in range(len(given)) if i not in (time, series)]
         if not states:
@@ -239,7 +246,7 @@ class EquationSystem(Finder):
             return X
         import pandas as pd
 
-        column = X.columns[self._placed(given)[1]]
+        column = X.columns[self._placed(given)[1] or 0]
         return X.assign(**{str(column): pd.factorize(X[column])[0]})
 
     def _records(self, X: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -249,15 +256,13 @@ class EquationSystem(Finder):
         records = []
         for label in np.unique(labels):
             rows = X[labels == label]
-            t, where, count = np.unique(rows[:, time], return_inverse=True, return_counts=True)
+            times = np.arange(len(rows)) if time is None else rows[:, time]
+            t, where, count = np.unique(times.astype(float), return_inverse=True, return_counts=True)
             sums = np.zeros((len(t), len(states)))
             np.add.at(sums, where, rows[:, states])
             if len(t) < SHORTEST:
                 raise ValueError(f"a series has {len(t)} samples in time, which are too few; give at least {SHORTEST}")
             records.append((t, sums / count[:, None]))
-        if sum(len(t) for t, _ in records) < LEAST_TIMES:
-            n = sum(len(t) for t, _ in records)
-            raise ValueError(f"n_samples = {n} times are too few; give at least {LEAST_TIMES}")
         return records
 
     def _left(self, output: str) -> str:
