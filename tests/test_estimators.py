@@ -216,7 +216,7 @@ def test_choice_is_the_shortest_within_one_standard_error():
     best = rng.normal(size=400) ** 2
     squares = np.stack([best + 1.0, best + 0.001 * rng.normal(size=400), best])
     assert choice.chosen(squares) == 1
-    assert choice.chosen(squares[[0, 2]]) == 1
+    assert choice.chosen(squares[[0, 2]]) == 1  # of two, the one that is not worse
 
 
 def test_standard_errors_are_those_of_linear_regression():
