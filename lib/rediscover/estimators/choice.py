@@ -1,16 +1,17 @@
 """Which equation of a front is shown, and whether it may be called one.
 
-All rules but the third were written down before any data was tried, and stand as they were. The third at first took the
-standard error of the difference of two equations' squared errors, row by row. On the first table of 1,000 rows that it
-met, m v^2/2 + m g h with 1 % noise, it chose 47 nodes where 13 are the law, since the best of many candidates is best by
-luck. It was replaced by the rule as published.
+All rules but the third were written down before any data was tried, and stand as they were. The third at first took
+the standard error of the difference of two equations' squared errors, row by row. On the first table of 1,000 rows that
+it met, m v^2/2 + m g h with 1 % noise, it chose 47 nodes where 13 are the law, since the best of many candidates is best
+by luck. It was replaced by the rule as published.
 
 1. *Held-out rows.* A fifth of the rows (`HELD_OUT`, at most `MOST`) is drawn by the seed and not searched on. Of fewer
    than `FEW` rows none can be spared: each is then predicted by the form with its constants fitted to the others, and
    the result says so, since the form has seen them all.
 2. *Front.* In order of complexity, an equation stays if its held-out error is below that of all shorter ones.
 3. *Choice.* The shortest equation is chosen whose mean squared error is at most that of the best one plus one standard
-   error of the latter (Breiman et al. 1984, section 3.4.3). Errors below `ROUNDING` of the target's spread count as that.
+   error of the latter (Breiman et al. 1984, section 3.4.3). Errors below `ROUNDING` of the target's spread count as
+   that.
 4. *Clear or not.* The chosen equation must have a smaller held-out error than the mean, by more than `CHANCE` standard
    errors of the paired difference; and than a straight line in all inputs, unless it is a straight line itself, which
    may not be worse by as much. Otherwise there is no clear equation.
