@@ -1,9 +1,9 @@
 """Which equation of a front is shown, and whether it may be called one.
 
 All rules but the third were written down before any data was tried, and stand as they were. The third at first took
-the standard error of the difference of two equations' squared errors, row by row. On the first table of 1,000 rows that
-it met, m v^2/2 + m g h with 1 % noise, it chose 47 nodes where 13 are the law, since the best of many candidates is best
-by luck. It was replaced by the rule as published.
+the standard error of the difference of the squared errors of two equations, row by row. On the first table of 1,000
+rows that it met, m v^2/2 + m g h with 1 % noise, it chose 47 nodes where 13 are the law, since the best of many
+candidates is best by luck. It was replaced by the rule as published.
 
 1. *Held-out rows.* A fifth of the rows (`HELD_OUT`, at most `MOST`) is drawn by the seed and not searched on. Of fewer
    than `FEW` rows none can be spared: each is then predicted by the form with its constants fitted to the others, and

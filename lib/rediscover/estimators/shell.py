@@ -39,6 +39,8 @@ def fit(options: argparse.Namespace) -> int:
     if options.out and options.out.exists() and not options.out.is_dir():
         raise ValueError(f"{options.out} is a file; give a folder")
     estimator, data, target = asked(table, options)
+    # what is wrong is said before anything else is
+    estimator._begin()
     within_reach(data.select_dtypes("number").to_numpy(dtype=float))
     watch = Watch([str(name) for name in data.columns if name != options.time], target)
     estimator.keeps_when_interrupted, estimator.watch = True, watch
