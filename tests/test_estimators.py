@@ -5,7 +5,6 @@ import pickle
 from rediscover.estimators import EquationRegressor, EquationSystem, ImplicitEquation, NoClearEquation, choice
 from rediscover.estimators.constants import Form, rounded, slopes, standard_errors
 from rediscover.estimators.names import named
-from rediscover.estimators.picking import alike
 from rediscover.estimators.regressor import SEARCHED, merged, searched
 from rediscover.estimators.rungs import climb
 from rediscover.estimators.source import function
@@ -51,9 +50,8 @@ def energy():
 
 def test_energy_is_found_in_the_users_names(energy):
     found, X, y, exact = energy
-    assert alike(found.expressions_["energy"]) == alike(parse("2.0*mass*speed**2 + 2.0*mass*height")) or set(
-        found.expressions_["energy"].names
-    ) == {"mass", "speed", "height"}
+    assert found.expressions_["energy"].names == ("height", "mass", "speed")
+    assert found.equations_.loc[found.equations_["chosen"], "complexity"].item() <= 15
     assert found.clear_
     assert np.sqrt(np.mean((found.predict(X) - exact) ** 2)) < 0.003 * exact.std()
     assert found.score(X, y) > 0.999
@@ -90,7 +88,7 @@ def test_pickles_clones_and_draws(energy):
     np.testing.assert_array_equal(again.predict(X), found.predict(X))
     assert clone(found).get_params() == found.get_params()
     assert len(found.plot().axes) == 3
-    assert str(found.sympy().free_symbols) == str(found.sympy(-1).free_symbols) or found.sympy(0) is not None
+    assert {str(symbol) for symbol in found.sympy().free_symbols} == {"mass", "speed", "height"}
 
 
 def test_noise_alone_is_no_clear_equation():
@@ -307,7 +305,8 @@ def test_pendulum_at_irregular_times(swing):
     found, table = swing
     assert found.clear_
     assert found.expressions_["θ"].names == ("ω",)
-    assert alike(found.expressions_["ω"]) in (alike(parse("2.0*ω + 2.0*sin(θ)")), alike(parse("2.0*sin(θ) + 2.0*ω")))
+    assert found.expressions_["ω"].names == ("θ", "ω")
+    assert "sin(θ)" in str(found.expressions_["ω"])
     rates = found.predict(table)
     x = table[["θ [rad]", "ω"]].to_numpy()
     np.testing.assert_allclose(rates, np.column_stack([x[:, 1], -0.1 * x[:, 1] - 0.9 * np.sin(x[:, 0])]), atol=0.02)

@@ -151,26 +151,19 @@ def too_noisy(best: Equation, others: Sequence[Equation], judge: Rows) -> str:
     if share <= 2 * choice.ROUNDING:
         return ""
     rivals = []
+    rows = judge.judged
+    predicted = rows.predicted(best.form)
+
+    def apart_by(other: Equation) -> float:
+        with np.errstate(all="ignore"):
+            return float(np.sqrt(np.mean((rows.predicted(other.form) - predicted) ** 2)))
+
     for other in others:
         short = other.complexity <= best.complexity + choice.AS_SHORT
-        if short and alike(other.form.shown) != alike(best.form.shown):
+        if short and other is not best and apart_by(other) > choice.TOLD_APART * best.held_out:
             apart = choice.difference(other.squares, best.squares, judge.judged.weights)
             if apart.mean <= apart.error:
                 rivals.append(other)
     if not rivals:
         return ""
     return f"{len(rivals)} other {'form is' if len(rivals) == 1 else 'forms are'} as good within chance"
-
-
-def alike(expression: Expression) -> str:
-    """A text that is the same for expressions of one form, whatever their constants and the order of their parts."""
-
-    def combine(label: object, children: list[str]) -> str:
-        if not children:
-            return label if isinstance(label, str) else "c"
-        if label in ("+", "-", "*"):
-            signs = {"+": "+", "-": "+", "*": "*"}
-            return f"{signs[str(label)]}({','.join(sorted(children))})"
-        return children[0] if label == "neg" else f"{label}({','.join(children)})"
-
-    return str(fold(expression.tree, combine))
