@@ -1,7 +1,7 @@
 """Which equation of a front is shown, and whether it may be called one.
 
 The rules were written down before any data was tried. Two were changed after. The third at first took the standard
-error of the difference of the squared errors of two equations, row by row. On the first table of 1,000 rows that it met,
+error of the difference of the squared errors of two equations, row by row. On the first table of 1,000 rows it met,
 m v^2/2 + m g h with 1 % noise, it chose 47 nodes where 13 are the law, since the best of many candidates is best by
 luck; it was replaced by the rule as published. The end of the fifth at first compared texts of forms, and took a law
 with one idle term for another law; now predictions have to differ by `TOLD_APART` of the error.
