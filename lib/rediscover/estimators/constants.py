@@ -64,7 +64,7 @@ def fitted(expression: Expression, values: Mapping[str, np.ndarray], y: np.ndarr
     return Expression(found.tree[2])
 
 
-def evaluated(expression: Expression, values: Mapping[str, np.ndarray]) -> np.ndarray:
+def evaluated(expression: Expression, values: Mapping[str, Any]) -> np.ndarray:
     """Values of an expression, shape (n,); fast for many constants of one form, which is compiled once."""
     form, constants = _form(expression, values)
     return form({**values, **constants})

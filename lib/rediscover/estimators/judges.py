@@ -45,7 +45,7 @@ class Rows:
     rest: "Rows | None" = None
 
     @cached_property
-    def values(self) -> dict[str, np.ndarray]:
+    def values(self) -> dict[str, Any]:
         return columns(self.names, self.X)
 
     @property
@@ -93,8 +93,8 @@ class Rows:
 
     def worse(self, form: Form, than: Form) -> bool:
         """Whether a form has larger errors than another on the rows that are judged, by more than chance."""
-        squares = (choice.floored(self.squares(each), self.spread) for each in (form, than))
-        apart = choice.difference(*squares, self.judged.weights)
+        mine, theirs = (choice.floored(self.squares(each), self.spread) for each in (form, than))
+        apart = choice.difference(mine, theirs, self.judged.weights)
         return not apart.mean <= choice.CHANCE * apart.error
 
     def slopes(self, form: Form) -> np.ndarray:

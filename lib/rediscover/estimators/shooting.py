@@ -12,7 +12,7 @@ Anal. 10.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -116,7 +116,7 @@ class _Pieces:
 
     def __init__(self, forms: dict[str, Form], cut: list, spread: np.ndarray) -> None:
         self.forms, self.cut, self.spread = forms, cut, spread
-        self.constants = np.concatenate([np.array(f.expression.constants, float) for f in forms.values()] or [[]])
+        self.constants = np.concatenate([np.array(f.expression.constants, float) for f in forms.values()])
 
     def apart(self, c: np.ndarray) -> dict[str, np.ndarray]:
         """Numbers of all constants, by state."""
@@ -148,7 +148,8 @@ class _Pieces:
     def step(self, c: np.ndarray, starts: list[np.ndarray], residuals: list[np.ndarray]) -> _Step | None:
         """By differences: one solution of all pieces for each constant and for each state."""
         base = self.solutions(c, starts)
-        by_c, by_s = [], []
+        by_c: list[Any] = []
+        by_s: list[Any] = []
         for i in range(len(c)):
             shift = SHIFT * max(abs(c[i]), 1e-3)
             by_c.append((self.solutions(c + shift * (np.arange(len(c)) == i), starts), shift))
