@@ -10,15 +10,19 @@ TABLES = ("empirical", "first_principles")
 
 
 def grids(p: Outside) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``tables``, ``lsr``, ``phybench`` and ``srbench`` (noisy) for our own method, then
-    ``sample`` and ``noisy_sample`` for the opponents, and both for all at a sixth of the time (``early_...``).
+    """Arguments of `runs.grid`, by block.
+
+    ``accepted`` has SRSD's laws, ``tables`` the real ones for all methods; ``lsr``, ``phybench`` and ``srbench`` (noisy)
+    are for our own method, ``sample`` and ``noisy_sample`` for the opponents, ``early_...`` for both at a sixth of the time.
     """
     own = build_methods(p.methods, max_rows=p.max_rows)
     others = build_methods(p.opponents, max_rows=p.max_rows)
     tables = p.measured or [id for study in TABLES for id in problems(study)]
     early = {"methods": [m for m in (*own, *others) if m.name in p.early], **p.work, "evaluations": p.early}
     noisy = {"problems": p.noisy_sample, "noise": p.relative_noise}
+    recorded = dict.fromkeys(p.methods, p.srsd_evaluations)
     return {
+        "accepted": {"problems": p.srsd or problems("srsd"), "methods": own, **p.work, "evaluations": recorded},
         "tables": {"problems": tables, "methods": [*own, *others], **p.work, "seeds": p.trials},
         "lsr": {"problems": p.lsr or problems("lsr"), "methods": own, **p.work},
         "phybench": {"problems": p.phybench or problems("phybench"), "methods": own, **p.work},

@@ -19,6 +19,8 @@ class Outside(Parameters):
     opponents : methods beside our own, on the sample alone.
     sample, noisy_sample : ids for the opponents, drawn as ``rules.yaml`` says; the second at all levels of noise.
     early : method name -> evaluations of the runs that are read at a sixth of the time.
+    srsd : ids of SRSD's laws that FastSRB's rule is asked of; an empty list means all 120.
+    srsd_evaluations : of our own method on them, those of its recorded runs.
     max_rows : training rows that every search works on.
     """
 
@@ -34,4 +36,6 @@ class Outside(Parameters):
     sample: Annotated[ProblemIds, Field(min_length=1)]
     noisy_sample: Annotated[ProblemIds, of_study("srbench"), Field(min_length=1)]
     early: dict[MethodName, Count]
+    srsd: Annotated[ProblemIds, of_study("srsd")]
+    srsd_evaluations: Count
     max_rows: Count
