@@ -17,6 +17,7 @@ from .solution import Relation, relation
 
 DECIMALS = 3  # places behind the point that SRBench keeps
 DIGITS = 5  # significant digits that FastSRB keeps
+USUAL = 1e4  # largest magnitude of inputs, and inverse of the smallest, at which constants are fitted as they are
 Sample = Mapping[str, np.ndarray]
 
 
@@ -161,7 +162,7 @@ def law_with_any_constants(prediction: Expression | str, law: Expression | str, 
         return 0.0
     if set(found.names) - set(domain):
         return 0.0
-    scales = {name: 10.0 ** np.floor(np.log10(max(map(abs, ends)))) for name, ends in domain.items()}
+    scales = {name: _unit(max(map(abs, ends))) for name, ends in domain.items()}
     domain = {name: (low / scales[name], high / scales[name]) for name, (low, high) in domain.items()}
     try:
         pair = (found, parse(law, scales) if isinstance(law, str) else law)
@@ -184,6 +185,11 @@ def _gathered(expression: Expression) -> Expression:
         return Expression(attempt(in_units, expression.tree, {}))
     except (ExpressionError, ValueError):  # a division by 0, which is no law
         return Expression((0,))
+
+
+def _unit(largest: float) -> float:
+    """What an input is divided by: 1 if its magnitude is usual, so that an offset that lacks is not made up for."""
+    return 1.0 if 1 / USUAL <= largest <= USUAL else 10.0 ** np.floor(np.log10(largest))
 
 
 def in_units(tree: tuple, scales: Mapping[str, float]) -> tuple:
