@@ -12,8 +12,9 @@ TABLES = ("empirical", "first_principles")
 def grids(p: Outside) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`, by block.
 
-    ``accepted`` has SRSD's laws, ``tables`` the real ones for all methods; ``lsr``, ``phybench`` and ``srbench`` (noisy)
-    are for our own method, ``sample`` and ``noisy_sample`` for the opponents, ``early_...`` for both at a sixth of the time.
+    ``accepted`` has the laws of SRSD, ``tables`` the real ones, for all methods; ``lsr``, ``phybench`` and ``srbench``, at
+    all levels of noise, are for our own method, ``sample`` and ``noisy_sample`` for the opponents, and ``early_sample`` and
+    ``early_noisy`` for both at a sixth of the time.
     """
     own = build_methods(p.methods, max_rows=p.max_rows)
     others = build_methods(p.opponents, max_rows=p.max_rows)
