@@ -126,7 +126,10 @@ def rounded(tree: tuple, places: int, significant: bool) -> tuple:
         kept = float(f"{value:.{places - 1}e}") if significant else round(value, places)
         return sympy.Integer(int(kept)) if kept == int(kept) and abs(kept) < 2**53 else sympy.Float(kept)
 
-    expression = to_sympy(gathered(tree)).evalf()
+    # SymPy's evalf leaves the argument of an exponential as it is.
+    expression = to_sympy(gathered(tree))
+    named = {e: e.evalf() for e in expression.atoms(sympy.Rational, sympy.NumberSymbol) if not (2 * e).is_Integer}
+    expression = expression.xreplace(named).evalf()
     return from_sympy(expression.xreplace({f: number(float(f)) for f in expression.atoms(sympy.Float)}))
 
 

@@ -12,9 +12,9 @@ TABLES = ("empirical", "first_principles")
 def grids(p: Outside) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`, by block.
 
-    ``accepted`` has the laws of SRSD, ``tables`` the real ones, for all methods; ``lsr``, ``phybench`` and ``srbench``, at
-    all levels of noise, are for our own method, ``sample`` and ``noisy_sample`` for the opponents, and ``early_sample`` and
-    ``early_noisy`` for both at a sixth of the time.
+    ``accepted`` has the laws of SRSD; ``tables`` has the real ones, for all methods. Our own method has ``lsr``,
+    ``phybench`` and ``srbench``, this at all levels of noise; the opponents have ``sample`` and ``noisy_sample``; both have
+    ``early_sample`` and ``early_noisy``, at a sixth of the time.
     """
     own = build_methods(p.methods, max_rows=p.max_rows)
     others = build_methods(p.opponents, max_rows=p.max_rows)
