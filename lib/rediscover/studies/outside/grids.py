@@ -13,8 +13,8 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`, by block.
 
     ``accepted`` has the laws of SRSD; ``tables`` has the real ones, for all methods. Our own method has ``lsr``,
-    ``phybench`` and ``srbench``, this at all levels of noise; the opponents have ``sample`` and ``noisy_sample``; both have
-    ``early_sample`` and ``early_noisy``, at a sixth of the time.
+    ``phybench`` and, at all levels of noise, ``srbench``; the opponents have ``sample`` and ``noisy_sample``; both
+    have ``early_sample`` and ``early_noisy``, at a sixth of the time.
     """
     own = build_methods(p.methods, max_rows=p.max_rows)
     others = build_methods(p.opponents, max_rows=p.max_rows)
