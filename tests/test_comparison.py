@@ -20,7 +20,7 @@ from rediscover.runs.schema import PAIRED_TEST, read_csv
 from rediscover.studies import asked
 from rediscover.system import user_classes
 from rediscover.system.paths import root
-from rediscover.system.studies import measured
+from rediscover.system.studies import measures_of
 
 import numpy as np
 import pandas as pd
@@ -106,9 +106,9 @@ def test_the_file_that_is_written_works_as_it_is_and_is_not_overwritten(folder):
 def test_scores_are_those_of_the_committed_tables(folder, reference_tables, study, name, ids):
     """The same budget, options, choice among candidates and rules as in the study's notebook."""
     ours = comparison.run(name, study, ids=ids, profile="reference").set_index("problem")
-    frame = read_csv(reference_tables / f"{measured(study)['table']}.csv")
+    frame = read_csv(reference_tables / f"{measures_of(study)['table']}.csv")
     theirs = frame[(frame["method"] == name) & (frame["noise"] == 0) & frame["problem"].isin(ids)].set_index("problem")
-    for measure in measured(study)["measures"]:
+    for measure in measures_of(study)["measures"]:
         assert np.allclose(ours.loc[ids, measure], theirs.loc[ids, measure], rtol=1e-6, atol=1e-12, equal_nan=True)
 
 

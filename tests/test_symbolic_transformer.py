@@ -69,7 +69,7 @@ def test_an_input_that_does_not_vary_is_zero(writes, monkeypatch):
 
 
 def test_answers_to_the_laws_are_on_record_and_others_need_the_network(monkeypatch, tmp_path):
-    monkeypatch.setattr(trained.platformdirs, "user_cache_path", lambda name: tmp_path)
+    monkeypatch.setattr(trained, "user_cache", lambda: tmp_path)
     method = rd.method("symbolic_transformer")
     assert "make pretrain MODEL=symbolic_transformer" in method.available()
     budget = {"evaluations": 100_000, "seconds": 60}
@@ -82,7 +82,7 @@ def test_answers_to_the_laws_are_on_record_and_others_need_the_network(monkeypat
 
 
 def test_a_network_of_ones_own_training_is_used_by_its_digest(monkeypatch, tmp_path):
-    monkeypatch.setattr(trained.platformdirs, "user_cache_path", lambda name: tmp_path)
+    monkeypatch.setattr(trained, "user_cache", lambda: tmp_path)
     made = trained.training_folder("symbolic_transformer") / "weights.npz"
     made.parent.mkdir(parents=True)
     write({"embedding.weight": np.ones((2, 3), np.float32)}, made)

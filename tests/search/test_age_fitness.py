@@ -2,10 +2,10 @@
 
 import dataclasses
 
+from rediscover.numerics.arrays import size_of
 from rediscover.search.evolution.age_fitness import Search, Settings, eliminate, plant, scatter, search, survivors
 from rediscover.search.evolution.phases import Data, population
 from rediscover.search.evolution.predictors import Predictors, discordance
-from rediscover.search.programs.constants import size_of
 from rediscover.search.programs.draws import stream
 from rediscover.search.programs.programs import losses, valid
 from rediscover.search.programs.variation import Tree, palette, random_programs

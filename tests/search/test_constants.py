@@ -1,7 +1,8 @@
 """Constants by least squares: worked fits, scales, starts, and the count of evaluations."""
 
 from rediscover.expressions import parse, refit
-from rediscover.search.programs.constants import guess, optimise, size_of
+from rediscover.numerics.arrays import size_of
+from rediscover.search.programs.constants import guess, optimise
 from rediscover.search.programs.operators import CONSTANT
 from rediscover.search.programs.programs import from_text, losses, to_text
 from rediscover.search.programs.variation import random_programs

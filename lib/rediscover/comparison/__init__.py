@@ -18,7 +18,7 @@ from ..methods import Candidate, Method, give, method, registry
 from ..problems import did_you_mean, problem_of, problems
 from ..runs import predictions
 from ..studies import asked
-from ..system.studies import measured, owner
+from ..system.studies import measures_of, owner
 from ..system.writing import write_text
 from .answers import answers, class_name, folder, keep, place, profile_of, scored
 from .head_to_head import Comparison, cell
@@ -186,7 +186,7 @@ def compare(
     found |= {other: answers(other, study, chosen) for other in dict.fromkeys(others)}
     last = {"mine": name, "against": others, "study": study, "ids": chosen}
     write_text(_last(), json.dumps(last))
-    return Comparison(study, name, pd.concat(found.values(), ignore_index=True), measured(study)["measures"])
+    return Comparison(study, name, pd.concat(found.values(), ignore_index=True), measures_of(study)["measures"])
 
 
 def last() -> Comparison:
@@ -246,7 +246,7 @@ def _inner(each: Any) -> Any:
 def overview(rows: pd.DataFrame) -> str:
     """What came out of `run`, in text: the measures of each method by subset, and how runs failed."""
     study = rows["study"].iloc[0]
-    found = Comparison(study, rows["method"].iloc[0], rows, measured(study)["measures"])
+    found = Comparison(study, rows["method"].iloc[0], rows, measures_of(study)["measures"])
     lines = [found.table.map(cell).reset_index().to_string(index=False)]
     for (name, status), part in rows[rows["status"] != "ok"].groupby(["method", "status"], sort=False):
         lines.append(

@@ -17,7 +17,7 @@ from ..runs import schema, scoring, selection
 from ..studies import asked
 from ..system import record_files
 from ..system.committed import build, committed
-from ..system.studies import measured, owner, studies
+from ..system.studies import measures_of, owner, studies
 
 
 def class_name(method: str) -> str:
@@ -124,7 +124,7 @@ def _recorded(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
 
 def _tabulated(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
     """Scores of the committed tables, on clean data."""
-    rule = measured(study)
+    rule = measures_of(study)
     path = committed("tables") / f"{rule['table']}.csv"
     if not path.exists():
         return None

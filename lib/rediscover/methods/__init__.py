@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # loaded on first use
 
 from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator, problem_of
 from ..system import extras, reproducible_blas, user_classes, workers
-from ..system.display import Looks
+from ..system.display import Displayed
 
 T = TypeVar("T")
 TABULAR = (Regression, LevelSet, Trajectories, Field)
@@ -60,7 +60,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Candidate(Looks):
+class Candidate(Displayed):
     """One proposed answer.
 
     Attributes
@@ -285,7 +285,7 @@ def method(name: str, **settings: Any) -> Method:
     ------
     KeyError
         If there is no such method; the message offers the nearest name.
-    OutsideError
+    UserClassError
         If a reference cannot be followed.
     TypeError
         If the method has no such setting.
@@ -323,23 +323,24 @@ def give(found: Any) -> Method:
 
     Raises
     ------
-    OutsideError
+    UserClassError
         If it is no method, has no name of its own, or cannot be made without arguments.
     """
     what = getattr(found, "__name__", type(found).__name__)
     if isinstance(found, type) and issubclass(found, Method):
         if not dataclasses.is_dataclass(found):
-            raise user_classes.OutsideError(f"{what} is no dataclass: write @dataclass(frozen=True) above it")
+            raise user_classes.UserClassError(f"{what} is no dataclass: write @dataclass(frozen=True) above it")
         try:
             found = found()
         except TypeError as error:
-            raise user_classes.OutsideError(f"{what} has a setting without a default ({error}): give it one") from None
+            reason = f"{what} has a setting without a default ({error}): give it one"
+            raise user_classes.UserClassError(reason) from None
     if not isinstance(found, Method):
-        raise user_classes.OutsideError(f"{what} is no method: derive it from rediscover.Method, or use from_sklearn")
+        raise user_classes.UserClassError(f"{what} is no method: derive it from rediscover.Method, or use from_sklearn")
     if not isinstance(found.name, str) or not found.name or "/" in found.name or not found.name.isprintable():
-        raise user_classes.OutsideError(f'{what} has no name: write name: ClassVar[str] = "mine" in it')
+        raise user_classes.UserClassError(f'{what} has no name: write name: ClassVar[str] = "mine" in it')
     if registry().get(found.name, type(found)) is not type(found):
-        raise user_classes.OutsideError(f"a method called {found.name!r} is here already: give {what} another name")
+        raise user_classes.UserClassError(f"a method called {found.name!r} is here already: give {what} another name")
     if type(found) is not registry().get(found.name):
         _given[found.name] = found
     return found
@@ -354,7 +355,7 @@ def methods() -> "pd.DataFrame":
     for name in user_classes.installed().keys() - found.keys():
         try:
             found[name] = method(name)
-        except user_classes.OutsideError as error:
+        except user_classes.UserClassError as error:
             found[name] = str(error)
     rows = []
     for name, each in found.items():

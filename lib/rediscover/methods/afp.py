@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..numerics.arrays import size_of
 from ..search.evolution import age_fitness
-from ..search.programs.constants import size_of
 from ..search.programs.programs import losses, to_text
 from . import Candidate
 from .tables import Tabular

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..expressions import Expression
 from ..expressions.programs import Reading
+from ..numerics.arrays import size_of
 from ..problems import Problem, Task, generator
 from ..search.loops.proposals import Notation, Outcome, Pool, Scored, Shown, search
 from ..search.loops.proposers import Genetic, Grammar, Metered, Model
 from ..search.loops.slot_fits import Fit, Table, table
-from ..search.programs.constants import size_of
 from . import Budget, Candidate, join
 from .endpoint import RUN, Endpoint
 from .tables import Tabular

@@ -9,12 +9,12 @@ import numpy as np
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.spelling import respelled
 from ..expressions.trees import replace_leaves
+from ..numerics.arrays import size_of
 from ..problems import Task
 from ..search.evolution.choice import choose, scores_of
 from ..search.evolution.concepts import Concepts, sample, strings
 from ..search.evolution.guided_evolution import Guided
 from ..search.loops.proposers import Grammar
-from ..search.programs.constants import size_of
 from ..search.programs.programs import to_text
 from . import Budget, Candidate
 from .endpoint import RUN, texts

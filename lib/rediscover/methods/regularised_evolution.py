@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..numerics.arrays import size_of
 from ..search.evolution import evolution
 from ..search.evolution.choice import choose, scores_of
-from ..search.programs.constants import size_of
 from ..search.programs.programs import to_text
 from . import Candidate
 from .tables import Tabular

@@ -4,10 +4,9 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-import platformdirs
-
 from ..search.networks.network_layers import Weights, read
 from ..system.file_digest import file_digest
+from ..system.paths import user_cache
 from . import Method
 
 FOLDER = Path(__file__).with_name("weights")
@@ -58,7 +57,7 @@ class Trained(Method):
 
 def training_folder(name: str) -> Path:
     """Where ``make pretrain`` keeps checkpoint, log and weights of a network."""
-    return platformdirs.user_cache_path("rediscover") / "networks" / name
+    return user_cache() / "networks" / name
 
 
 @functools.lru_cache(maxsize=2)

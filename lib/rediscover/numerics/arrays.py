@@ -1,5 +1,6 @@
 """Numbers as people have them: arrays of floats, or one sentence that says what is wrong."""
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -67,6 +68,16 @@ def _shown(values: ArrayLike | None) -> ArrayLike | None:
     shown = masked.data.astype(object)
     shown[np.ma.getmaskarray(masked)] = None
     return shown
+
+
+def size_of(y: np.ndarray) -> float:
+    """Root mean square, without overflow; 1 for zeros.
+
+    >>> round(size_of(np.array([3e200, -4e200, 0.0, 0.0])) / 1e200, 12)
+    2.5
+    """
+    largest = float(np.max(np.abs(y))) or 1.0
+    return largest * math.sqrt(float(np.mean((y / largest) ** 2))) or 1.0
 
 
 def checked_table(X: ArrayLike, y: ArrayLike, columns: int, what: str) -> tuple[np.ndarray, np.ndarray]:

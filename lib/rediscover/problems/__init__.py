@@ -27,7 +27,7 @@ import numpy as np
 import yaml
 
 from ..numerics.arrays import check_grid, check_times, checked_table, time_splits
-from ..system.display import Looks
+from ..system.display import Displayed
 
 if TYPE_CHECKING:
     from ..expressions import Expression
@@ -106,7 +106,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Problem(Looks):
+class Problem(Displayed):
     """Base of all kinds.
 
     Attributes

@@ -15,6 +15,7 @@ import pandas as pd
 from ..expressions import Expression, ExpressionError, from_sympy, parse
 from ..metrics import dynamics, equivalence, regression
 from ..metrics.solution import Relation, relation
+from ..numerics.arrays import size_of
 from ..problems import Problem
 from ..system.studies import studies
 from .answers import on_answers
@@ -76,7 +77,7 @@ def symbolic_accuracy(found: Evaluated) -> float:
     domain = {name: (float(column.min()), float(column.max())) for name, column in found.values.items()}
     same = []
     for (f, g), y in zip(found.pairs, found.true.T, strict=True):
-        scale = _scale(y)
+        scale = size_of(y)
         same.append(equivalence.equivalent(f"({f})/{scale!r}", f"({g})/{scale!r}", domain))
     return float(all(same))
 
@@ -135,12 +136,6 @@ def recoveries(
 def _rule(prefix: str) -> Any:
     """The rule by which a study counts a problem as recovered; None where it is none of `RULES`."""
     return RULES.get(own_rules()[prefix]["recovered"])
-
-
-def _scale(y: np.ndarray) -> float:
-    """Root mean square, without overflow; 1 for zeros."""
-    largest = np.abs(y).max() or 1.0
-    return float(largest * np.sqrt(np.mean((y / largest) ** 2)) or 1.0)
 
 
 def _decimal(expression: Expression) -> str:

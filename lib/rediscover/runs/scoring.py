@@ -113,9 +113,8 @@ def table(
         subsets = out.loc[values.index, "subset"][values[column].notna()].unique()
         never = ~out["problem"].isin(out.loc[values.index, "problem"]) & out["subset"].isin(subsets)
         failing = out.loc[rows | never, "study"]
-        out.loc[failing.index, column] = [
-            stated[study][column] if column in stated[study] else worst(column) for study in failing
-        ]
+        values_of = {s: stated[s][column] if column in stated[s] else worst(column) for s in failing.unique()}
+        out.loc[failing.index, column] = failing.map(values_of).astype(float)
     return check(out, SCORES, rest=float)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from .code_version import PACKAGE
 
 
-class Looks:
+class Displayed:
     """Base of what can be looked at; drawn by the module ``report.pictures``."""
 
     def latex(self) -> str:

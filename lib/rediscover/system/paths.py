@@ -1,7 +1,16 @@
-"""Where the repository is."""
+"""Where the repository is, and the user's cache."""
 
 import os
 from pathlib import Path
+
+from .code_version import PACKAGE
+
+
+def user_cache() -> Path:
+    """The folder, outside of the repository, for what is made or fetched once: nothing else is written there."""
+    import platformdirs  # on first use: most that asks where the repository is needs no more
+
+    return platformdirs.user_cache_path(PACKAGE)
 
 
 def root() -> Path:

@@ -17,7 +17,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import platformdirs
+from .paths import user_cache
 
 VERSION = 2
 SCHEMA = f"""
@@ -133,7 +133,7 @@ class Store:
 
 def algebra() -> Store:
     """What computer algebra found out about single expressions, in the user's cache if that can be written."""
-    folder = os.environ.get(CACHE, str(platformdirs.user_cache_path("rediscover")))
+    folder = os.environ.get(CACHE, str(user_cache()))
     return _algebra(folder, os.getpid(), threading.get_ident()) if folder else Store()
 
 

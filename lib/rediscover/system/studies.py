@@ -63,12 +63,12 @@ def owner(problems: str) -> str:
     raise KeyError(f"no study has the problems {problems!r} (known: {', '.join(known)})")
 
 
-def measured(problems: str) -> dict[str, Any]:
+def measures_of(problems: str) -> dict[str, Any]:
     """What stands for the scores of these problems: table (of tables/), and measures, what is decisive first.
 
     Examples
     --------
-    >>> measured("surfaces")["measures"]
+    >>> measures_of("surfaces")["measures"]
     ['symbolic_accuracy', 'nmse_variance']
     """
     study = studies()[owner(problems)]

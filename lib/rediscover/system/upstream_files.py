@@ -15,10 +15,10 @@ import warnings
 from pathlib import Path
 
 import pandas as pd
-import platformdirs
 import yaml
 
 from .file_digest import file_digest
+from .paths import user_cache
 
 REGISTRY = Path(__file__).with_suffix(".yaml")
 BUNDLED = Path(__file__).with_name("bundled")
@@ -144,7 +144,7 @@ def fetch_all(repository: str) -> list[Path]:
 
 
 def _cache() -> Path:
-    return platformdirs.user_cache_path("rediscover") / "released"
+    return user_cache() / "released"
 
 
 def _lookup(table: dict, name: str, what: str):

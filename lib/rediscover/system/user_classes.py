@@ -21,7 +21,7 @@ GROUP = "rediscover.methods"  # entry points of packages that bring methods
 _beside: dict[str, list[str]] = {}  # module of a file -> modules of the same folder that it has imported
 
 
-class OutsideError(ValueError):
+class UserClassError(ValueError):
     """A class cannot be had; the message says why, and what to do."""
 
 
@@ -34,25 +34,26 @@ def load(reference: str) -> Any:
 
     Raises
     ------
-    OutsideError
+    UserClassError
         If there is no such file, module or class, or it cannot be imported.
     """
     where, _, name = reference.rpartition(":")
     if not where or not name:
-        raise OutsideError(f"{reference!r} names no class: write file.py:Class or package.module:Class")
+        raise UserClassError(f"{reference!r} names no class: write file.py:Class or package.module:Class")
     try:
         module = _of_file(Path(where)) if where.endswith(".py") else _of_package(where)
-    except OutsideError:
+    except UserClassError:
         raise
     except BaseException as error:  # whatever stands in somebody's file, SystemExit too
         if isinstance(error, KeyboardInterrupt):
             raise
-        raise OutsideError(f"{where} cannot be imported ({_reason(error)}): mend it or install what it needs") from None
+        reason = f"{where} cannot be imported ({_reason(error)}): mend it or install what it needs"
+        raise UserClassError(reason) from None
     if not hasattr(module, name):
         classes = [key for key, value in vars(module).items() if isinstance(value, type) and value.__module__ == where]
         mine = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
         known = ", ".join(classes or mine) or "nothing"
-        raise OutsideError(f"{where} defines no {name!r} (it defines {known})")
+        raise UserClassError(f"{where} defines no {name!r} (it defines {known})")
     return getattr(module, name)
 
 
@@ -120,7 +121,7 @@ def _of_package(name: str) -> Any:
 def _of_file(path: Path) -> Any:
     """The module of a file: another one for each content, so that what is edited is read again."""
     if not path.is_file():
-        raise OutsideError(f"there is no file {path}: `{PACKAGE} new {path.stem}` writes one")
+        raise UserClassError(f"there is no file {path}: `{PACKAGE} new {path.stem}` writes one")
     path = path.resolve()
     name = f"{path.stem}_{hashlib.sha256(str(path).encode() + path.read_bytes()).hexdigest()[:8]}"
     if name in _beside:

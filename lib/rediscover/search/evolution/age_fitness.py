@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...numerics.arrays import size_of
 from ..programs.compiled import compiled
-from ..programs.constants import room, size_of
+from ..programs.constants import room
 from ..programs.draws import below, normal, stream, uniform
 from ..programs.evaluation import structure
 from ..programs.operators import CONSTANT, VARIABLE, arity

@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...numerics.arrays import size_of
 from ..programs.compiled import compiled
-from ..programs.constants import room, size_of
+from ..programs.constants import room
 from ..programs.draws import below, stream, uniform
 from ..programs.programs import Programs
 from ..programs.variation import Tree, palette

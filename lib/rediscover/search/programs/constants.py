@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...numerics.arrays import size_of
 from .compiled import compiled
 from .evaluation import BLOCK, backward, forward, squared_error, structure
 from .operators import CONSTANT
@@ -237,13 +238,3 @@ def guess(constants: np.ndarray, start: int, rng: np.random.Generator) -> np.nda
     if start % 2:
         return np.where(constants == 0, 1.0, constants) * np.exp(rng.normal(size=shape)) * rng.choice([-1, 1], shape)
     return rng.normal(size=shape) * 10.0 ** rng.uniform(-1, 2, shape)
-
-
-def size_of(y: np.ndarray) -> float:
-    """Root mean square, without overflow; 1 for zeros.
-
-    >>> round(size_of(np.array([3e200, -4e200, 0.0, 0.0])) / 1e200, 12)
-    2.5
-    """
-    largest = float(np.max(np.abs(y)))
-    return largest * math.sqrt(float(np.mean((y / largest) ** 2))) if largest else 1.0
