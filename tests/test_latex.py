@@ -43,8 +43,11 @@ FORMULAS = st.text(alphabet=r"abxyz123+-=^_{}()\|, ", max_size=40) | st.sampled_
 @pytest.fixture(scope="session")
 def outputs(mirror):
     from rediscover.problems import passages
+    from rediscover.system import upstream_files
 
-    return passages.released_outputs()
+    with pytest.MonkeyPatch.context() as patch:  # for this alone: a notebook tested after it finds no mirror
+        patch.setenv(upstream_files.MIRROR, str(mirror))
+        return passages.released_outputs()
 
 
 @pytest.fixture(scope="session")

@@ -19,15 +19,6 @@ LOGS = "scientific-intelligent-modelling/llm-sr-logs"
 RESULTS = "cavalab/srbench"  # of a study outside the five papers, not in their mirror
 
 
-@pytest.fixture(scope="session")
-def mirror():
-    """The mirror of the released files that lies beside a working copy, where there is one."""
-    folder = Path(__file__).resolve().parents[2] / "shared" / "data" / "upstream"
-    if not folder.is_dir():
-        pytest.skip("no mirror of the released files at ../shared/data/upstream")
-    return folder
-
-
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch):
     monkeypatch.delenv(upstream_files.MIRROR, raising=False)
