@@ -5,7 +5,6 @@ import hashlib
 import http.server
 import shutil
 import threading
-from pathlib import Path
 
 from rediscover.system import upstream_files
 
