@@ -7,7 +7,6 @@ from pathlib import Path
 
 import processors
 from rediscover.metrics import compared_trees
-from rediscover.system import upstream_files
 from rediscover.system.store import CACHE
 
 import pytest
@@ -79,14 +78,12 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def mirror():
-    """Mirror of the released files, in use for the rest of the tests."""
+def mirror() -> Path:
+    """Mirror of the released files that lies beside a working copy, where there is one."""
     folder = Path(__file__).resolve().parents[2] / "shared" / "data" / "upstream"
     if not folder.is_dir():
         pytest.skip("no mirror of the released files at ../shared/data/upstream")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(upstream_files.MIRROR, str(folder))
-        yield folder
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ import hashlib
 import http.server
 import shutil
 import threading
-from pathlib import Path
 
 from rediscover.system import upstream_files
 
@@ -17,15 +16,6 @@ BENCHMARK, NAMES = "nuuuh/SymbolBench", "src/data/Physiome/idx_DE"
 RUNS = "nuuuh/SymbolBench-runs"
 LOGS = "scientific-intelligent-modelling/llm-sr-logs"
 RESULTS = "cavalab/srbench"  # of a study outside the five papers, not in their mirror
-
-
-@pytest.fixture(scope="session")
-def mirror():
-    """The mirror of the released files that lies beside a working copy, where there is one."""
-    folder = Path(__file__).resolve().parents[2] / "shared" / "data" / "upstream"
-    if not folder.is_dir():
-        pytest.skip("no mirror of the released files at ../shared/data/upstream")
-    return folder
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def scores() -> pd.DataFrame:
         trivial = (method(name).solve(graph)[0].solution for name in ("oracle", "self_edges", "complete_graph"))
         for edges in [*map(metrics.edges, trivial), *recorded.get(graph.id, [])]:
             found[graph.id, graph_digest(edges)] = ci_scores(edges, series)
-    return pd.DataFrame(found).T.rename_axis(["problem", "graph"]).reset_index()
+    return pd.DataFrame(found).T.sort_index().rename_axis(["problem", "graph"]).reset_index()
 
 
 def prompts() -> pd.DataFrame:
