@@ -1,4 +1,4 @@
-"""The generated parts of README.md, docs/results.md and docs/methods.md, with the facts that they state.
+"""The generated parts of pages, with the facts that they state, and README.md, without marks, from its template.
 
 Of each study docs/results.md shows the table that its study.yaml names as ``headline``: a CSV file of ready texts,
 which the notebook writes.
@@ -57,7 +57,8 @@ def audits() -> str:
 
 
 SECTIONS = {"results": results, "methods": methods, "profiles": profiles, "audits.index": audits}
-PAGES = ("README.md", "docs/results.md", "docs/methods.md")
+TEMPLATE = "docs/README.md.in"
+PAGES = (TEMPLATE, "docs/results.md", "docs/methods.md", "docs/artifact.md")
 
 
 def sections(path: Path) -> dict[str, str]:
@@ -69,6 +70,11 @@ def sections(path: Path) -> dict[str, str]:
 def generated(path: Path) -> str:
     """A page with the present facts and sections between their marks (`rediscover.publish.facts.filled`)."""
     return facts.filled(path.read_text(encoding="utf-8"), facts.texts() | sections(path))
+
+
+def front() -> str:
+    """README.md: its template with present facts, and no marks, so that its source is read as easily as the page."""
+    return facts.MARKED.sub(r"\2", generated(root() / TEMPLATE))
 
 
 def _markdown(frame: pd.DataFrame) -> str:
