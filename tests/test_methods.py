@@ -20,7 +20,6 @@ from rediscover.system.code_version import code_version, reached
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 REGISTRY = methods.registry()
 BUDGET = Budget(evaluations=500)
@@ -276,17 +275,6 @@ class TestOperon:
     def test_bad_settings(self, settings, message):
         with pytest.raises(ValueError, match=message):
             methods.method("operon", **settings)
-
-
-PUBLISHED = yaml.safe_load((Path(methods.__file__).parent / "published_settings.yaml").read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize(("name", "paper"), [(name, paper) for name, papers in PUBLISHED.items() for paper in papers])
-def test_published_settings_make_a_method(name, paper):
-    settings = PUBLISHED[name][paper]
-    for i in range(max(map(len, settings.values()))):
-        chosen = {key: values[min(i, len(values) - 1)] for key, values in settings.items()}
-        assert methods.method(name, **chosen).settings.items() >= chosen.items()
 
 
 class TestPysr:
