@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rediscover import methods, report
 from rediscover.expressions import parse
-from rediscover.methods import Budget, pysr
+from rediscover.methods import Budget, presets, pysr
 from rediscover.methods.gplearn import write
 from rediscover.methods.polynomial import monomials
 from rediscover.methods.sklearn_adaptor import from_sklearn
@@ -20,6 +20,7 @@ from rediscover.system.code_version import code_version, reached
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 REGISTRY = methods.registry()
 BUDGET = Budget(evaluations=500)
@@ -275,6 +276,20 @@ class TestOperon:
     def test_bad_settings(self, settings, message):
         with pytest.raises(ValueError, match=message):
             methods.method("operon", **settings)
+
+
+class TestPresets:
+    def test_a_preset_is_its_method_with_other_defaults(self):
+        rows = yaml.safe_load(Path(presets.__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+        for name, row in rows.items():
+            preset, plain = methods.method(name), methods.method(row["method"], **row["settings"])
+            assert preset.settings == plain.settings != methods.method(row["method"]).settings
+            assert isinstance(preset, type(plain)) and preset.reference == row["reference"] != plain.reference
+            assert pickle.loads(pickle.dumps(preset)) == preset  # as it travels to workers
+
+    def test_a_setting_that_the_method_lacks_is_refused(self):
+        with pytest.raises(TypeError, match=r"mine: power_law has no setting 'depth' \(settings: "):
+            presets.preset("mine", "power_law", {"depth": 3}, "", "")
 
 
 class TestPysr:
