@@ -222,13 +222,11 @@ def test_a_notebook_becomes_a_fragment_with_anchors_and_texts():
     assert "<html" not in fragment and "<script" not in fragment
 
 
-def test_captions_are_of_the_tables_that_there_are(tmp_path):
-    (tmp_path / "b.csv").write_text("x\n1\n")
+def test_captions_lose_their_escapes(tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n")
-    captions = {"b": "Tables A_1 & 2, 5 %", "gone": "no values"}
-    (tmp_path / "10_one.provenance.json").write_text(json.dumps({"captions": captions}))
-    (tmp_path / "20_two.provenance.json").write_text(json.dumps({"captions": {"a": ""}}))
-    assert stories.captions(tmp_path) == {"a": "a", "b": "Tables A_1 & 2, 5 %"}
+    (tmp_path / "a.tex").write_text(r"\caption{Tables A\_1 \& 2, 5 \%}\label{tab:a}")
+    (tmp_path / "b.tex").write_text(r"\caption{no values}\label{tab:b}")
+    assert stories.captions(tmp_path) == {"a": "Tables A_1 & 2, 5 %"}
 
 
 def test_pictures_place_values_on_their_axes():

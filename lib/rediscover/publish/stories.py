@@ -1,6 +1,5 @@
 """Notebooks as parts of pages: formulas typeset, pictures described, audits with an anchor each."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -82,7 +81,10 @@ def prose(text: str) -> str:
 
 
 def captions(folder: Path) -> dict[str, str]:
-    """Table name -> caption, for the tables that a study shows, from the provenance files in `folder`."""
-    records = (json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.provenance.json"))
-    known = {name: caption for record in records for name, caption in record["captions"].items()}
-    return {name: known[name] or name for name in sorted(known) if (folder / f"{name}.csv").exists()}
+    """Table name -> caption, for the tables that a study shows (they have a LaTeX twin)."""
+    found = {}
+    for path in sorted(folder.glob("*.tex")):
+        match = re.search(r"\\caption\{(.*)\}\\label", path.read_text())
+        if match and path.with_suffix(".csv").exists():
+            found[path.stem] = re.sub(r"\\text\w+\{\}|\\(.)", r"\1", match[1]) or path.stem
+    return found

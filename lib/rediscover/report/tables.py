@@ -1,4 +1,4 @@
-"""The output of one study: tables as CSV, figures as PNG, both for a paper under build/, and a provenance file."""
+"""The output of one study: tables as CSV and LaTeX, figures as PNG (PDF under build/), and a provenance file."""
 
 import hashlib
 import html
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ..runs.schema import IDENTITY, read_csv, to_csv
-from ..system.writing import replacing, write_text
+from ..system.writing import replacing
 from .names import readable, title
 
 TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
@@ -65,12 +65,10 @@ class Output:
     def __init__(self, params) -> None:
         self.params = params
         self.tables, self.figures = params.folder / "tables", params.folder / "figures"
-        # For a paper, LaTeX beside PDF: made at every run, and so not kept.
-        self.pdf, self.latex = params.pdf, params.pdf.with_name("tables")
+        self.pdf = params.pdf
         self.emitted: dict[str, str] = {}
-        self.captions: dict[str, str] = {}
         self.stated = False
-        for folder in (self.tables, self.figures, self.pdf, self.latex):
+        for folder in (self.tables, self.figures, self.pdf):
             folder.mkdir(parents=True, exist_ok=True)
             if not os.access(folder, os.W_OK):
                 raise PermissionError(f"cannot write to {folder}: make the folder writable")
@@ -99,7 +97,7 @@ class Output:
         footnotes: tuple[str, ...] = (),
         intervals: tuple[pd.DataFrame, pd.DataFrame] | None = None,
     ) -> Table:
-        """Write a table as CSV (6 digits) and, under build/, LaTeX (booktabs); return it as text, in a notebook HTML.
+        """Write a table as CSV (6 digits) and LaTeX (booktabs), and return it as text that a notebook shows in HTML.
 
         Parameters
         ----------
@@ -123,8 +121,7 @@ class Output:
         for column, direction in (best or {}).items():
             bold.loc[_winners(frame[column], shown[column], direction), column] = "textbf:--rwrap;"
         numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
-        self.captions[name] = caption
-        write_text(self.latex / f"{name}.tex", _latex(shown, numeric, bold, name, caption, footnotes))
+        self._write(self.tables / f"{name}.tex", _latex(shown, numeric, bold, name, caption, footnotes))
         text = Table(_wrapped(shown) + "".join(f"\n{note}" for note in footnotes))
         text.html = _html(shown, numeric, bold != "", best or {}, caption, footnotes)
         return text
@@ -148,7 +145,7 @@ class Output:
             display(Image(filename=self.figures / f"{name}.png", width=figure.get_figwidth() * 100, alt=alt))
 
     def provenance(self) -> None:
-        """Write what made these files: profile, parameters, versions, the SHA-256 of each file, captions of tables.
+        """Write what made these files: profile, parameters, versions, and the SHA-256 of each file.
 
         Files that are written later, by audits, are added then.
         """
@@ -162,14 +159,20 @@ class Output:
             "python": platform.python_version(),
             "packages": versions,
             "files": dict(sorted(self.emitted.items())),
-            "captions": dict(sorted(self.captions.items())),
         }
-        write_text(self.tables / f"{self.params.notebook}.provenance.json", json.dumps(record, indent=1) + "\n")
+        path = self.tables / f"{self.params.notebook}.provenance.json"
+        with replacing(path) as part:
+            Path(part).write_text(json.dumps(record, indent=1) + "\n")
 
     def _csv(self, frame, name, digits=10) -> None:
         with replacing(self.tables / f"{name}.csv") as path:
             to_csv(frame, path, float_format=f"%.{digits}g")
         self._record(self.tables / f"{name}.csv")
+
+    def _write(self, path, text) -> None:
+        with replacing(path) as part:
+            Path(part).write_text(text)
+        self._record(path)
 
     def _record(self, path) -> None:
         relative = path.relative_to(self.params.folder).as_posix()
