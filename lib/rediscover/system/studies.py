@@ -66,8 +66,9 @@ def owner(problems: str) -> str:
 
 
 def rules(problems: str) -> str:
-    """Digest of the rules that are written down for problems with this id prefix: ``rules.yaml`` of their study.
+    """Digest of the rules that are written down for problems with this id prefix.
 
+    They are in ``rules.yaml`` of their study, or in the file that its study.yaml names for the prefix under ``rules``.
     Each record carries it, so that what a run is judged by is known to have been written before the run.
 
     Returns
@@ -81,7 +82,7 @@ def rules(problems: str) -> str:
     ('', 16)
     """
     for key, study in studies().items():
-        path = FOLDER / key / "rules.yaml"
+        path = FOLDER / key / study.get("rules", {}).get(problems, "rules.yaml")
         if problems in study["problems"] and path.exists():
             return file_digest(path)[:16]
     return ""
