@@ -90,7 +90,7 @@ def test_formulas_that_srsd_corrects_are_those_of_the_database():
 
 def test_laws_are_those_of_srsd_but_where_the_data_file_says_otherwise():
     stated = facts("srbench")
-    for name, law in srbench._laws().items():
+    for name, law in srbench.laws().items():
         same = srbench.feynman(law)
         problem = rd.problem(f"srbench/{name}")
         assert (problem.truth == dict(same.truth)) is (law not in stated["formulas"])

@@ -90,8 +90,8 @@ def samplers(name: str) -> dict[str, list]:
     return feynman(name).samplers | {symbol: ["uniform", *ends] for symbol, ends in changed.items()}
 
 
-def _laws() -> dict[str, str]:
-    """SRBench's name of each law -> its name in the database."""
+def laws() -> dict[str, str]:
+    """SRBench's name of each law that it has -> its name in the database."""
     stated = facts("srbench")
     names = {ours: theirs for theirs, ours in stated["laws"].items()}
     laws = [names.get(name, name) for name in srsd.ids()]
@@ -107,14 +107,14 @@ def ids(subset: str | None = None) -> list[str]:
     """Names of the data sets, optionally of one group (feynman, strogatz)."""
     if subset is not None and subset not in SUBSETS:
         raise KeyError(f"srbench has no subset {subset!r} (subsets: {', '.join(SUBSETS)})")
-    groups = {"feynman": sorted(_laws()), "strogatz": [f"strogatz_{name}" for name in facts("srbench")["strogatz"]]}
+    groups = {"feynman": sorted(laws()), "strogatz": [f"strogatz_{name}" for name in facts("srbench")["strogatz"]]}
     return [name for group in SUBSETS if subset in (None, group) for name in groups[group]]
 
 
 def load(name: str) -> Drawn:
     group, _, system = name.partition("_")
     if group == "feynman":
-        law = _laws()[name]
+        law = laws()[name]
         return Drawn(
             id=f"srbench/{name}",
             truth={next(iter(feynman(law).truth)): formula(law)},

@@ -4,7 +4,6 @@
 """
 
 import functools
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ from ...expressions import Expression
 from ...expressions.trees import UNARY, is_number, leaves, postfix
 from ...problems import Problem, facts, fresh, generator, problem, problems
 from ...report.comparisons import build_methods
-from ...system.paths import root
-from ...system.writing import write_text
+from .pages import put
 from .params import Outside
 
 RULES = Path(__file__).with_name("fresh.yaml")
@@ -136,13 +134,5 @@ def _share(functions: list[set], wanted: set) -> str:
     return f"{100 * np.mean([bool(found & wanted) for found in functions]):.0f} %"
 
 
-def main() -> None:
-    """Write the comparison into the page."""
-    frame, page = distribution().reset_index(), root() / PAGE
-    rows = [list(frame.columns), ["---"] + ["---:"] * (frame.shape[1] - 1), *frame.to_numpy().tolist()]
-    table = "\n".join([MARK, *("| " + " | ".join(row) + " |" for row in rows), MARK])
-    write_text(page, re.sub(f"{MARK}.*{MARK}", lambda _: table, page.read_text("utf-8"), flags=re.DOTALL))
-
-
 if __name__ == "__main__":
-    main()
+    put(distribution().reset_index(), PAGE, MARK)
