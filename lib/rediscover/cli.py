@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
-from .system.writing import one_line, write_text
+from .system.writing import one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -267,17 +267,6 @@ def _derive(options: argparse.Namespace) -> int:
     return 0
 
 
-def _fresh(options: argparse.Namespace) -> None:
-    """Problems that hang on a name: what they are, so that `solve` and `run` may have their ids."""
-    from .problems import fresh
-
-    drawn = fresh.text(fresh.draw(options.seed, options.size))
-    if not options.out:
-        return print(drawn, end="")
-    _check_output(options.out)
-    write_text(options.out, drawn)
-
-
 def _retest(options: argparse.Namespace) -> None:
     """Run a study's trials again: cells that differ, with what may be the cause."""
     from .report import trials
@@ -296,6 +285,8 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from .problems import by_name
+
     parser = argparse.ArgumentParser(prog="rediscover", description="Five studies of equation discovery, run again.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -332,10 +323,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("answer", nargs="+", help="an expression, or with --named output=expression ...")
     sub.add_argument("--named", action="store_true", help="answers are output=expression, for several outputs")
     sub.add_argument("--seed", type=int, default=0, help="of the data")
-    sub = command("fresh", _fresh, "formulas drawn by a name, known to solve and run as fresh/NAME/0, ...")
-    sub.add_argument("--seed", required=True, metavar="NAME", help="any word that nobody can have tuned to")
-    sub.add_argument("--size", type=int, default=200, help="formulas to draw (200)")
-    sub.add_argument("--out", type=Path, help="write them here; its folder is made")
+    by_name.add_command(command)
     sub = command("new", _new, "write a file with a working method of your own into the current folder")
     sub.add_argument("name", help="of the method, such as mine")
     sub = command("run", _run, "run methods: on a study, scored by its rules, or on any problems, as CSV")

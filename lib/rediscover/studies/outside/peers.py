@@ -24,6 +24,7 @@ from ...runs import plan, records, selection
 from ...runs.answers import on_answers
 from ...runs.run import Run
 from ...system import derived, record_files
+from ...system.paths import root
 from .pages import put
 
 NOISE = (0.0, 0.001, 0.01)  # levels at which the authors' record has rates
@@ -157,7 +158,8 @@ def _rates(both: pd.DataFrame) -> dict[str, float]:
 @functools.cache
 def seconds_of(peer: Peer) -> float:
     """Median seconds of the recorded runs of our implementation on SRSD, in proportion to the evaluations."""
-    kept = record_files.load(record_files.folder() / "srsd" / f"{peer.timed_as or peer.ours}{record_files.SUFFIX}")
+    file = root() / "records" / "srsd" / f"{peer.timed_as or peer.ours}{record_files.SUFFIX}"
+    kept = record_files.load(file)
     rates = [line["seconds"] / line["evaluations"] for line in kept if line["status"] == "ok"]
     return float(np.median(rates)) * peer.evaluations if rates else math.nan
 
