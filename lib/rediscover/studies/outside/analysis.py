@@ -1,23 +1,111 @@
 """What the tables of problems from outside are made of: shares, fronts, and the authors' record law by law."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
+from ... import runs
 from ...problems import Problem, problem
 from ...report.comparisons import recovery
+from ...runs import scoring
 from ...runs.answers import on_answers
-from ...system import derived
+from ...runs.schema import IDENTITY
+from ...system import derived, record_files
+from .params import Outside
+from .sample import rules
+from .scores import UNREADABLE
 
 FRONT = 20  # entries that are looked at, in the method's own order
 SCORES = f"{__package__}.scores"
+ROWS = ["method", "noise", "seed"]  # what of a block is shown once all of its runs are there
 PEERS = {"gplearn": "gplearn", "operon": "Operon"}  # ours -> SRBench's name
 
 
 def loaded(ids: Iterable[str | Problem]) -> list[Problem]:
     """Problems by their ids."""
     return [problem(item) if isinstance(item, str) else item for item in ids]
+
+
+def finished(block: Mapping[str, Any], p: Outside) -> pd.DataFrame:
+    """Runs of a block: in the reference profile those that are recorded, since the rest takes days; else all of them.
+
+    Parameters
+    ----------
+    block : arguments of `runs.grid`
+    p : parameters; what a reader changed, and what is run without records (``FRESH=1``), is computed
+
+    Returns
+    -------
+    DataFrame
+        As `runs.grid` returns it.
+    """
+    if p.profile != "reference" or p.explored or not record_files.used():
+        return runs.grid(**block)
+    asked = {name: value for name, value in block.items() if name != "store"}
+    return runs.kept(runs.plan(**asked), p.store).drop(columns="origin", errors="ignore")
+
+
+def progress(blocks: Mapping[str, Mapping], records: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """How many runs of each block are planned, and how many there are.
+
+    Parameters
+    ----------
+    blocks : name -> arguments of `runs.grid`
+    records : name -> rows of `finished`
+
+    Returns
+    -------
+    DataFrame
+        Index: block, method, noise and seed; columns: planned, recorded.
+    """
+    counts = {}
+    for name, block in blocks.items():
+        asked = runs.plan(**{key: value for key, value in block.items() if key != "store"})
+        planned = pd.DataFrame([(r.method.name, float(r.problem.noise), r.seed) for r in asked], columns=ROWS)
+        found = records[name].astype({"noise": float, "seed": int}).groupby(ROWS).size()
+        planned = planned.groupby(ROWS, sort=False).size()
+        counts[name] = pd.DataFrame({"planned": planned, "recorded": found.reindex(planned.index, fill_value=0)})
+    return pd.concat(counts, names=["block"])
+
+
+def whole(frame: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
+    """Rows of a block of which every run is there, so that no share is of the problems that ended first.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Runs or scores of one block.
+    counts : DataFrame
+        Rows of `progress` for it, by method, noise and seed.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"planned": [2, 1], "recorded": [1, 1]}, [("a", 0.0, 0), ("b", 0.0, 0)])
+    >>> runs = pd.DataFrame({"method": ["a", "b"], "noise": 0.0, "seed": 0})
+    >>> list(whole(runs, counts)["method"])
+    ['b']
+    """
+    there = counts.index[counts["recorded"] == counts["planned"]]
+    return frame[pd.MultiIndex.from_frame(frame[ROWS]).isin(there)]
+
+
+def scores(records: pd.DataFrame, problems: Iterable[Problem], store: Any = None) -> pd.DataFrame:
+    """As `scoring.table`, with the seconds of each run; of no runs a frame without rows."""
+    if records.empty:
+        return pd.DataFrame(columns=[*IDENTITY, "scoring", *UNREADABLE, "seconds"])
+    return scoring.table(records, problems, store=store).assign(seconds=records["seconds"])
+
+
+def filled(frames: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Those that have rows, or the first, if none has."""
+    frames = list(frames)
+    return [frame for frame in frames if len(frame)] or frames[:1]
+
+
+def joined(*frames: pd.DataFrame) -> pd.DataFrame:
+    """Rows of several blocks."""
+    return pd.concat(filled(frames))
 
 
 def grouped(scored: pd.DataFrame, by: list[str], score: str = "symbolic_solution") -> pd.DataFrame:
@@ -49,10 +137,15 @@ def of_front(records: pd.DataFrame, problems: Iterable[Problem], function: str, 
 
 
 def trials(judged: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Trials of each table in which `column` is 1. Index: study and table; columns: methods."""
-    study, _, name = zip(*judged["problem"].str.partition("/").to_numpy(), strict=True)
-    counts = judged.assign(study=study, table=name)
-    return counts.pivot_table(index=["study", "table"], columns="method", values=column, aggfunc="sum").astype(int)
+    """Trials of each table in which `column` is 1, below how many there are.
+
+    Index: study and table; columns: methods.
+    """
+    named = judged.assign(table=judged["problem"].str.partition("/")[2])
+    counts = named.pivot_table(index=["study", "table"], columns="method", values=column, aggfunc="sum")
+    made = judged.groupby("method")["seed"].nunique().reindex(counts.columns)
+    first = made.to_frame(("all", "trials")).T.rename_axis(["study", "table"])
+    return pd.concat([first, counts]).astype(int)
 
 
 def against_record(scored: pd.DataFrame) -> pd.DataFrame:
@@ -84,3 +177,34 @@ def against_record(scored: pd.DataFrame) -> pd.DataFrame:
         more=("more", "sum"),
         fewer=("fewer", "sum"),
     )
+
+
+def aims(found: Mapping[str, float], fronts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """What rules.yaml aims at for a later version, beside the frozen one.
+
+    Parameters
+    ----------
+    found : aim -> share of problems, for those that are recorded: ``lsr``, ``accepted_form``, and ``feynman 0.01``
+        and alike, by group and noise
+    fronts : ``law on the front`` and ``law as first answer`` -> table of `trials`, of our own method alone
+
+    Returns
+    -------
+    DataFrame
+        Index: aim; columns: aim and found (per cent of problems, or tables in which every trial has the law), missing
+        (how far the aim is). Those that are not recorded are left out.
+    """
+    stated: dict[str, float] = {}
+    for name, aim in rules()["aims"].items():
+        if isinstance(aim, dict):
+            stated |= {f"{name} {level:g}": goal for level, goal in aim.items()}
+        else:
+            stated[name] = float(str(aim).split(" of ")[0])
+    reached = {name: 100 * share for name, share in found.items()}
+    for name, table in fronts.items():
+        every = table.loc[("all", "trials")].iloc[0]
+        own = table.iloc[:, 0].xs("empirical", level="study")
+        reached[f"{name} of EmpiricalBench"] = float((own == every).sum())
+    rows = {name: {"aim": aim, "found": reached[name]} for name, aim in stated.items() if name in reached}
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["aim", "found"]).rename_axis("goal")
+    return frame.assign(missing=(frame["aim"] - frame["found"]).clip(lower=0))
