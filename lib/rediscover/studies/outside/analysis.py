@@ -90,11 +90,25 @@ def whole(frame: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
     return frame[pd.MultiIndex.from_frame(frame[ROWS]).isin(there)]
 
 
-def scores(records: pd.DataFrame, problems: Iterable[Problem], store: Any = None) -> pd.DataFrame:
-    """As `scoring.table`, with the seconds of each run; of no runs a frame without rows."""
+def scores(blocks: Mapping[str, pd.DataFrame], problems: Iterable[Problem], store: Any = None) -> pd.DataFrame:
+    """Scores of several blocks at once, since workers take longer to start than to score.
+
+    Parameters
+    ----------
+    blocks : name -> rows of `whole`
+    problems : of all of them
+    store : as for `runs.grid`
+
+    Returns
+    -------
+    DataFrame
+        As `scoring.table` returns it, with seconds and block; without rows where there are no runs. Rows of a block
+        are in its order.
+    """
+    records = joined(*(frame.assign(block=name) for name, frame in blocks.items())).reset_index(drop=True)
     if records.empty:
-        return pd.DataFrame(columns=[*IDENTITY, "scoring", *UNREADABLE, "seconds"])
-    return scoring.table(records, problems, store=store).assign(seconds=records["seconds"])
+        return pd.DataFrame(columns=[*IDENTITY, "scoring", *UNREADABLE, "seconds", "block"])
+    return scoring.table(records, problems, store=store).assign(seconds=records["seconds"], block=records["block"])
 
 
 def filled(frames: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:
@@ -141,7 +155,9 @@ def trials(judged: pd.DataFrame, column: str) -> pd.DataFrame:
 
     Index: study and table; columns: methods.
     """
-    named = judged.assign(table=judged["problem"].str.partition("/")[2])
+    if judged.empty:
+        return pd.DataFrame()
+    named = judged.assign(table=[id.partition("/")[2] for id in judged["problem"]])
     counts = named.pivot_table(index=["study", "table"], columns="method", values=column, aggfunc="sum")
     made = judged.groupby("method")["seed"].nunique().reindex(counts.columns)
     first = made.to_frame(("all", "trials")).T.rename_axis(["study", "table"])
@@ -165,7 +181,7 @@ def against_record(scored: pd.DataFrame) -> pd.DataFrame:
     theirs = derived.read("outside", "srbench_laws").set_index(["method", "problem", "noise"])["solution_rate"] / 100
     known = scored[scored["method"].isin(PEERS)]
     keys = pd.MultiIndex.from_arrays(
-        [known["method"].map(PEERS), known["problem"].str.partition("/")[2], known["noise"]]
+        [known["method"].map(PEERS), [id.partition("/")[2] for id in known["problem"]], known["noise"]]
     )
     known = known.assign(theirs=theirs.reindex(keys).to_numpy()).dropna(subset="theirs")
     off = known["symbolic_solution"] - known["theirs"]
@@ -192,7 +208,7 @@ def aims(found: Mapping[str, float], fronts: Mapping[str, pd.DataFrame]) -> pd.D
     -------
     DataFrame
         Index: aim; columns: aim and found (per cent of problems, or tables in which every trial has the law), missing
-        (how far the aim is). Those that are not recorded are left out.
+        (how far the aim is). Those that are not recorded, or not in all trials, are left out.
     """
     stated: dict[str, float] = {}
     for name, aim in rules()["aims"].items():
@@ -202,9 +218,9 @@ def aims(found: Mapping[str, float], fronts: Mapping[str, pd.DataFrame]) -> pd.D
             stated[name] = float(str(aim).split(" of ")[0])
     reached = {name: 100 * share for name, share in found.items()}
     for name, table in fronts.items():
-        every = table.loc[("all", "trials")].iloc[0]
-        own = table.iloc[:, 0].xs("empirical", level="study")
-        reached[f"{name} of EmpiricalBench"] = float((own == every).sum())
+        own = table.iloc[:, 0]
+        if own["all", "trials"] == len(rules()["registered"]["trials"]):
+            reached[f"{name} of EmpiricalBench"] = float((own["empirical"] == own["all", "trials"]).sum())
     rows = {name: {"aim": aim, "found": reached[name]} for name, aim in stated.items() if name in reached}
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=["aim", "found"]).rename_axis("goal")
     return frame.assign(missing=(frame["aim"] - frame["found"]).clip(lower=0))

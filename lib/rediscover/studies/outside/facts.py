@@ -1,4 +1,4 @@
-"""What prose states in numbers of problems from outside: runs that are recorded, and problems solved of whole blocks."""
+"""What prose states in numbers of problems from outside: recorded runs, and problems solved of whole blocks."""
 
 from typing import Any
 
