@@ -115,7 +115,7 @@ def test_a_block_is_shown_once_it_is_whole():
     counts = analysis.progress({"sample": block}, {"sample": there})
     assert counts["planned"].tolist() == [2, 2]
     assert counts["recorded"].droplevel(["block", "noise", "seed"]).to_dict() == {"mean": 2, "polynomial": 1}
-    shown = analysis.whole(there, counts.loc["sample"])
+    shown = analysis.whole({"sample": there}, counts)["sample"]
     assert set(shown["method"]) == {"mean"} and analysis.grouped(shown, ["method"])["share"].tolist() == [0.5]
 
 
@@ -125,6 +125,7 @@ def test_without_records_every_table_is_empty_and_nothing_fails():
     assert analysis.against_record(nothing).empty
     assert analysis.trials(nothing, "law_with_any_constants").empty
     assert analysis.aims({}, {}).empty
+    assert analysis.finished({"problems": ["phybench/6"], "methods": []}, REFERENCE).empty
 
 
 def test_trials_and_aims_by_hand():

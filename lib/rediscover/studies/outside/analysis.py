@@ -10,6 +10,7 @@ from ...problems import Problem, problem
 from ...report.comparisons import recovery
 from ...runs import scoring
 from ...runs.answers import on_answers
+from ...runs.run import Run
 from ...runs.schema import IDENTITY
 from ...system import derived, record_files
 from .params import Outside
@@ -40,10 +41,15 @@ def finished(block: Mapping[str, Any], p: Outside) -> pd.DataFrame:
     DataFrame
         As `runs.grid` returns it.
     """
-    if p.profile != "reference" or p.explored or not record_files.used():
+    if block["methods"] and (p.profile != "reference" or p.explored or not record_files.used()):
         return runs.grid(**block)
+    return runs.kept(_planned(block), p.store).drop(columns="origin")
+
+
+def _planned(block: Mapping[str, Any]) -> list[Run]:
+    """The runs of a block; none if it has no methods."""
     asked = {name: value for name, value in block.items() if name != "store"}
-    return runs.kept(runs.plan(**asked), p.store).drop(columns="origin", errors="ignore")
+    return runs.plan(**asked) if block["methods"] else []
 
 
 def progress(blocks: Mapping[str, Mapping], records: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -59,35 +65,40 @@ def progress(blocks: Mapping[str, Mapping], records: Mapping[str, pd.DataFrame])
     DataFrame
         Index: block, method, noise and seed; columns: planned, recorded.
     """
-    counts = {}
-    for name, block in blocks.items():
-        asked = runs.plan(**{key: value for key, value in block.items() if key != "store"})
-        planned = pd.DataFrame([(r.method.name, float(r.problem.noise), r.seed) for r in asked], columns=ROWS)
-        found = records[name].astype({"noise": float, "seed": int}).groupby(ROWS).size()
-        planned = planned.groupby(ROWS, sort=False).size()
-        counts[name] = pd.DataFrame({"planned": planned, "recorded": found.reindex(planned.index, fill_value=0)})
-    return pd.concat(counts, names=["block"])
+    asked = [
+        (name, run.method.name, float(run.problem.noise), run.seed)
+        for name, block in blocks.items()
+        for run in _planned(block)
+    ]
+    planned = pd.DataFrame(asked, columns=["block", *ROWS]).groupby(["block", *ROWS], sort=False).size()
+    found = joined(*(frame[ROWS].assign(block=name) for name, frame in records.items()))
+    found = found.astype({"noise": float, "seed": int}).groupby(["block", *ROWS]).size()
+    return pd.DataFrame({"planned": planned, "recorded": found.reindex(planned.index, fill_value=0)})
 
 
-def whole(frame: pd.DataFrame, counts: pd.DataFrame) -> pd.DataFrame:
-    """Rows of a block of which every run is there, so that no share is of the problems that ended first.
+def whole(records: Mapping[str, pd.DataFrame], counts: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Of each block the rows of a method, level of noise and seed of which every run is there.
+
+    So no share is of the problems that ended first.
 
     Parameters
     ----------
-    frame : DataFrame
-        Runs or scores of one block.
+    records : block -> rows of `finished`
     counts : DataFrame
-        Rows of `progress` for it, by method, noise and seed.
+        From `progress`.
 
     Examples
     --------
-    >>> counts = pd.DataFrame({"planned": [2, 1], "recorded": [1, 1]}, [("a", 0.0, 0), ("b", 0.0, 0)])
-    >>> runs = pd.DataFrame({"method": ["a", "b"], "noise": 0.0, "seed": 0})
-    >>> list(whole(runs, counts)["method"])
+    >>> counts = pd.DataFrame({"planned": [2, 1], "recorded": [1, 1]}, [("lsr", "a", 0.0, 0), ("lsr", "b", 0.0, 0)])
+    >>> found = pd.DataFrame({"method": ["a", "b"], "noise": 0.0, "seed": 0})
+    >>> list(whole({"lsr": found}, counts)["lsr"]["method"])
     ['b']
     """
-    there = counts.index[counts["recorded"] == counts["planned"]]
-    return frame[pd.MultiIndex.from_frame(frame[ROWS]).isin(there)]
+    there = set(counts.index[counts["recorded"] == counts["planned"]])
+    return {
+        name: frame[[(name, *row) in there for row in frame[ROWS].itertuples(index=False, name=None)]]
+        for name, frame in records.items()
+    }
 
 
 def scores(blocks: Mapping[str, pd.DataFrame], problems: Iterable[Problem], store: Any = None) -> pd.DataFrame:
@@ -127,8 +138,10 @@ def grouped(scored: pd.DataFrame, by: list[str], score: str = "symbolic_solution
     return recovery(scored[score], [scored[name] for name in by])
 
 
-def of_front(records: pd.DataFrame, problems: Iterable[Problem], function: str, **options: Any) -> pd.Series:
-    """Whether any of the first `FRONT` candidates of each run is what a function of `scores` asks.
+def of_front(
+    records: pd.DataFrame, problems: Iterable[Problem], function: str, entries: int = FRONT, **options: Any
+) -> pd.Series:
+    """Whether any of the first candidates of each run is what a function of `scores` asks.
 
     Parameters
     ----------
@@ -136,6 +149,7 @@ def of_front(records: pd.DataFrame, problems: Iterable[Problem], function: str, 
         Rows of `runs.grid`.
     problems : those of the grid
     function : ``is_law`` or ``accepted``
+    entries : how many candidates are looked at, in the method's own order; those behind the first only where it fails
     options : store, workers and progress, as for `runs.grid`
 
     Returns
@@ -143,11 +157,16 @@ def of_front(records: pd.DataFrame, problems: Iterable[Problem], function: str, 
     Series of float, 0 or 1
         By the index of `records`; 0 for a run without an answer.
     """
-    entries = records.assign(solution=[[c["solution"] for c in found[:FRONT]] for found in records["candidates"]])
-    entries = entries[entries["status"] == "ok"].explode("solution").dropna(subset="solution")
-    outcomes = on_answers(f"{SCORES}:{function}", entries, problems, **options) if len(entries) else []
-    held = pd.Series([max(outcome.get("result", {"": 0.0}).values()) for outcome in outcomes], entries.index, float)
-    return held.groupby(level=0).max().reindex(records.index, fill_value=0.0)
+    problems = list(problems)
+    held = pd.Series(0.0, records.index)
+    for places in (slice(1), slice(1, entries)):
+        left = records[(held == 0) & (records["status"] == "ok")]
+        texts = [[candidate["solution"] for candidate in found[places]] for found in left["candidates"]]
+        asked = left.assign(solution=pd.Series(texts, left.index, object)).explode("solution").dropna(subset="solution")
+        outcomes = on_answers(f"{SCORES}:{function}", asked, problems, **options) if len(asked) else []
+        each = pd.Series([max(found.get("result", {"": 0.0}).values()) for found in outcomes], asked.index, float)
+        held = held.add(each.groupby(level=0).max(), fill_value=0.0)
+    return held
 
 
 def trials(judged: pd.DataFrame, column: str) -> pd.DataFrame:
