@@ -95,10 +95,11 @@ def whole(records: Mapping[str, pd.DataFrame], counts: pd.DataFrame) -> dict[str
     ['b']
     """
     there = set(counts.index[counts["recorded"] == counts["planned"]])
-    return {
-        name: frame[[(name, *row) in there for row in frame[ROWS].itertuples(index=False, name=None)]]
-        for name, frame in records.items()
-    }
+    kept = {}
+    for name, frame in records.items():
+        held = [(name, *row) in there for row in frame[ROWS].itertuples(index=False, name=None)]
+        kept[name] = frame[pd.Series(held, frame.index, bool)]
+    return kept
 
 
 def scores(blocks: Mapping[str, pd.DataFrame], problems: Iterable[Problem], store: Any = None) -> pd.DataFrame:
