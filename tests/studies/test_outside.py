@@ -4,8 +4,9 @@ import math
 
 import rediscover as rd
 from rediscover import params
+from rediscover.expressions import parse
 from rediscover.runs import plan, records
-from rediscover.studies.outside import sample, scores
+from rediscover.studies.outside import analysis, facts, sample, scores
 from rediscover.studies.outside.grids import grids
 from rediscover.system import derived
 from rediscover.system.paths import root
@@ -77,8 +78,8 @@ def test_a_row_left_out_is_predicted_by_the_others():
     """Means of the rest: off by n/(n - 1) of the deviation from the mean of all, at each row."""
     problem = rd.problem("empirical/kepler")
     n = len(problem.table)
-    assert scores.left_out(problem, rd.parse("2.0 + 0*a")) == pytest.approx((n / (n - 1)) ** 2, rel=1e-6)
-    assert scores.left_out(problem, rd.parse("log(-a)")) == math.inf
+    assert scores.left_out(problem, parse("2.0")) == pytest.approx((n / (n - 1)) ** 2, rel=1e-6)
+    assert scores.left_out(problem, parse("log(-a)")) == math.inf
 
 
 def test_srbenchs_rates_are_those_that_others_print():
@@ -90,3 +91,71 @@ def test_srbenchs_rates_are_those_that_others_print():
     rates = derived.read("outside", "srbench_rates").set_index(["method", "group", "noise"])["solution_rate"]
     np.testing.assert_allclose(rates["Operon", "Feynman", 0.0], 16.6, atol=0.05)
     assert set(laws["problem"]) == set(pd.Series(rd.problems("srbench")).str.partition("/")[2])
+
+
+def test_the_reference_profile_shows_what_is_there_and_runs_nothing(monkeypatch):
+    """A block of runs that nobody records: nothing is computed, unless the profile or the reader asks for it."""
+    block = {"problems": ["lsr/I.12.2_3_0"], "methods": ["mean"], **REFERENCE.work, "evaluations": {"mean": 7}}
+    monkeypatch.setattr(analysis.runs, "grid", lambda **_: pytest.fail("it was run"))
+    assert analysis.finished(block, REFERENCE).empty
+    for change in ({"profile": "smoke"}, {"explored": True}):
+        with pytest.raises(pytest.fail.Exception, match="it was run"):
+            analysis.finished(block, REFERENCE.model_copy(update=change))
+    monkeypatch.setenv("REDISCOVER_FRESH", "1")
+    with pytest.raises(pytest.fail.Exception, match="it was run"):
+        analysis.finished(block, REFERENCE)
+
+
+def rows(*found):
+    return pd.DataFrame(found, columns=["problem", "method", "seed", "symbolic_solution"]).assign(noise=0.0)
+
+
+def test_a_block_is_shown_once_it_is_whole():
+    block = {"problems": ["lsr/I.12.2_3_0", "phybench/6"], "methods": ["mean", "polynomial"]}
+    there = rows(*(("lsr/I.12.2_3_0", name, 0, 1.0) for name in ("mean", "polynomial")), ("phybench/6", "mean", 0, 0.0))
+    counts = analysis.progress({"sample": block}, {"sample": there})
+    assert counts["planned"].tolist() == [2, 2]
+    assert counts["recorded"].droplevel(["block", "noise", "seed"]).to_dict() == {"mean": 2, "polynomial": 1}
+    shown = analysis.whole({"sample": there}, counts)["sample"]
+    assert set(shown["method"]) == {"mean"} and analysis.grouped(shown, ["method"])["share"].tolist() == [0.5]
+
+
+def test_without_records_every_table_is_empty_and_nothing_fails():
+    nothing = analysis.scores({"lsr": pd.DataFrame(columns=["problem"])}, [])
+    assert analysis.grouped(nothing, ["study", "method"]).empty and analysis.joined(nothing, nothing).empty
+    assert analysis.against_record(nothing).empty
+    assert analysis.trials(nothing, "law_with_any_constants").empty
+    assert analysis.aims({}, {}).empty
+    block = {"problems": ["phybench/6"], "methods": []}
+    found = {"lsr": analysis.finished(block, REFERENCE)}
+    left = analysis.whole(found, analysis.progress({"lsr": block}, found))["lsr"]
+    assert left.empty and analysis.of_front(left, [], "is_law").empty
+
+
+def test_trials_and_aims_by_hand():
+    own = [("kepler", 1.0), ("hubble", 1.0), ("bode", 0.0)]
+    found = rows(*((f"empirical/{name}", "mean", seed, law) for name, law in own for seed in range(5)))
+    found = found.assign(
+        study="empirical",
+        law=found["symbolic_solution"] * (found["seed"] + (found["problem"] != "empirical/hubble") > 0),
+    )
+    counted = analysis.trials(found, "law")
+    assert counted["mean"].to_dict() == {
+        ("all", "trials"): 5,
+        ("empirical", "bode"): 0,
+        ("empirical", "hubble"): 4,
+        ("empirical", "kepler"): 5,
+    }
+    aims = analysis.aims({"lsr": 0.5, "feynman 0.01": 0.7}, {"law on the front": counted})
+    assert aims["missing"].to_dict() == {"lsr": 40.0, "feynman 0.01": 0.0, "law on the front of EmpiricalBench": 7.0}
+
+
+def test_facts_say_that_a_block_is_not_recorded(monkeypatch, tmp_path):
+    (tmp_path / "tables").mkdir()
+    pd.DataFrame({"planned": [3, 4], "recorded": [3, 1]}).to_csv(tmp_path / "tables" / "outside_progress.csv")
+    pd.DataFrame({"study": ["lsr"], "recovered": [7], "n": [10]}).to_csv(tmp_path / "tables" / "outside_laws.csv")
+    monkeypatch.setattr("rediscover.report.facts.root", lambda: tmp_path)
+    monkeypatch.setattr(facts, "root", lambda: tmp_path)
+    found = facts.facts()
+    assert found["runs"] == {"planned": 7, "recorded": 4}
+    assert (found["lsr"], found["phybench"], found["strogatz"]) == ("7 of 10", facts.NONE, facts.NONE)

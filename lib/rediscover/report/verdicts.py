@@ -76,7 +76,8 @@ def _kinds(about: pd.Series, rows: pd.DataFrame, number: int, part: pd.DataFrame
     ``kind`` in study.yaml is a kind, one for each number of a row, or a column with the kinds of its values.
     """
     rule = about["kind"][number] if isinstance(about["kind"], list) else about["kind"]
-    kinds = part["method"].map(_of_methods(about["paper"], tuple(about["problems"]))).fillna("rerun")
+    known = _of_methods(about["paper"], tuple(about["problems"]))
+    kinds = part["method"].map(known).astype(object).fillna("rerun")  # of a paper without a catalogue all are missing
     if isinstance(rule, dict):
         [(column, stated)] = rule.items()
         kinds = rows[column].map(stated).fillna(stated.get("rest")).fillna(kinds)
