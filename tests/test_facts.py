@@ -19,6 +19,7 @@ NO_RESULTS = {  # brackets in the essays that come from no table
     "20_srsd_edit_distance": ["[0.0, 0.5]"],  # a setting to try
     "40_mdbench_odes": ["[0, 10]"],  # the time of a trajectory
     "41_mdbench_pdes": ["[1, 2]"],  # a setting to try
+    "80_outside": ["[0.0, 0.5]"],  # a setting to try
 }
 KNOWN = {"toys.count": "8", "toys.share": "0.5 [0.4, 0.6]", "toys.found": "three"}
 
