@@ -19,13 +19,15 @@ from . import facts
 def results() -> str:
     """What came out: verdicts by paper, then title and table of each study that has written its headline."""
     cells, claims = (table(f"{name}_papers").set_index("paper") for name in ("ledger", "claims"))
-    cells = cells[cells.index.isin(claims.index)]
+    shown = cells.index.isin(claims.index) | (cells[["reproduced", "differs", "undecided"]].sum(axis=1) > 0)
+    others, cells = cells.loc[~shown, "cells"].sum(), cells[shown]
     whole = pd.concat([cells, cells.sum().to_frame("all").T]).join(pd.concat([claims, claims.sum().to_frame("all").T]))
     whole.columns = [f"claims: {name}" if name in claims else name for name in whole]
     verdicts = _markdown(whole.rename_axis("paper").reset_index())
-    others = facts.texts()["ledger.others"]
     parts = [f"**Verdicts** on published numbers and claims (notebook 90):\n\n{verdicts}"]
-    parts.append(f"The ledger has {others} numbers of other sources, too; none of them is compared (notebook 80).")
+    parts += (
+        [f"The ledger has {others} numbers of other sources, too, none of them compared with ours."] if others else []
+    )
     kinds = _markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"}))
     parts.append(f"**What stands behind all of these** ([ledger.md](ledger.md) says what each kind is):\n\n{kinds}")
     for headline in (study["headline"] for study in studies().values() if "headline" in study):

@@ -159,12 +159,9 @@ def formatted(value: Any, form: int | str | None = None) -> str:
 
 
 def of_all_studies() -> dict[str, Any]:
-    """Verdicts by paper, audits, cost, and the limits of each notebook's runs.
-
-    Counts are of the papers that are run again, those with claims; `ledger.others` are numbers of other sources.
-    """
-    every, claims, cost = table("ledger"), table("claims"), table("cost").query("profile == 'reference'")
-    ledger = every[every["paper"].isin(claims["paper"])]
+    """Verdicts by paper, audits, cost, and the limits of each notebook's runs; of the papers that have claims."""
+    ledger, claims, cost = table("ledger"), table("claims"), table("cost").query("profile == 'reference'")
+    ledger = ledger[ledger["paper"].isin(claims["paper"])]
     found: dict[str, Any] = {
         "audits": len(audits(root() / "notebooks")),
         "claims.papers": (claims["paper"].nunique(), "word"),
@@ -174,7 +171,7 @@ def of_all_studies() -> dict[str, Any]:
     }
     for name, frame, counted in (("ledger", ledger, _cells), ("claims", claims, _claims)):
         found[name] = counted(frame) | {paper: counted(part) for paper, part in frame.groupby("paper")}
-    found["ledger"] |= _evidence(ledger, table("ledger_swaps")) | {"others": len(every) - len(ledger)}
+    found["ledger"] |= _evidence(ledger, table("ledger_swaps"))
     found["claims.as_printed"] = _counts(claims.rename(columns={"verdict": "", "as_printed": "verdict"}), AS_PRINTED)
     for notebook in (path.name.partition(".")[0] for path in sorted((root() / "tables").glob("*.provenance.json"))):
         special = setting(notebook, "evaluations_by_method") or {}
