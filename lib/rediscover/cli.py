@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import __version__
+from . import __version__, fit_command
 from .system.writing import one_line
 
 
@@ -324,6 +324,7 @@ def _parser() -> argparse.ArgumentParser:
     study(command("problems", _problems, "list problem ids"))
     sub = command("methods", _methods, "list methods, and why some are unavailable")
     sub.add_argument("--long", action="store_true", help="with the reference of each")
+    fit_command.declare(command("fit", fit_command.run, "find an equation in a table of your own"))
     sub = command("show", _show, "a problem: its equation, variables and where it comes from")
     sub.add_argument("problem", help="its id, such as srsd/I.27.6")
     sub = command("solve", _solve, "run one method on one problem and score the answer")

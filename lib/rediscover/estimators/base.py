@@ -1,0 +1,319 @@
+"""What the three estimators share: the search behind them, and the ways to look at what was found."""
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, check_random_state
+
+from ..expressions import Expression
+from ..methods import Method, method
+from ..problems import Problem
+from . import choice
+from .constants import Form, quantile, rounded, tidied
+from .names import Name, displayed
+from .picking import Picked, labels
+from .rungs import Climbed, climb
+from .source import function
+
+REACH = 1e60  # magnitudes of columns
+ENDED = {
+    "done": "the search used all its evaluations",
+    "exact": "the search ended with an equation that holds exactly",
+    "time": "the search ended with its time",
+    "interrupted": "the search was interrupted; what it had found until then is kept",
+}
+
+
+class NoClearEquation(UserWarning):
+    """The data show no equation that beats a mean and a straight line by more than chance."""
+
+
+class NoisyData(UserWarning):
+    """There is an equation, and noise too large to be sure of it."""
+
+
+class Finder(BaseEstimator):
+    """Base of `EquationRegressor`, `EquationSystem` and `ImplicitEquation`; its parameters are theirs.
+
+    Parameters
+    ----------
+    method : str or Method
+        The search: a name in ``rediscover.methods()``, ``file.py:Class``, or a method with settings of its own, such
+        as ``rediscover.method("operon", symbols="add,mul")``.
+    operators : sequence of str or None
+        Operators and functions that an equation may hold, such as ``["+", "-", "*", "/", "sqrt"]``; None for all. The
+        search is the method's own affair, and what it finds with others is left out.
+    max_complexity : int or None
+        Nodes that an equation may have at most: variables, constants and operators.
+    max_evaluations : int
+        Expressions that the last run of the search may evaluate (`rungs`).
+    time_limit : float
+        Seconds on the clock for the search. What is found in less evaluations is kept. An answer that was cut off by
+        time depends on the machine, others only on ``random_state``.
+    random_state : int, RandomState or None
+        Of the held-out rows and of the search.
+    """
+
+    keeps_when_interrupted: ClassVar[bool] = False
+    watch: ClassVar[Any] = None  # called after each rung
+
+    def __init__(
+        self,
+        *,
+        method: str | Method = "bidirectional",
+        operators: Sequence[str] | None = None,
+        max_complexity: int | None = None,
+        max_evaluations: int = 10_000_000,
+        time_limit: float = 60.0,
+        random_state: Any = 0,
+    ):
+        self.method = method
+        self.operators = operators
+        self.max_complexity = max_complexity
+        self.max_evaluations = max_evaluations
+        self.time_limit = time_limit
+        self.random_state = random_state
+
+    # The search
+
+    def _begin(self) -> tuple[Method, set[str] | None, int]:
+        """Method, labels that are allowed and seed, after all parameters were looked at."""
+        solver = method(self.method) if isinstance(self.method, str) else self.method
+        if not isinstance(solver, Method):
+            raise ValueError(f"method is {self.method!r}; give a name of rediscover.methods() or a Method")
+        if reason := solver.available():
+            raise ValueError(f"{solver.name} is unavailable: {reason}")
+        for name in ("max_complexity", "max_evaluations", "time_limit"):
+            value = getattr(self, name)
+            if value is None and name == "max_complexity":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+                raise ValueError(f"{name} is {value!r}; give a positive number")
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return solver, labels(self.operators), seed
+
+    def _climb(self, problems: Sequence[Problem], solver: Method, seed: int) -> Climbed:
+        """Candidates for the problems, which share the time."""
+        whole, until = Climbed(), time.monotonic() + float(self.time_limit)
+        for left, problem in zip(range(len(problems), 0, -1), problems, strict=True):
+            seconds = max(0.1, (until - time.monotonic()) / left)
+            most = int(self.max_evaluations)
+            part = climb(problem, solver, most, seconds, seed, keeps=self.keeps_when_interrupted, watch=self.watch)
+            whole.candidates += part.candidates
+            whole.evaluations += part.evaluations
+            whole.reason = whole.reason or part.reason
+            whole.ended = part.ended if whole.ended == "done" else whole.ended
+            if part.ended == "interrupted":
+                break
+        return whole
+
+    # What was found
+
+    def _keep(self, picks: Mapping[str, Picked], found: Climbed, units: Mapping[str, str], rows: int) -> None:
+        """Set what all estimators show of a fit; `picks` has an entry for each equation by the name of its output."""
+        self.evaluations_, self.ended_ = found.evaluations, found.ended
+        self._entries = {output: [each.form for each in pick.front] for output, pick in picks.items()}
+        tables = []
+        for output, pick in picks.items():
+            tables.append(
+                pd.DataFrame(
+                    {
+                        "output": output,
+                        "complexity": [each.complexity for each in pick.front],
+                        "training_error": [each.training for each in pick.front],
+                        "held_out_error": [each.held_out for each in pick.front],
+                        "equation": [str(rounded(self._shown(each.form.shown))) for each in pick.front],
+                        "chosen": [i == pick.chosen for i in range(len(pick.front))],
+                    }
+                )
+            )
+        self.equations_ = pd.concat(tables, ignore_index=True)
+        self.clear_ = not any(pick.unclear for pick in picks.values())
+        self.message_ = self._message(picks, found, units, rows)
+        unclear = [f"{output}: {pick.unclear}" for output, pick in picks.items() if pick.unclear]
+        noise = [f"{output}: {pick.noise}" for output, pick in picks.items() if pick.noise and not pick.unclear]
+        if unclear:
+            warnings.warn(f"no clear equation; {'; '.join(unclear)}", NoClearEquation, stacklevel=3)
+        elif noise:
+            text = f"the noise is too large for what was found; {'; '.join(noise)}"
+            warnings.warn(text, NoisyData, stacklevel=3)
+
+    def _message(self, picks: Mapping[str, Picked], found: Climbed, units: Mapping[str, str], rows: int) -> str:
+        lines = []
+        for output, pick in picks.items():
+            text = rounded(self.expressions_[output])
+            unit = f"  [{units[output]}]" if units.get(output) else ""
+            if pick.unclear:
+                lines += [
+                    f"no clear equation for {output}: {pick.unclear}",
+                    f"best that was found: {output} = {text}{unit}",
+                ]
+            else:
+                lines.append(f"{output} = {text}{unit}")
+            if pick.noise and not pick.unclear:
+                lines.append(f"the noise is too large for what was found: {pick.noise}")
+        how = f"chosen on {rows} rows that the search had not seen"
+        if not rows:
+            how = "too few rows to hold any out: chosen by errors of each row with the constants fitted to the others"
+        ended = ENDED[found.ended] + (f" ({found.reason})" if found.reason and not found.candidates else "")
+        return "\n".join([*lines, f"{how}; {ended}"])
+
+    def _constants(self, output: str, free: Form, short: Form, errors: np.ndarray, freedom: float) -> pd.DataFrame:
+        """The constants of one equation: value, standard error, 95 % interval, and how it is shown."""
+        values = np.array(free.expression.constants, float)
+        half = quantile(freedom) * errors
+        return pd.DataFrame(
+            {
+                "output": output,
+                "constant": [f"c{i}" for i in range(len(values))],
+                "value": values,
+                "standard_error": errors,
+                "low": values - half,
+                "high": values + half,
+                "shown": [short.held.get(f"k{i}", f"{value:.6g}") for i, value in enumerate(values)],
+            }
+        )
+
+    def _shown(self, expression: Expression) -> Expression:
+        return tidied(displayed(expression, self._inner))
+
+    def _skeleton(self, form: Form) -> str:
+        return displayed(form.expression, self._inner).skeleton()
+
+    @property
+    def _inner(self) -> dict[str, str]:
+        """Names of the search -> names that are shown."""
+        return {f"x{i}": name.shown for i, name in enumerate(self._names)}
+
+    def _form(self, output: str, index: int | None) -> Expression:
+        check_is_fitted(self)
+        if index is None:
+            return self.expressions_[output]
+        entries = self._entries[output]
+        if not -len(entries) <= index < len(entries):
+            raise IndexError(f"{output} has {len(entries)} equations, from 0 to {len(entries) - 1}; got {index}")
+        return self._shown(entries[index].shown)
+
+    def sympy(self, index: int | None = None) -> Any:
+        """The equation as a SymPy expression in the shown names.
+
+        Parameters
+        ----------
+        index : int, optional
+            Row of ``equations_`` of this output in place of the chosen equation.
+
+        Returns
+        -------
+        sympy.Expr or dict
+            A dict of output -> expression where there are several.
+        """
+        check_is_fitted(self)
+        found = {output: self._form(output, index).sympy() for output in self.expressions_}
+        return found if len(found) > 1 else next(iter(found.values()))
+
+    def latex(self, index: int | None = None, digits: int = 4) -> str:
+        """The equation, with its left side, as LaTeX; several on lines of their own.
+
+        Parameters
+        ----------
+        index : int, optional
+            Row of ``equations_`` of this output in place of the chosen equation.
+        digits : significant ones of decimal constants
+
+        Returns
+        -------
+        str
+        """
+        import sympy
+
+        check_is_fitted(self)
+        letters = {sympy.Symbol(name.shown): name.latex for name in (*self._names, *self._outputs)}
+        lines = []
+        for output in self.expressions_:
+            right = sympy.latex(rounded(self._form(output, index), digits).sympy(), symbol_names=letters)
+            lines.append(f"{self._left(output)} = {right}")
+        return " \\\\\n".join(lines)
+
+    def _left(self, output: str) -> str:
+        """The left side of an equation, in LaTeX."""
+        return next((name.latex for name in (*self._outputs, *self._names) if name.shown == output), output)
+
+    def to_python(self, name: str = "equation") -> str:
+        """The source of a function that needs numpy alone; a text, which nothing here executes.
+
+        Parameters
+        ----------
+        name : of the function
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        ValueError
+            If the name is no name of a function.
+        """
+        check_is_fitted(self)
+        if not name.isidentifier():
+            raise ValueError(f"{name!r} is no name of a function; use letters, digits and _")
+        arguments = [each.shown for each in self._names]
+        notes = [f"{each.shown}: {each.column}" for each in (*self._names, *self._outputs)]
+        return function(name, arguments, {self._result(o): e for o, e in self.expressions_.items()}, notes)
+
+    def _result(self, output: str) -> str:
+        """The name of an output's variable in a function."""
+        return output
+
+    def plot(self) -> Any:
+        """The front, the fit and its residuals.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from .pictures import figure
+
+        check_is_fitted(self)
+        return figure(self)
+
+    _names: tuple[Name, ...]
+    _outputs: tuple[Name, ...]
+    expressions_: dict[str, Expression]
+
+
+def column_names(X: Any) -> list[str]:
+    """Names of the columns of a table; x0, x1, ... of an array; none of anything else."""
+    columns = getattr(X, "columns", None)
+    if columns is not None:
+        return [str(column) for column in columns]
+    return [f"x{i}" for i in range(X.shape[1])] if isinstance(X, np.ndarray) and X.ndim == 2 else []
+
+
+def held_out(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Which of n rows are held out, as a mask, by the first rule of `choice`."""
+    mask = np.zeros(n, bool)
+    if n >= choice.FEW:
+        mask[rng.permutation(n)[: min(int(choice.HELD_OUT * n), choice.MOST)]] = True
+    return mask
+
+
+def within_reach(*tables: np.ndarray) -> None:
+    """Refuse magnitudes whose squares and products leave what floats hold.
+
+    Raises
+    ------
+    ValueError
+        If the largest number of a column is above `REACH` or, where it is not zero, below its inverse.
+    """
+    for table in tables:
+        largest = np.abs(table).max(axis=0, initial=0.0)
+        if ((largest > REACH) | ((largest > 0) & (largest < 1 / REACH))).any():
+            raise ValueError(
+                f"a column has numbers beyond {REACH:g} or only below {1 / REACH:g}; write it in other units"
+            )

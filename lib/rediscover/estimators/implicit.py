@@ -1,0 +1,202 @@
+"""`ImplicitEquation`: the equation F = 0 of a cloud of points."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..expressions import Expression, parse
+from ..problems import generator
+from ..problems.tables import Cloud
+from .base import Finder, column_names, held_out, within_reach
+from .constants import Form
+from .judges import Distances, columns
+from .names import Name, named
+from .picking import forms, picked
+from .regressor import SEARCHED, sample, weights_of
+
+LEAST = 11  # points
+PRUNED = 30  # terms of a sum, above which none is taken away
+
+
+class ImplicitEquation(Finder):
+    """An equation F(x) = 0 that holds on a cloud of points.
+
+    Errors are distances of points from the surface, to first order |F| / |grad F|. Of each equation that the search
+    finds, those with terms taken away, the smallest first, are compared too. Which is chosen is decided on a fifth of
+    the points by the rules in `rediscover.estimators.choice`; the parts of the mean and of the straight line are played
+    by the middle of the cloud and by a plane. F and a multiple of it are one equation.
+
+    Methods that know no level sets regress the last coordinate on the others.
+
+    Parameters
+    ----------
+    method, operators, max_complexity, max_evaluations, time_limit, random_state
+        As for `rediscover.estimators.base.Finder`.
+
+    Attributes
+    ----------
+    equations_ : DataFrame
+        The front, as for `EquationRegressor`; errors are in units of the coordinates.
+    constants_, skeleton_, expressions_, clear_, message_, evaluations_, ended_
+        As for `EquationRegressor`; the output is F. Constants that could all be multiplied have no standard error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> angle = np.linspace(0, 6, 60)
+    >>> found = ImplicitEquation(max_evaluations=2000).fit(np.column_stack([2 * np.cos(angle), np.sin(angle)]))
+    >>> bool(np.abs(found.predict([[2.0, 0.0], [0.0, -1.0]])).max() < 1e-9)
+    True
+    """
+
+    def fit(self, X: Any, y: Any = None) -> "ImplicitEquation":
+        """Search for an equation.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame, shape (n, n_coordinates)
+            Points, at least 11, of two coordinates or more.
+        y : ignored
+
+        Returns
+        -------
+        ImplicitEquation
+
+        Raises
+        ------
+        ValueError
+            If a parameter is wrong, there are too few points, or a number is missing or infinite.
+        """
+        solver, allowed, seed = self._begin()
+        given = column_names(X)
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=LEAST, ensure_min_features=2)
+        self._names, self._outputs = named(given or column_names(X)), (Name("F", "F", ""),)
+        inner = tuple(f"x{i}" for i in range(X.shape[1]))
+        within_reach(X)
+        X = np.unique(X, axis=0)
+        rng = generator(seed, "rows")
+        out = held_out(len(X), rng)
+        zero, one = np.zeros(len(X)), np.ones(len(X))
+        rest = Distances(inner, X[out], zero[out], one[out]) if out.any() else None
+        train = Distances(inner, X[~out], zero[~out], one[~out], rest)
+        few = train.X[np.sort(rng.permutation(len(train.X))[:SEARCHED])]
+        found = self._climb([Cloud(id="own/cloud", truth={"F": ""}, inputs=inner, points=few)], solver, seed)
+        texts = []
+        for candidate in found.candidates:
+            left = candidate.solution.get("F") or f"{inner[-1]} - ({candidate.solution[inner[-1]]})"
+            texts += [left, *pruned(left, inner, few)]
+        flat = plane(inner, train.X)
+        candidates = [flat, *forms(texts, inner, allowed, self.max_complexity)]
+        pick = picked(candidates, train, middle(inner, train.X), flat)
+        every = train.all()
+        free, self._chosen = every.fit(pick.front[pick.chosen].form), every.fit(pick.form)
+        self.expressions_ = {"F": self._shown(self._chosen.shown)}
+        self.skeleton_ = self._skeleton(free)
+        errors, freedom = every.errors(free)
+        self.constants_ = self._constants("F", free, self._chosen, errors, freedom).drop(columns="output")
+        self._sample = sample(train, rng)
+        self._keep({"F": pick}, found, {}, 0 if rest is None else len(rest.y))
+        self.equations_ = self.equations_.drop(columns="output")
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Distances of points from the surface F = 0, to first order, with the sign of F.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame, shape (n, n_coordinates)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            In units of the coordinates.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        inner = tuple(f"x{i}" for i in range(X.shape[1]))
+        n = len(X)
+        return np.array(Distances(inner, X, np.zeros(n), weights_of(None, n)).predicted(self._chosen))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """One less the mean square of the distances over the variance of the points.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame, shape (n, n_coordinates)
+        y : ignored
+
+        Returns
+        -------
+        float
+            1 where all points lie on the surface.
+        """
+        off = self.predict(X)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return float(1 - np.mean(off**2) / (X.var(axis=0).sum() or 1.0))
+
+
+def plane(names: tuple[str, ...], X: np.ndarray) -> Form:
+    """The plane that is nearest to the points, by total least squares."""
+    mean = X.mean(axis=0)
+    normal = np.linalg.svd(X - mean, full_matrices=False)[2][-1]
+    tree: tuple = (float(-normal @ mean),)
+    for name, slope in zip(names, normal, strict=True):
+        tree = ("+", tree, ("*", (float(slope),), (name,)))
+    return Form(Expression(tree))
+
+
+def middle(names: tuple[str, ...], X: np.ndarray) -> Form:
+    """The point in the middle of a cloud, as the function whose distances are those from it."""
+    parts = " + ".join(f"({name} - ({value!r}))**2" for name, value in zip(names, X.mean(axis=0).tolist(), strict=True))
+    return Form(parse(f"sqrt({parts})", names))
+
+
+def pruned(text: str, names: tuple[str, ...], X: np.ndarray) -> list[str]:
+    """A sum without its smallest term, without its two smallest, and so on down to two terms.
+
+    Parameters
+    ----------
+    text : of an expression
+    names : of the columns of X
+    X : ndarray, shape (n, n_names)
+        A term's size is the root of its mean square on these points.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> pruned("x - 0.001*y + y**2", ("x", "y"), np.array([[1.0, 2.0], [2.0, 1.0]]))
+    ['x + y**2']
+    """
+    terms = summed(parse(text, names).tree)
+    if not 2 < len(terms) <= PRUNED:
+        return []
+    values = columns(names, X)
+    with np.errstate(all="ignore"):
+        sizes = [float(np.sqrt(np.mean(Expression(term)(values) ** 2))) for _, term in terms]
+    order = sorted(range(len(terms)), key=lambda i: sizes[i])
+    found = []
+    for k in range(1, len(terms) - 1):
+        tree: tuple = ()
+        for i, (sign, term) in enumerate(terms):
+            if i not in order[:k]:
+                first = term if sign > 0 else ("neg", term)
+                tree = ("+" if sign > 0 else "-", tree, term) if tree else first
+        found.append(str(Expression(tree)))
+    return found
+
+
+def summed(tree: tuple, sign: int = 1) -> list[tuple[int, tuple]]:
+    """Terms of a sum with their signs."""
+    terms: list[tuple[int, tuple]] = []
+    stack = [(sign, tree)]
+    while stack:
+        sign, node = stack.pop()
+        if node[0] in ("+", "-") and len(node) == 3:
+            stack += [(sign if node[0] == "+" else -sign, node[2]), (sign, node[1])]
+        else:
+            terms.append((sign, node))
+    return terms

@@ -1,0 +1,169 @@
+"""From the candidates of a search to a front with one equation chosen, by the rules of `choice`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..expressions import Expression, ExpressionError, parse
+from ..expressions.trees import ARITY, fold
+from ..runs.refit import folded
+from . import choice
+from .constants import Form, snapped
+from .judges import Rows, is_straight
+
+SAME = {"^": "**", "add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
+
+
+@dataclass(frozen=True)
+class Equation:
+    """An entry of a front.
+
+    Attributes
+    ----------
+    form : Form
+    complexity : nodes of the expression's tree
+    training : root mean square error on training rows
+    squares : ndarray, shape (n,)
+        Squared errors on held-out rows.
+    held_out : root mean square error on held-out rows
+    """
+
+    form: Form
+    complexity: int
+    training: float
+    squares: np.ndarray
+    held_out: float
+
+
+@dataclass(frozen=True)
+class Picked:
+    """A front, the equation that is chosen from it, and what is to be said about it.
+
+    Attributes
+    ----------
+    front : shortest first
+    chosen : position of the chosen one
+    form : the chosen one with short constants where they may be
+    unclear : why it is no clear equation; empty where it is one
+    noise : why noise is too large for it; empty where it is not
+    """
+
+    front: list[Equation]
+    chosen: int
+    form: Form
+    unclear: str
+    noise: str
+
+
+def labels(operators: Iterable[str] | None) -> set[str] | None:
+    """Labels of trees that operators and functions by their names allow; None for all.
+
+    Raises
+    ------
+    ValueError
+        If one is unknown.
+
+    Examples
+    --------
+    >>> sorted(labels(["+", "^", "sin"]))
+    ['**', '+', 'neg', 'sin']
+    """
+    if operators is None:
+        return None
+    if isinstance(operators, str):
+        raise ValueError(f"operators is the text {operators!r}; give a list such as ['+', '*', 'sin']")
+    found = {SAME.get(name, name) for name in operators}
+    if unknown := sorted(str(name) for name in found if name not in ARITY):
+        raise ValueError(f"operators: {unknown[0]!r} is unknown; choose from {' '.join(ARITY)}")
+    return found | {"neg"}
+
+
+def forms(texts: Iterable[str], names: Sequence[str], allowed: set[str] | None, most: int | None) -> list[Form]:
+    """Candidates as forms: those that can be read, hold allowed operators only and are not too large, each once."""
+    found: dict[str, Form] = {}
+    for text in texts:
+        try:
+            expression = folded(parse(text, names))
+        except ExpressionError:
+            continue
+        if (most is None or expression.size <= most) and (allowed is None or used(expression) <= allowed):
+            found.setdefault(str(expression), Form(expression))
+    return list(found.values())
+
+
+def used(expression: Expression) -> set[str]:
+    """Labels of the operators and functions in an expression."""
+    found: set[str] = set()
+
+    def note(label: str, children: list) -> None:
+        if children:
+            found.add(label)
+
+    fold(expression.tree, note)
+    return found
+
+
+def judged(form: Form, judge: Rows) -> Equation:
+    """A form, its constants fitted to the training rows, with its errors."""
+    form = judge.fit(form)
+    squares = choice.floored(judge.squares(form), judge.spread)
+    held_out = float(np.sqrt(np.average(squares, weights=judge.judged.weights)))
+    return Equation(form, form.shown.size, judge.training(form), squares, held_out)
+
+
+def picked(candidates: Sequence[Form], judge: Rows, flat: Form, line: Form | None) -> Picked:
+    """The front of candidates, and what is chosen from it.
+
+    Parameters
+    ----------
+    candidates : list of Form
+        At least one that is defined everywhere.
+    judge : Rows
+    flat : what says nothing: of a table its mean
+    line : a straight line fitted to the training rows, or None
+
+    Returns
+    -------
+    Picked
+    """
+    weights = judge.judged.weights
+    every = [judged(form, judge) for form in candidates]
+    every = [each for each in every if np.isfinite(each.held_out)] or every[:1]
+    kept = [every[i] for i in choice.front([e.complexity for e in every], [e.held_out for e in every])]
+    place = choice.chosen(np.stack([each.squares for each in kept]), weights)
+    best = kept[place]
+
+    errors, freedom = judge.errors(best.form)
+    form = snapped(best.form, errors, freedom, judge.fit, judge.worse)
+    constant = choice.floored(judge.squares(flat), judge.spread)
+    straight = line and choice.floored(judge.squares(line), judge.spread)
+    is_line = is_straight(form.shown, judge.judged.values)
+    unclear = choice.unclear(best.squares, constant, straight if line else None, is_line, weights)
+    return Picked(kept, place, form, unclear, too_noisy(best, every, judge))
+
+
+def too_noisy(best: Equation, others: Sequence[Equation], judge: Rows) -> str:
+    """Why the noise is too large for an equation; empty where it is not."""
+    share = best.held_out / judge.spread
+    if share > choice.NOISY:
+        return f"its error is {share:.0%} of the spread on held-out rows, so form and constants are unsure"
+    if share <= 2 * choice.ROUNDING:
+        return ""
+    rivals = []
+    rows = judge.judged
+    predicted = rows.predicted(best.form)
+
+    def apart_by(other: Equation) -> float:
+        with np.errstate(all="ignore"):
+            return float(np.sqrt(np.mean((rows.predicted(other.form) - predicted) ** 2)))
+
+    for other in others:
+        short = other.complexity <= best.complexity + choice.AS_SHORT
+        if short and other is not best and apart_by(other) > choice.TOLD_APART * best.held_out:
+            apart = choice.difference(other.squares, best.squares, judge.judged.weights)
+            if apart.mean <= apart.error:
+                rivals.append(other)
+    if not rivals:
+        return ""
+    return f"{len(rivals)} other {'form is' if len(rivals) == 1 else 'forms are'} as good within chance"

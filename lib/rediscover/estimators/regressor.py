@@ -1,0 +1,196 @@
+"""`EquationRegressor`: one equation for a column of a table."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..expressions import parse
+from ..problems import generator
+from ..problems.tables import Table
+from .base import Finder, column_names, held_out, within_reach
+from .constants import Form
+from .judges import Rows, columns, straight_line
+from .names import named
+from .picking import forms, picked
+
+SEARCHED = 20_000  # rows that the search is given at most
+REPEATED = 4  # times as many rows as there are, at most, where weights repeat them
+DRAWN = 2_000  # rows of a picture
+
+
+class EquationRegressor(RegressorMixin, Finder):
+    """An equation y = f(x) from a table.
+
+    The search is any method of this library. It is given four fifths of the rows, thinned to 20,000 by strata of y
+    where there are more; constants are then fitted to all rows. Which equation is chosen, and when there is none, is
+    decided on the other rows by the rules in `rediscover.estimators.choice`: the shortest equation of the front whose
+    held-out error is within one standard error of the best one's.
+
+    Rows that are equal count as one of their common weight, and their order does not matter. With weights that differ
+    the search sees each row as often as its weight says; errors, constants and the choice are weighted.
+
+    Parameters
+    ----------
+    method, operators, max_complexity, max_evaluations, time_limit, random_state
+        As for `rediscover.estimators.base.Finder`.
+
+    Attributes
+    ----------
+    equations_ : DataFrame
+        The front, shortest first: ``complexity`` (nodes), ``training_error`` and ``held_out_error`` (root mean square,
+        in units of y), ``equation`` with four digits, and ``chosen``.
+    constants_ : DataFrame
+        Constants of the chosen equation, c0, c1, ... as in ``skeleton_``: value, standard error, 95 % interval, and how
+        each is shown: as a short number where the interval includes it (`rediscover.estimators.constants`).
+    skeleton_ : the chosen equation with c0, c1, ... for its constants
+    expressions_ : output -> the chosen equation, as a `rediscover.expressions.Expression`
+    clear_ : whether it beats the mean and a straight line by more than chance
+    message_ : what was found and how it was chosen, in sentences
+    searched_rows_ : rows that the search was given
+    evaluations_ : expressions that it evaluated
+    ended_ : ``done``, ``exact``, ``time`` or ``interrupted``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).uniform(1, 2, (60, 2))
+    >>> found = EquationRegressor(max_evaluations=2000).fit(X, 3 * X[:, 0] * X[:, 1])
+    >>> str(found.expressions_["y"]), found.clear_, round(found.score(X, 3 * X[:, 0] * X[:, 1]), 6)
+    ('3*(x0*x1)', True, 1.0)
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "EquationRegressor":
+        """Search for an equation.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame, shape (n, n_inputs)
+        y : array_like or Series, shape (n,)
+        sample_weight : array_like, shape (n,), optional
+            Weights of the squared errors, such as one over the square of each error of y.
+
+        Returns
+        -------
+        EquationRegressor
+
+        Raises
+        ------
+        ValueError
+            If a parameter is wrong, the method cannot run here, or a number is missing or infinite.
+        """
+        solver, allowed, seed = self._begin()
+        given, target = column_names(X), getattr(y, "name", None)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        weights, y = weights_of(sample_weight, len(y)), np.asarray(y, float)
+        *names, output = named([*(given or column_names(X)), str(target) if target is not None else "y"])
+        self._names, self._outputs = tuple(names), (output,)
+        within_reach(X, y)
+        rows = int((weights > 0).sum())
+        X, y, weights = merged(X, y, weights)
+        rng = generator(seed, "rows")
+        out = held_out(len(y), rng)
+        inner = tuple(f"x{i}" for i in range(X.shape[1]))
+        rest = Rows(inner, X[out], y[out], weights[out]) if out.any() else None
+        train = Rows(inner, X[~out], y[~out], weights[~out], rest)
+        few = searched(train.X, train.y, train.weights, rng)
+        self.searched_rows_ = len(few[1])
+        found = self._climb([Table(id="own/table", truth={"y": ""}, inputs=inner, X=few[0], y=few[1])], solver, seed)
+        flat = Form(parse(repr(float(np.average(train.y, weights=train.weights)))))
+        texts = (candidate.solution["y"] for candidate in found.candidates)
+        candidates = [flat, *forms(texts, inner, allowed, self.max_complexity)]
+        line = straight_line(inner, train.X, train.y, train.weights)
+        pick = picked(candidates, thin(train), flat, line)
+        every = train.all()
+        free, self._chosen = every.fit(pick.front[pick.chosen].form), every.fit(pick.form)
+        self.expressions_ = {output.shown: self._shown(self._chosen.shown)}
+        self.skeleton_ = self._skeleton(free)
+        errors, freedom = every.errors(free, rows)
+        self.constants_ = self._constants(output.shown, free, self._chosen, errors, freedom).drop(columns="output")
+        self._sample = sample(train, rng)
+        self._keep({output.shown: pick}, found, {output.shown: output.unit}, 0 if rest is None else len(rest.y))
+        self.equations_ = self.equations_.drop(columns="output")
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Values of the chosen equation.
+
+        Parameters
+        ----------
+        X : array_like or DataFrame, shape (n, n_inputs)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            In units of y; NaN where the equation is undefined.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._chosen.shown(columns([f"x{i}" for i in range(X.shape[1])], X))
+
+
+def weights_of(given: Any, n: int) -> np.ndarray:
+    """Weights of n rows, which are all 1 if none are given."""
+    if given is None:
+        return np.ones(n)
+    found = np.asarray(given, dtype=np.float64)
+    if found.shape != (n,):
+        raise ValueError(f"sample_weight has the shape {found.shape}, the target {(n,)}; give one weight for each row")
+    if not np.isfinite(found).all() or (found < 0).any():
+        raise ValueError("sample_weight must be finite and not negative; leave out rows that are not to count")
+    if (found > 0).sum() < 2:
+        raise ValueError("sample_weight is zero but for one row or none; give at least two rows a weight")
+    return found
+
+
+def merged(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows in an order of their own, equal ones as one of their common weight, those of weight 0 left out.
+
+    Examples
+    --------
+    >>> X, y, w = merged(np.array([[2.0], [1.0], [2.0]]), np.array([5.0, 4.0, 5.0]), np.ones(3))
+    >>> X.tolist(), y.tolist(), w.tolist()
+    ([[1.0], [2.0]], [4.0, 5.0], [1.0, 2.0])
+    """
+    kept = np.flatnonzero(weights > 0)
+    order = kept[np.lexsort((y[kept], *X[kept].T[::-1]))]
+    X, y, weights = X[order], y[order], weights[order]
+    new = np.ones(len(y), bool)
+    new[1:] = (np.diff(y) != 0) | (np.diff(X, axis=0) != 0).any(axis=1)
+    return X[new], y[new], np.add.reduceat(weights, np.flatnonzero(new))
+
+
+def searched(
+    X: np.ndarray, y: np.ndarray, weights: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that the search is given: one drawn from each stratum of y where there are many, as often as weights say."""
+    n = len(y)
+    if np.ptp(weights) > 0:
+        share = weights / weights.sum()
+        count = min(round(weights.sum() / weights.min()), REPEATED * n)
+        # systematic: a row of weight w comes floor or ceil of its share
+        places = np.searchsorted(np.cumsum(share), (np.arange(count) + 0.5) / count)
+        X, y = X[places.clip(max=n - 1)], y[places.clip(max=n - 1)]
+    if len(y) > SEARCHED:
+        order = np.argsort(y, kind="stable")
+        ends = np.linspace(0, len(y), SEARCHED + 1).astype(int)
+        kept = np.sort(order[rng.integers(ends[:-1], ends[1:])])
+        X, y = X[kept], y[kept]
+    return X, y
+
+
+def thin(rows: Rows) -> Rows:
+    """The same held-out rows, and so many to train on that all candidates can be fitted to them."""
+    if len(rows.y) <= SEARCHED:
+        return rows
+    kept = slice(None, None, -(-len(rows.y) // SEARCHED))
+    return Rows(rows.names, rows.X[kept], rows.y[kept], rows.weights[kept], rows.rest)
+
+
+def sample(rows: Rows, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Some rows for pictures: X, y and whether they were held out."""
+    every = rows.all()
+    out = np.arange(len(every.y)) >= len(rows.y)
+    kept = np.sort(rng.permutation(len(every.y))[:DRAWN])
+    return {"X": every.X[kept], "y": every.y[kept], "held_out": out[kept]}

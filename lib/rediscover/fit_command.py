@@ -1,0 +1,29 @@
+"""The command ``rediscover fit``: what it takes. What it does is loaded when it is called."""
+
+import argparse
+from pathlib import Path
+
+
+def declare(sub: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command to its parser."""
+    sub.add_argument("table", type=Path, help="a file: CSV, TSV, or Parquet where pandas has a reader")
+    sub.add_argument("--target", help="column that the equation is for")
+    sub.add_argument("--inputs", help="columns that it may hold, a,b (all others)")
+    kind = sub.add_mutually_exclusive_group()
+    kind.add_argument("--time", help="column of times: right-hand sides for the other columns")
+    kind.add_argument("--implicit", action="store_true", help="an equation F = 0 of a cloud of points")
+    sub.add_argument("--series", help="with --time, column that says to which series a row belongs")
+    sub.add_argument("--method", default="bidirectional", help="the search: a name of `rediscover methods`")
+    sub.add_argument("--operators", help="that an equation may hold, such as +,*,sqrt (all)")
+    sub.add_argument("--max-complexity", type=int, help="nodes that an equation may have")
+    sub.add_argument("--time-limit", type=float, default=60.0, help="seconds of the search (60)")
+    sub.add_argument("--max-evaluations", type=int, default=10_000_000, help="of its last run (10000000)")
+    sub.add_argument("--seed", type=int, default=0, help="of held-out rows and search")
+    sub.add_argument("--out", type=Path, help="folder for a report, LaTeX, a Python function and CSV")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Find an equation in a table."""
+    from .estimators.shell import fit
+
+    return fit(options)
