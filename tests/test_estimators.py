@@ -3,10 +3,10 @@
 import pickle
 
 from rediscover.estimators import EquationRegressor, EquationSystem, ImplicitEquation, NoClearEquation, choice
+from rediscover.estimators.anytime import search
 from rediscover.estimators.constants import Form, rounded, slopes, standard_errors
 from rediscover.estimators.names import named
-from rediscover.estimators.regressor import SEARCHED, merged, searched
-from rediscover.estimators.rungs import climb
+from rediscover.estimators.regressor import SEARCHED, merged, search_rows
 from rediscover.estimators.source import function
 from rediscover.expressions import parse
 from rediscover.methods import method
@@ -160,7 +160,7 @@ def test_weights_take_wrong_rows_out():
 def test_many_rows_are_thinned_by_strata_and_constants_fitted_to_all():
     rng = np.random.default_rng(7)
     X = rng.uniform(1, 2, (3 * SEARCHED, 1))
-    _, y = searched(X, X[:, 0], np.ones(len(X)), rng)
+    _, y = search_rows(X, X[:, 0], np.ones(len(X)), rng)
     assert len(y) == SEARCHED
     assert abs(np.quantile(y, 0.9) - np.quantile(X, 0.9)) < 1e-3
     found = EquationRegressor(**QUICK).fit(X, 2.5 * X[:, 0] + 0.1 * rng.normal(size=len(X)))
@@ -184,12 +184,12 @@ def test_time_that_is_up_keeps_what_there_is():
     X = np.random.default_rng(8).uniform(1, 2, (200, 2))
     y = np.sin(7 * X[:, 0]) + np.random.default_rng(9).normal(size=200)
     problem = Table(id="own/table", truth={"y": ""}, inputs=("a", "b"), X=X, y=y)
-    found = climb(problem, method("bidirectional"), 150_000_000, 3.0, 0)
+    found = search(problem, method("bidirectional"), 150_000_000, 3.0, 0)
     assert found.ended == "time"
 
 
 def test_the_keyboard_keeps_what_there_is(monkeypatch):
-    from rediscover.estimators import rungs
+    from rediscover.estimators import anytime
 
     runs = iter([{"status": "ok", "candidates": [{"solution": {"y": "a"}}], "reason": ""}])
 
@@ -198,12 +198,12 @@ def test_the_keyboard_keeps_what_there_is(monkeypatch):
             return outcome
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(rungs, "_run", run)
+    monkeypatch.setattr(anytime, "_run", run)
     problem = Table(id="own/table", truth={"y": ""}, inputs=("a",))
-    found = climb(problem, method("bidirectional"), 10**6, 9.0, 0, keeps=True)
+    found = search(problem, method("bidirectional"), 10**6, 9.0, 0, keeps=True)
     assert (found.ended, len(found.candidates)) == ("interrupted", 1)
     with pytest.raises(KeyboardInterrupt):
-        climb(problem, method("bidirectional"), 10**6, 9.0, 0, keeps=True)
+        search(problem, method("bidirectional"), 10**6, 9.0, 0, keeps=True)
 
 
 # Choice and constants

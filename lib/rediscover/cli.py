@@ -48,9 +48,8 @@ def _problems(options: argparse.Namespace) -> None:
 def _methods(options: argparse.Namespace) -> None:
     from . import methods
 
-    frame = methods()
     columns = ["name", "available", "accepts", "reason"] + ["reference"] * options.long
-    print(frame[columns].to_string(index=False, justify="left"))
+    print(methods()[columns].to_string(index=False, justify="left"))
 
 
 def _budget(options: argparse.Namespace) -> Mapping[str, float]:

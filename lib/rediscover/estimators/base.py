@@ -14,13 +14,13 @@ from ..expressions import Expression
 from ..methods import Method, method
 from ..problems import Problem
 from . import choice
+from .anytime import SearchResult, search
 from .constants import Form, quantile, rounded, tidied
 from .names import Name, displayed
-from .picking import Picked, labels
-from .rungs import Climbed, climb
+from .selection import Selection, labels
 from .source import function
 
-REACH = 1e60  # magnitudes of columns
+LARGEST = 1e60  # magnitudes of columns
 ENDED = {
     "done": "the search used all its evaluations",
     "exact": "the search ended with an equation that holds exactly",
@@ -37,7 +37,7 @@ class NoisyData(UserWarning):
     """There is an equation, and noise too large to be sure of it."""
 
 
-class Finder(BaseEstimator):
+class EquationEstimator(BaseEstimator):
     """Base of `EquationRegressor`, `EquationSystem` and `ImplicitEquation`; its parameters are theirs.
 
     Parameters
@@ -51,7 +51,7 @@ class Finder(BaseEstimator):
     max_complexity : int or None
         Nodes that an equation may have at most: variables, constants and operators.
     max_evaluations : int
-        Expressions that the last run of the search may evaluate (`rungs`).
+        Expressions that the last run of the search may evaluate (`budgets`).
     time_limit : float
         Seconds on the clock for the search. What is found in less evaluations is kept. An answer that was cut off by
         time depends on the machine, others only on ``random_state``.
@@ -60,7 +60,7 @@ class Finder(BaseEstimator):
     """
 
     keeps_when_interrupted: ClassVar[bool] = False
-    watch: ClassVar[Any] = None  # called after each rung
+    watch: ClassVar[Any] = None  # called after each run
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Finder(BaseEstimator):
 
     # The search
 
-    def _begin(self) -> tuple[Method, set[str] | None, int]:
+    def _validated(self) -> tuple[Method, set[str] | None, int]:
         """Method, labels that are allowed and seed, after all parameters were looked at."""
         solver = method(self.method) if isinstance(self.method, str) else self.method
         if not isinstance(solver, Method):
@@ -97,13 +97,13 @@ class Finder(BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return solver, labels(self.operators), seed
 
-    def _climb(self, problems: Sequence[Problem], solver: Method, seed: int) -> Climbed:
+    def _search(self, problems: Sequence[Problem], solver: Method, seed: int) -> SearchResult:
         """Candidates for the problems, which share the time."""
-        whole, until = Climbed(), time.monotonic() + float(self.time_limit)
+        whole, until = SearchResult(), time.monotonic() + float(self.time_limit)
         for left, problem in zip(range(len(problems), 0, -1), problems, strict=True):
             seconds = max(0.1, (until - time.monotonic()) / left)
             most = int(self.max_evaluations)
-            part = climb(problem, solver, most, seconds, seed, keeps=self.keeps_when_interrupted, watch=self.watch)
+            part = search(problem, solver, most, seconds, seed, keeps=self.keeps_when_interrupted, watch=self.watch)
             whole.candidates += part.candidates
             whole.evaluations += part.evaluations
             whole.reason = whole.reason or part.reason
@@ -114,49 +114,57 @@ class Finder(BaseEstimator):
 
     # What was found
 
-    def _keep(self, picks: Mapping[str, Picked], found: Climbed, units: Mapping[str, str], rows: int) -> None:
-        """Set what all estimators show of a fit; `picks` has an entry for each equation by the name of its output."""
+    def _set_results(
+        self, selections: Mapping[str, Selection], found: SearchResult, units: Mapping[str, str], rows: int
+    ) -> None:
+        """Set what all estimators show of a fit; `selections` are by the name of the output."""
         self.evaluations_, self.ended_ = found.evaluations, found.ended
-        self._entries = {output: [each.form for each in pick.front] for output, pick in picks.items()}
+        self._entries = {output: [each.form for each in selection.front] for output, selection in selections.items()}
         tables = []
-        for output, pick in picks.items():
+        for output, selection in selections.items():
             tables.append(
                 pd.DataFrame(
                     {
                         "output": output,
-                        "complexity": [each.complexity for each in pick.front],
-                        "training_error": [each.training for each in pick.front],
-                        "held_out_error": [each.held_out for each in pick.front],
-                        "equation": [str(rounded(self._shown(each.form.shown))) for each in pick.front],
-                        "chosen": [i == pick.chosen for i in range(len(pick.front))],
+                        "complexity": [each.complexity for each in selection.front],
+                        "training_error": [each.training for each in selection.front],
+                        "held_out_error": [each.held_out for each in selection.front],
+                        "equation": [str(rounded(self._shown(each.form.shown))) for each in selection.front],
+                        "chosen": [i == selection.chosen for i in range(len(selection.front))],
                     }
                 )
             )
         self.equations_ = pd.concat(tables, ignore_index=True)
-        self.clear_ = not any(pick.unclear for pick in picks.values())
-        self.message_ = self._message(picks, found, units, rows)
-        unclear = [f"{output}: {pick.unclear}" for output, pick in picks.items() if pick.unclear]
-        noise = [f"{output}: {pick.noise}" for output, pick in picks.items() if pick.noise and not pick.unclear]
+        self.clear_ = not any(selection.unclear for selection in selections.values())
+        self.message_ = self._message(selections, found, units, rows)
+        unclear = [f"{output}: {selection.unclear}" for output, selection in selections.items() if selection.unclear]
+        noise = [
+            f"{output}: {selection.noise}"
+            for output, selection in selections.items()
+            if selection.noise and not selection.unclear
+        ]
         if unclear:
             warnings.warn(f"no clear equation; {'; '.join(unclear)}", NoClearEquation, stacklevel=3)
         elif noise:
             text = f"the noise is too large for what was found; {'; '.join(noise)}"
             warnings.warn(text, NoisyData, stacklevel=3)
 
-    def _message(self, picks: Mapping[str, Picked], found: Climbed, units: Mapping[str, str], rows: int) -> str:
+    def _message(
+        self, selections: Mapping[str, Selection], found: SearchResult, units: Mapping[str, str], rows: int
+    ) -> str:
         lines = []
-        for output, pick in picks.items():
+        for output, selection in selections.items():
             text = rounded(self.expressions_[output])
             unit = f"  [{units[output]}]" if units.get(output) else ""
-            if pick.unclear:
+            if selection.unclear:
                 lines += [
-                    f"no clear equation for {output}: {pick.unclear}",
+                    f"no clear equation for {output}: {selection.unclear}",
                     f"best that was found: {output} = {text}{unit}",
                 ]
             else:
                 lines.append(f"{output} = {text}{unit}")
-            if pick.noise and not pick.unclear:
-                lines.append(f"the noise is too large for what was found: {pick.noise}")
+            if selection.noise and not selection.unclear:
+                lines.append(f"the noise is too large for what was found: {selection.noise}")
         how = f"chosen on {rows} rows that the search had not seen"
         if not rows:
             how = "too few rows to hold any out: chosen by errors of each row with the constants fitted to the others"
@@ -295,7 +303,7 @@ def column_names(X: Any) -> list[str]:
     return [f"x{i}" for i in range(X.shape[1])] if isinstance(X, np.ndarray) and X.ndim == 2 else []
 
 
-def held_out(n: int, rng: np.random.Generator) -> np.ndarray:
+def held_out_rows(n: int, rng: np.random.Generator) -> np.ndarray:
     """Which of n rows are held out, as a mask, by the first rule of `choice`."""
     mask = np.zeros(n, bool)
     if n >= choice.FEW:
@@ -303,17 +311,17 @@ def held_out(n: int, rng: np.random.Generator) -> np.ndarray:
     return mask
 
 
-def within_reach(*tables: np.ndarray) -> None:
+def check_magnitudes(*tables: np.ndarray) -> None:
     """Refuse magnitudes whose squares and products leave what floats hold.
 
     Raises
     ------
     ValueError
-        If the largest number of a column is above `REACH` or, where it is not zero, below its inverse.
+        If the largest number of a column is above `LARGEST` or, where it is not zero, below its inverse.
     """
     for table in tables:
         largest = np.abs(table).max(axis=0, initial=0.0)
-        if ((largest > REACH) | ((largest > 0) & (largest < 1 / REACH))).any():
+        if ((largest > LARGEST) | ((largest > 0) & (largest < 1 / LARGEST))).any():
             raise ValueError(
-                f"a column has numbers beyond {REACH:g} or only below {1 / REACH:g}; write it in other units"
+                f"a column has numbers beyond {LARGEST:g} or only below {1 / LARGEST:g}; write it in other units"
             )

@@ -24,6 +24,7 @@ import numpy as np
 from ..expressions import Expression, parse, refit
 from ..expressions.trees import fold, is_number
 from ..runs.refit import folded
+from . import choice
 
 SHORT = ("1", "2", "3", "4", "1/2", "1/3", "1/4", "pi", "2*pi")  # and their negatives
 NARROW = 0.02  # half of an interval, over the constant, above which it is never written as a short number
@@ -170,12 +171,18 @@ class Form(NamedTuple):
 
 
 def snapped(
-    form: Form, errors: np.ndarray, freedom: float, again: Callable[[Form], Form], worse: Callable[[Form, Form], bool]
+    form: Form,
+    errors: np.ndarray,
+    freedom: float,
+    again: Callable[[Form], Form],
+    worse: Callable[[Form, Form], bool],
+    rounding: float = DIGITS,
 ) -> Form:
     """The form with short numbers (`SHORT`) where intervals and held-out rows allow them.
 
-    A constant becomes a short number if its 95 % interval includes that number and is narrow (`NARROW`), and the
-    equation with it, its other constants fitted again, is not worse on held-out rows.
+    A constant becomes a short number if that is within two standard errors and within the 95 % interval, if these are
+    narrow (`NARROW`), and if the equation with it, its other constants fitted again, is not worse on held-out rows: the
+    sixth rule of `choice`.
 
     Parameters
     ----------
@@ -185,15 +192,17 @@ def snapped(
     freedom : rows less constants
     again : fits the constants of a form that are not held
     worse : whether a form is worse than another by more than chance
+    rounding : float
+        Relative difference of a constant from a short number that is none, whatever its standard error.
 
     Returns
     -------
     Form
     """
-    half = quantile(freedom) * np.asarray(errors, float)
+    half = min(choice.CHANCE, quantile(freedom)) * np.asarray(errors, float)
     # from the last place, so that those before it keep theirs
     for place in reversed(range(len(form.expression.constants))):
-        short = short_number(form.expression.constants[place], half[place])
+        short = short_number(form.expression.constants[place], half[place], rounding)
         if short is not None:
             tried = again(form.holding(place, short))
             if not worse(tried, form):
@@ -201,13 +210,14 @@ def snapped(
     return form
 
 
-def short_number(constant: float, half: float) -> str | None:
+def short_number(constant: float, half: float, rounding: float = DIGITS) -> str | None:
     """The short number that an interval of this half width includes, if it is narrow enough.
 
     Parameters
     ----------
     constant : float
     half : half of the interval's width
+    rounding : relative difference that is none
 
     Returns
     -------
@@ -220,7 +230,7 @@ def short_number(constant: float, half: float) -> str | None:
     """
     for short in SHORT if np.isfinite(half) else ():
         value = float(parse(short)({}))
-        if half <= NARROW * value and abs(abs(constant) - value) <= max(half, DIGITS * value):
+        if half <= NARROW * value and abs(abs(constant) - value) <= max(half, rounding * value):
             return short if constant > 0 else f"-{short}"
     return None
 

@@ -8,18 +8,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..expressions import Expression, parse
 from ..problems import generator
 from ..problems.tables import Cloud
-from .base import Finder, column_names, held_out, within_reach
+from .base import EquationEstimator, check_magnitudes, column_names, held_out_rows
 from .constants import Form
-from .judges import Distances, columns
 from .names import Name, named
-from .picking import forms, picked
 from .regressor import SEARCHED, sample, weights_of
+from .residuals import DistanceResiduals, columns
+from .selection import candidate_forms, select
 
 LEAST = 11  # points
 PRUNED = 30  # terms of a sum, above which none is taken away
 
 
-class ImplicitEquation(Finder):
+class ImplicitEquation(EquationEstimator):
     """An equation F(x) = 0 that holds on a cloud of points.
 
     Errors are distances of points from the surface, to first order |F| / |grad F|. Of each equation that the search
@@ -32,7 +32,7 @@ class ImplicitEquation(Finder):
     Parameters
     ----------
     method, operators, max_complexity, max_evaluations, time_limit, random_state
-        As for `rediscover.estimators.base.Finder`.
+        As for `rediscover.estimators.base.EquationEstimator`.
 
     Attributes
     ----------
@@ -68,35 +68,35 @@ class ImplicitEquation(Finder):
         ValueError
             If a parameter is wrong, there are too few points, or a number is missing or infinite.
         """
-        solver, allowed, seed = self._begin()
+        solver, allowed, seed = self._validated()
         given = column_names(X)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=LEAST, ensure_min_features=2)
         self._names, self._outputs = named(given or column_names(X)), (Name("F", "F", ""),)
         inner = tuple(f"x{i}" for i in range(X.shape[1]))
-        within_reach(X)
+        check_magnitudes(X)
         X = np.unique(X, axis=0)
         rng = generator(seed, "rows")
-        out = held_out(len(X), rng)
+        out = held_out_rows(len(X), rng)
         zero, one = np.zeros(len(X)), np.ones(len(X))
-        rest = Distances(inner, X[out], zero[out], one[out]) if out.any() else None
-        train = Distances(inner, X[~out], zero[~out], one[~out], rest)
+        rest = DistanceResiduals(inner, X[out], zero[out], one[out]) if out.any() else None
+        train = DistanceResiduals(inner, X[~out], zero[~out], one[~out], rest)
         few = train.X[np.sort(rng.permutation(len(train.X))[:SEARCHED])]
-        found = self._climb([Cloud(id="own/cloud", truth={"F": ""}, inputs=inner, points=few)], solver, seed)
+        found = self._search([Cloud(id="own/cloud", truth={"F": ""}, inputs=inner, points=few)], solver, seed)
         texts = []
         for candidate in found.candidates:
             left = candidate.solution.get("F") or f"{inner[-1]} - ({candidate.solution[inner[-1]]})"
             texts += [left, *pruned(left, inner, few)]
         flat = plane(inner, train.X)
-        candidates = [flat, *forms(texts, inner, allowed, self.max_complexity)]
-        pick = picked(candidates, train, middle(inner, train.X), flat)
+        candidates = [flat, *candidate_forms(texts, inner, allowed, self.max_complexity)]
+        selection = select(candidates, train, middle(inner, train.X), flat)
         every = train.all()
-        free, self._chosen = every.fit(pick.front[pick.chosen].form), every.fit(pick.form)
+        free, self._chosen = every.fit(selection.front[selection.chosen].form), every.fit(selection.form)
         self.expressions_ = {"F": self._shown(self._chosen.shown)}
         self.skeleton_ = self._skeleton(free)
         errors, freedom = every.errors(free)
         self.constants_ = self._constants("F", free, self._chosen, errors, freedom).drop(columns="output")
         self._sample = sample(train, rng)
-        self._keep({"F": pick}, found, {}, 0 if rest is None else len(rest.y))
+        self._set_results({"F": selection}, found, {}, 0 if rest is None else len(rest.y))
         self.equations_ = self.equations_.drop(columns="output")
         return self
 
@@ -116,7 +116,7 @@ class ImplicitEquation(Finder):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         inner = tuple(f"x{i}" for i in range(X.shape[1]))
         n = len(X)
-        return np.array(Distances(inner, X, np.zeros(n), weights_of(None, n)).predicted(self._chosen))
+        return np.array(DistanceResiduals(inner, X, np.zeros(n), weights_of(None, n)).predicted(self._chosen))
 
     def score(self, X: Any, y: Any = None) -> float:
         """One less the mean square of the distances over the variance of the points.

@@ -9,18 +9,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..expressions import parse
 from ..problems import generator
 from ..problems.tables import Table
-from .base import Finder, column_names, held_out, within_reach
+from .base import EquationEstimator, check_magnitudes, column_names, held_out_rows
 from .constants import Form
-from .judges import Rows, columns, straight_line
 from .names import named
-from .picking import forms, picked
+from .residuals import TableResiduals, columns, straight_line
+from .selection import candidate_forms, select
 
 SEARCHED = 20_000  # rows that the search is given at most
 REPEATED = 4  # times as many rows as there are, at most, where weights repeat them
 DRAWN = 2_000  # rows of a picture
 
 
-class EquationRegressor(RegressorMixin, Finder):
+class EquationRegressor(RegressorMixin, EquationEstimator):
     """An equation y = f(x) from a table.
 
     The search is any method of this library. It is given four fifths of the rows, thinned to 20,000 by strata of y
@@ -34,7 +34,7 @@ class EquationRegressor(RegressorMixin, Finder):
     Parameters
     ----------
     method, operators, max_complexity, max_evaluations, time_limit, random_state
-        As for `rediscover.estimators.base.Finder`.
+        As for `rediscover.estimators.base.EquationEstimator`.
 
     Attributes
     ----------
@@ -80,36 +80,38 @@ class EquationRegressor(RegressorMixin, Finder):
         ValueError
             If a parameter is wrong, the method cannot run here, or a number is missing or infinite.
         """
-        solver, allowed, seed = self._begin()
+        solver, allowed, seed = self._validated()
         given, target = column_names(X), getattr(y, "name", None)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         weights, y = weights_of(sample_weight, len(y)), np.asarray(y, float)
         *names, output = named([*(given or column_names(X)), str(target) if target is not None else "y"])
         self._names, self._outputs = tuple(names), (output,)
-        within_reach(X, y)
+        check_magnitudes(X, y)
         rows = int((weights > 0).sum())
         X, y, weights = merged(X, y, weights)
         rng = generator(seed, "rows")
-        out = held_out(len(y), rng)
+        out = held_out_rows(len(y), rng)
         inner = tuple(f"x{i}" for i in range(X.shape[1]))
-        rest = Rows(inner, X[out], y[out], weights[out]) if out.any() else None
-        train = Rows(inner, X[~out], y[~out], weights[~out], rest)
-        few = searched(train.X, train.y, train.weights, rng)
+        rest = TableResiduals(inner, X[out], y[out], weights[out]) if out.any() else None
+        train = TableResiduals(inner, X[~out], y[~out], weights[~out], rest)
+        few = search_rows(train.X, train.y, train.weights, rng)
         self.searched_rows_ = len(few[1])
-        found = self._climb([Table(id="own/table", truth={"y": ""}, inputs=inner, X=few[0], y=few[1])], solver, seed)
-        flat = Form(parse(repr(float(np.average(train.y, weights=train.weights)))))
+        found = self._search([Table(id="own/table", truth={"y": ""}, inputs=inner, X=few[0], y=few[1])], solver, seed)
+        mean = Form(parse(repr(float(np.average(train.y, weights=train.weights)))))
         texts = (candidate.solution["y"] for candidate in found.candidates)
-        candidates = [flat, *forms(texts, inner, allowed, self.max_complexity)]
+        candidates = [mean, *candidate_forms(texts, inner, allowed, self.max_complexity)]
         line = straight_line(inner, train.X, train.y, train.weights)
-        pick = picked(candidates, thin(train), flat, line)
+        selection = select(candidates, thinned(train), mean, line)
         every = train.all()
-        free, self._chosen = every.fit(pick.front[pick.chosen].form), every.fit(pick.form)
+        free, self._chosen = every.fit(selection.front[selection.chosen].form), every.fit(selection.form)
         self.expressions_ = {output.shown: self._shown(self._chosen.shown)}
         self.skeleton_ = self._skeleton(free)
         errors, freedom = every.errors(free, rows)
         self.constants_ = self._constants(output.shown, free, self._chosen, errors, freedom).drop(columns="output")
         self._sample = sample(train, rng)
-        self._keep({output.shown: pick}, found, {output.shown: output.unit}, 0 if rest is None else len(rest.y))
+        self._set_results(
+            {output.shown: selection}, found, {output.shown: output.unit}, 0 if rest is None else len(rest.y)
+        )
         self.equations_ = self.equations_.drop(columns="output")
         return self
 
@@ -161,7 +163,7 @@ def merged(X: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarra
     return X[new], y[new], np.add.reduceat(weights, np.flatnonzero(new))
 
 
-def searched(
+def search_rows(
     X: np.ndarray, y: np.ndarray, weights: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows that the search is given: one drawn from each stratum of y where there are many, as often as weights say."""
@@ -180,15 +182,15 @@ def searched(
     return X, y
 
 
-def thin(rows: Rows) -> Rows:
+def thinned(rows: TableResiduals) -> TableResiduals:
     """The same held-out rows, and so many to train on that all candidates can be fitted to them."""
     if len(rows.y) <= SEARCHED:
         return rows
     kept = slice(None, None, -(-len(rows.y) // SEARCHED))
-    return Rows(rows.names, rows.X[kept], rows.y[kept], rows.weights[kept], rows.rest)
+    return TableResiduals(rows.names, rows.X[kept], rows.y[kept], rows.weights[kept], rows.rest)
 
 
-def sample(rows: Rows, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def sample(rows: TableResiduals, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Some rows for pictures: X, y and whether they were held out."""
     every = rows.all()
     out = np.arange(len(every.y)) >= len(rows.y)

@@ -13,7 +13,7 @@ import pandas as pd
 from ..expressions import parse
 from ..system.writing import one_line
 from . import EquationRegressor, EquationSystem, ImplicitEquation, NoClearEquation, NoisyData
-from .base import within_reach
+from .base import check_magnitudes
 from .constants import rounded
 from .names import displayed, named
 from .reading import column, read, used
@@ -38,11 +38,11 @@ def fit(options: argparse.Namespace) -> int:
     table = read(options.table)
     if options.out and options.out.exists() and not options.out.is_dir():
         raise ValueError(f"{options.out} is a file; give a folder")
-    estimator, data, target = asked(table, options)
+    estimator, data, target = estimator_of(table, options)
     # what is wrong is said before anything else is
-    estimator._begin()
-    within_reach(data.select_dtypes("number").to_numpy(dtype=float))
-    watch = Watch([str(name) for name in data.columns if name != options.time], target)
+    estimator._validated()
+    check_magnitudes(data.select_dtypes("number").to_numpy(dtype=float))
+    watch = Progress([str(name) for name in data.columns if name != options.time], target)
     estimator.keeps_when_interrupted, estimator.watch = True, watch
     print(f"{len(data)} rows, {estimator.method}, at most {options.time_limit:g} s", file=sys.stderr)
     try:
@@ -61,7 +61,7 @@ def fit(options: argparse.Namespace) -> int:
     return 0
 
 
-def asked(table: pd.DataFrame, options: argparse.Namespace) -> tuple[Any, pd.DataFrame, str | None]:
+def estimator_of(table: pd.DataFrame, options: argparse.Namespace) -> tuple[Any, pd.DataFrame, str | None]:
     """The estimator that the options ask for, the columns that it is given, and the target's name if there is one."""
     settings = {
         "method": options.method,
@@ -115,8 +115,8 @@ def _without_target(table: pd.DataFrame, options: argparse.Namespace, inputs: li
     return EquationSystem(time=time_column, **settings), data, None
 
 
-class Watch:
-    """Prints what the search has after each rung, on standard error."""
+class Progress:
+    """Prints what the search has after each run, on standard error."""
 
     def __init__(self, columns: Sequence[str], target: str | None) -> None:
         self.began = time.monotonic()

@@ -19,15 +19,16 @@ import numpy as np
 from ..expressions.integration import Solver, simulate
 from .constants import Form
 
-PIECE = 50  # rows of a piece: short enough for a chaotic system
+SEGMENT = 50  # rows of a piece: short enough for a chaotic system
 STEPS, HALVED = 8, 4
 PRECISE = Solver(rtol=1e-8, atol=1e-10, first_step=1e-6, min_step=1e-14)
+SOLVED = 1e-7  # relative accuracy of constants that the solver leaves, with some to spare
 SHIFT = 1e-5  # of a constant, relative, for its slope
 
 Records = Sequence[tuple[np.ndarray, np.ndarray]]
 
 
-class Followed(NamedTuple):
+class TrajectoryFit(NamedTuple):
     """Forms with constants fitted to trajectories.
 
     Attributes
@@ -42,16 +43,16 @@ class Followed(NamedTuple):
     freedom: float
 
 
-def pieces(records: Records) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Records cut into pieces of about `PIECE` rows."""
+def segments(records: Records) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Records cut into pieces of about `SEGMENT` rows."""
     found = []
     for t, states in records:
-        for rows in np.array_split(np.arange(len(t)), max(1, round(len(t) / PIECE))):
+        for rows in np.array_split(np.arange(len(t)), max(1, round(len(t) / SEGMENT))):
             found.append((t[rows], states[rows]))
     return found
 
 
-def followed(forms: Mapping[str, Form], records: Records) -> Followed:
+def fit_trajectories(forms: Mapping[str, Form], records: Records) -> TrajectoryFit:
     """Forms with the constants that bring their solutions nearest to the records.
 
     Parameters
@@ -61,24 +62,24 @@ def followed(forms: Mapping[str, Form], records: Records) -> Followed:
 
     Returns
     -------
-    Followed
+    TrajectoryFit
         With the forms as they are, and standard errors NaN, where a solution cannot be computed.
     """
-    cut = pieces(records)
+    cut = segments(records)
     spread = np.concatenate([states for _, states in cut]).std(axis=0)
     spread[spread == 0] = 1.0
-    problem = _Pieces(dict(forms), cut, spread)
+    problem = _Segments(dict(forms), cut, spread)
     c, starts = problem.constants, [states[0] for _, states in cut]
     residuals = problem.residuals(c, starts)
     numbers = sum(states.size for _, states in cut)
     freedom = numbers - len(c) - sum(states.shape[1] for _, states in cut)
     lost = {name: np.full(len(form.expression.constants), np.nan) for name, form in forms.items()}
     if residuals is None or freedom < 1:
-        return Followed(dict(forms), lost, freedom)
+        return TrajectoryFit(dict(forms), lost, freedom)
     for _ in range(STEPS):
         step = problem.step(c, starts, residuals)
         if step is None:
-            return Followed(problem.with_constants(c), lost, freedom)
+            return TrajectoryFit(problem.with_constants(c), lost, freedom)
         better = None
         for k in range(HALVED):
             moved = c + step.c / 2**k, [s + d / 2**k for s, d in zip(starts, step.starts, strict=True)]
@@ -94,9 +95,9 @@ def followed(forms: Mapping[str, Form], records: Records) -> Followed:
             break
     step = problem.step(c, starts, residuals)
     if step is None:
-        return Followed(problem.with_constants(c), lost, freedom)
+        return TrajectoryFit(problem.with_constants(c), lost, freedom)
     errors = np.sqrt(_size(residuals) / freedom) * step.spreads
-    return Followed(problem.with_constants(c), problem.apart(errors), freedom)
+    return TrajectoryFit(problem.with_constants(c), problem.apart(errors), freedom)
 
 
 def _size(residuals: list[np.ndarray]) -> float:
@@ -111,7 +112,7 @@ class _Step(NamedTuple):
     spreads: np.ndarray
 
 
-class _Pieces:
+class _Segments:
     """A system along pieces of records."""
 
     def __init__(self, forms: dict[str, Form], cut: list, spread: np.ndarray) -> None:
@@ -128,7 +129,7 @@ class _Pieces:
         return {n: Form(f.expression.with_constants(parts[n].tolist()), f.held) for n, f in self.forms.items()}
 
     def solutions(self, c: np.ndarray, starts: list[np.ndarray]) -> list[np.ndarray] | None:
-        """Solutions in units of the spread, flat; None where one cannot be computed."""
+        """Solutions in units of the spread, mean; None where one cannot be computed."""
         equations = {name: form.shown for name, form in self.with_constants(c).items()}
         found = []
         for (t, _), start in zip(self.cut, starts, strict=True):
@@ -139,7 +140,7 @@ class _Pieces:
         return found
 
     def residuals(self, c: np.ndarray, starts: list[np.ndarray]) -> list[np.ndarray] | None:
-        """Observed less solution for each piece, in units of the spread, flat."""
+        """Observed less solution for each piece, in units of the spread, mean."""
         found = self.solutions(c, starts)
         if found is None:
             return None

@@ -13,19 +13,19 @@ from ..numerics.differences import rates
 from ..problems import Problem, generator
 from ..problems.tables import Record, Table
 from . import choice
-from .base import Finder, column_names, within_reach
+from .base import EquationEstimator, check_magnitudes, column_names
 from .constants import Form, snapped
-from .judges import WINDOW, Rates, columns, straight_line
 from .names import named
-from .picking import Picked, forms, picked
-from .shooting import Records, followed
+from .residuals import WINDOW, RateResiduals, columns, straight_line
+from .selection import Selection, candidate_forms, select
+from .shooting import SOLVED, Records, fit_trajectories
 
 SERIES = 5  # with so many series and more, whole ones are held out
 WINDOWS = 4  # with fewer held-out ones, none are
 SHORTEST = 5  # rows of a series
 
 
-class EquationSystem(Finder):
+class EquationSystem(EquationEstimator):
     """Equations dx/dt = f(x) from one or several time series, at any times.
 
     The record up to four fifths of its time is searched, by a method that takes trajectories as such (the default one
@@ -43,7 +43,7 @@ class EquationSystem(Finder):
     series : str, int or None
         Column that says to which series a row belongs, where there are several.
     method, operators, max_complexity, max_evaluations, time_limit, random_state
-        As for `rediscover.estimators.base.Finder`.
+        As for `rediscover.estimators.base.EquationEstimator`.
 
     Attributes
     ----------
@@ -107,44 +107,48 @@ class EquationSystem(Finder):
         ValueError
             If a parameter is wrong, there are too few rows, or a number is missing or infinite.
         """
-        solver, allowed, seed = self._begin()
+        solver, allowed, seed = self._validated()
         given = column_names(X)
         X = validate_data(self, self._coded(X, given), dtype=np.float64, ensure_min_samples=2)
         self._places = self._placed(given or column_names(X))
         self._names = self._outputs = named([(given or column_names(X))[i] for i in self._places[2]])
-        within_reach(X)
+        check_magnitudes(X)
         records = self._records(X)
         train, rest = split(records, generator(seed, "rows"))
         inner = tuple(f"x{i}" for i in range(len(self._names)))
-        found = self._climb(problems_of(inner, train), solver, seed)
-        picks: dict[str, Picked] = {}
-        judges = []
+        found = self._search(problems_of(inner, train), solver, seed)
+        selections: dict[str, Selection] = {}
+        by_state = []
         for i, name in enumerate(self._names):
-            held = Rates.of(inner, rest, i) if rest else None
-            judge = Rates.of(inner, train, i, held)
+            held = RateResiduals.of(inner, rest, i) if rest else None
+            residuals = RateResiduals.of(inner, train, i, held)
             texts = (candidate.solution[inner[i]] for candidate in found.candidates)
-            flat = judge.fit(Form(parse("0.1")))
+            constant = residuals.fit(Form(parse("0.1")))
             line = straight_line(inner, *slope_rows(train, i))
-            candidates = [flat, *forms(texts, inner, allowed, self.max_complexity)]
-            judges.append(judge)
-            picks[name.shown] = picked(candidates, judge, flat, line and judge.fit(line))
-        self._settle(picks, judges, records)
+            candidates = [constant, *candidate_forms(texts, inner, allowed, self.max_complexity)]
+            by_state.append(residuals)
+            selections[name.shown] = select(candidates, residuals, constant, line and residuals.fit(line))
+        self._settle(selections, by_state, records)
         self._sample = {"records": [(t[:400], states[:400]) for t, states in records[:4]]}
         rows = sum(len(t) for t, _ in rest)
-        self._keep(picks, found, {name.shown: name.unit for name in self._names}, rows)
+        self._set_results(selections, found, {name.shown: name.unit for name in self._names}, rows)
         return self
 
-    def _settle(self, picks: dict[str, Picked], judges: list[Rates], records: Records) -> None:
+    def _settle(self, selections: dict[str, Selection], by_state: list[RateResiduals], records: Records) -> None:
         """Fit the constants of the chosen forms to the trajectories, and keep what the fit says of them."""
-        states = [f"x{i}" for i in range(len(picks))]
-        outputs = list(picks)
-        free = followed({s: p.front[p.chosen].form for s, p in zip(states, picks.values(), strict=True)}, records)
+        states = [f"x{i}" for i in range(len(selections))]
+        outputs = list(selections)
+        free = fit_trajectories(
+            {s: p.front[p.chosen].form for s, p in zip(states, selections.values(), strict=True)}, records
+        )
         self._chosen = {
-            state: snapped(free.forms[state], free.errors[state], free.freedom, lambda form: form, judge.worse)
-            for state, judge in zip(states, judges, strict=True)
+            state: snapped(
+                free.forms[state], free.errors[state], free.freedom, lambda form: form, residuals.worse, SOLVED
+            )
+            for state, residuals in zip(states, by_state, strict=True)
         }
         if any(form.held for form in self._chosen.values()):
-            self._chosen = followed(self._chosen, records).forms
+            self._chosen = fit_trajectories(self._chosen, records).forms
         shown = {output: self._chosen[state] for output, state in zip(outputs, states, strict=True)}
         self.expressions_ = {output: self._shown(form.shown) for output, form in shown.items()}
         plain = {output: free.forms[state] for output, state in zip(outputs, states, strict=True)}
@@ -195,9 +199,9 @@ class EquationSystem(Finder):
         X = validate_data(self, self._coded(X, column_names(X)), dtype=np.float64, reset=False)
         records, shares = self._records(X), []
         for i, form in enumerate(self._chosen.values()):
-            judge = Rates.of(tuple(self._chosen), records, i)
-            off = float(((judge.predicted(form) - judge.y) ** 2).sum())
-            shares.append(1 - off / (float(((judge.y - judge.y.mean()) ** 2).sum()) or 1.0))
+            residuals = RateResiduals.of(tuple(self._chosen), records, i)
+            off = float(((residuals.predicted(form) - residuals.y) ** 2).sum())
+            shares.append(1 - off / (float(((residuals.y - residuals.y.mean()) ** 2).sum()) or 1.0))
         return float(np.mean(shares))
 
     def simulate(self, initial: Any, times: Any) -> np.ndarray:

@@ -1,8 +1,8 @@
 """A search that always has an answer at hand: the same method with ten times the budget, until time is up.
 
-Methods stop by evaluations, and whoever is killed by the clock leaves nothing. So a search climbs a ladder of budgets,
-each rung a run of its own in a worker, as in a grid; the rungs below cost a ninth of the last one. When the time is up,
-or the keyboard interrupts, what the finished rungs have found is there.
+Methods stop by evaluations, and whoever is killed by the clock leaves nothing. So a search is done again with larger
+and larger budgets, each time as a run of its own in a worker, as in a grid; those before the last cost a ninth of it.
+When the time is up, or the keyboard interrupts, what the finished runs have found is there.
 """
 
 import atexit
@@ -14,23 +14,23 @@ from ..methods import Budget, Candidate, Method
 from ..problems import Problem
 from ..runs.executors import Local, Task
 from ..runs.run import Run
-from ..system import outside
+from ..system import user_classes
 
-FIRST, TIMES = 100_000, 10  # evaluations of the first rung, and by what each is larger than the one before
+FIRST, TIMES = 100_000, 10  # evaluations of the first run, and by what each is larger than the one before
 MEMORY_MB = 4096
 _local: list[Local] = []  # one pool of workers, which starts with the first search
 
 
 @dataclass
-class Climbed:
+class SearchResult:
     """What a search has found.
 
     Attributes
     ----------
-    candidates : of all rungs, those of the last rung first
+    candidates : of all runs, those of the last run first
     evaluations : expressions that were evaluated, as far as the method says
     ended : ``done``, ``exact``, ``time`` or ``interrupted``
-    reason : why a rung ended without an answer; empty where none did
+    reason : why a run ended without an answer; empty where none did
     """
 
     candidates: list[Candidate] = field(default_factory=list)
@@ -39,8 +39,8 @@ class Climbed:
     reason: str = ""
 
 
-def rungs(most: int) -> list[int]:
-    """Evaluations of each rung.
+def budgets(most: int) -> list[int]:
+    """Evaluations of each run.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def rungs(most: int) -> list[int]:
 
     Examples
     --------
-    >>> rungs(5_000_000), rungs(2000)
+    >>> budgets(5_000_000), budgets(2000)
     ([100000, 1000000, 5000000], [2000])
     """
     found = [FIRST]
@@ -61,7 +61,7 @@ def rungs(most: int) -> list[int]:
     return [*(count for count in found if count < most), most]
 
 
-def climb(
+def search(
     problem: Problem,
     method: Method,
     most: int,
@@ -70,27 +70,27 @@ def climb(
     *,
     keeps: bool = False,
     watch: Callable[[int, Sequence[Candidate]], None] | None = None,
-) -> Climbed:
-    """Candidates for a problem, by rungs of more and more evaluations.
+) -> SearchResult:
+    """Candidates for a problem, by runs of more and more evaluations.
 
     Parameters
     ----------
     problem : Problem
     method : Method
-    most : evaluations of the last rung
+    most : evaluations of the last run
     seconds : float
-        On the clock, for all rungs together.
+        On the clock, for all runs together.
     seed : int
     keeps : whether an interrupt from the keyboard ends the search and not the program, once there is something to keep
-    watch : called after each rung with its evaluations and its candidates, optional
+    watch : called after each run with its evaluations and its candidates, optional
 
     Returns
     -------
-    Climbed
+    SearchResult
     """
-    found, until = Climbed(), time.monotonic() + seconds
+    found, until = SearchResult(), time.monotonic() + seconds
     try:
-        for count in rungs(most) if method.searches else [most]:
+        for count in budgets(most) if method.searches else [most]:
             left = until - time.monotonic()
             if left <= 0:
                 found.ended = "time"
@@ -104,12 +104,12 @@ def climb(
                 if outcome["status"] in ("unavailable", "memory", "unsupported"):
                     break
                 continue
-            rung = [Candidate(**candidate) for candidate in outcome["candidates"]]
-            found.candidates = rung + found.candidates
-            found.evaluations += rung[0].evaluations or 0
+            front = [Candidate(**candidate) for candidate in outcome["candidates"]]
+            found.candidates = front + found.candidates
+            found.evaluations += front[0].evaluations or 0
             if watch:
-                watch(count, rung)
-            if rung[0].notes.get("exact"):
+                watch(count, front)
+            if front[0].notes.get("exact"):
                 found.ended = "exact"
                 break
     except KeyboardInterrupt:
@@ -122,12 +122,12 @@ def climb(
 
 def _run(run: Run) -> dict:
     """How one run ended, in a worker that is killed when its time is up."""
-    modules = sorted(outside.modules(run))
+    modules = sorted(user_classes.modules(run))
     if _local and not set(modules) <= set(_local[0].modules):
         _stop()
     if not _local:
         _local.append(Local(1, modules))
-    work = Task("", outside.packed(run), run.budget.seconds, run.budget.memory_mb, run.shares)
+    work = Task("", user_classes.packed(run), run.budget.seconds, run.budget.memory_mb, run.shares)
     [(_, outcome)] = list(_local[0].run([work]))
     return outcome
 

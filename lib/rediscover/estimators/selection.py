@@ -10,7 +10,7 @@ from ..expressions.trees import ARITY, fold
 from ..runs.refit import folded
 from . import choice
 from .constants import Form, snapped
-from .judges import Rows, is_straight
+from .residuals import TableResiduals, is_straight
 
 SAME = {"^": "**", "add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 
@@ -37,7 +37,7 @@ class Equation:
 
 
 @dataclass(frozen=True)
-class Picked:
+class Selection:
     """A front, the equation that is chosen from it, and what is to be said about it.
 
     Attributes
@@ -79,7 +79,9 @@ def labels(operators: Iterable[str] | None) -> set[str] | None:
     return found | {"neg"}
 
 
-def forms(texts: Iterable[str], names: Sequence[str], allowed: set[str] | None, most: int | None) -> list[Form]:
+def candidate_forms(
+    texts: Iterable[str], names: Sequence[str], allowed: set[str] | None, most: int | None
+) -> list[Form]:
     """Candidates as forms: those that can be read, hold allowed operators only and are not too large, each once."""
     found: dict[str, Form] = {}
     for text in texts:
@@ -104,54 +106,54 @@ def used(expression: Expression) -> set[str]:
     return found
 
 
-def judged(form: Form, judge: Rows) -> Equation:
+def assessed(form: Form, residuals: TableResiduals) -> Equation:
     """A form, its constants fitted to the training rows, with its errors."""
-    form = judge.fit(form)
-    squares = choice.floored(judge.squares(form), judge.spread)
-    held_out = float(np.sqrt(np.average(squares, weights=judge.judged.weights)))
-    return Equation(form, form.shown.size, judge.training(form), squares, held_out)
+    form = residuals.fit(form)
+    squares = choice.floored(residuals.squares(form), residuals.spread)
+    held_out = float(np.sqrt(np.average(squares, weights=residuals.validation.weights)))
+    return Equation(form, form.shown.size, residuals.training(form), squares, held_out)
 
 
-def picked(candidates: Sequence[Form], judge: Rows, flat: Form, line: Form | None) -> Picked:
+def select(candidates: Sequence[Form], residuals: TableResiduals, mean: Form, line: Form | None) -> Selection:
     """The front of candidates, and what is chosen from it.
 
     Parameters
     ----------
     candidates : list of Form
         At least one that is defined everywhere.
-    judge : Rows
-    flat : what says nothing: of a table its mean
+    residuals : TableResiduals
+    mean : what says nothing: of a table its mean
     line : a straight line fitted to the training rows, or None
 
     Returns
     -------
-    Picked
+    Selection
     """
-    weights = judge.judged.weights
-    every = [judged(form, judge) for form in candidates]
+    weights = residuals.validation.weights
+    every = [assessed(form, residuals) for form in candidates]
     every = [each for each in every if np.isfinite(each.held_out)] or every[:1]
     kept = [every[i] for i in choice.front([e.complexity for e in every], [e.held_out for e in every])]
     place = choice.chosen(np.stack([each.squares for each in kept]), weights)
     best = kept[place]
 
-    errors, freedom = judge.errors(best.form)
-    form = snapped(best.form, errors, freedom, judge.fit, judge.worse)
-    constant = choice.floored(judge.squares(flat), judge.spread)
-    straight = line and choice.floored(judge.squares(line), judge.spread)
-    is_line = is_straight(form.shown, judge.judged.values)
+    errors, freedom = residuals.errors(best.form)
+    form = snapped(best.form, errors, freedom, residuals.fit, residuals.worse)
+    constant = choice.floored(residuals.squares(mean), residuals.spread)
+    straight = line and choice.floored(residuals.squares(line), residuals.spread)
+    is_line = is_straight(form.shown, residuals.validation.values)
     unclear = choice.unclear(best.squares, constant, straight if line else None, is_line, weights)
-    return Picked(kept, place, form, unclear, too_noisy(best, every, judge))
+    return Selection(kept, place, form, unclear, too_noisy(best, every, residuals))
 
 
-def too_noisy(best: Equation, others: Sequence[Equation], judge: Rows) -> str:
+def too_noisy(best: Equation, others: Sequence[Equation], residuals: TableResiduals) -> str:
     """Why the noise is too large for an equation; empty where it is not."""
-    share = best.held_out / judge.spread
+    share = best.held_out / residuals.spread
     if share > choice.NOISY:
         return f"its error is {share:.0%} of the spread on held-out rows, so form and constants are unsure"
     if share <= 2 * choice.ROUNDING:
         return ""
     rivals = []
-    rows = judge.judged
+    rows = residuals.validation
     predicted = rows.predicted(best.form)
 
     def apart_by(other: Equation) -> float:
@@ -161,7 +163,7 @@ def too_noisy(best: Equation, others: Sequence[Equation], judge: Rows) -> str:
     for other in others:
         short = other.complexity <= best.complexity + choice.AS_SHORT
         if short and other is not best and apart_by(other) > choice.TOLD_APART * best.held_out:
-            apart = choice.difference(other.squares, best.squares, judge.judged.weights)
+            apart = choice.difference(other.squares, best.squares, residuals.validation.weights)
             if apart.mean <= apart.error:
                 rivals.append(other)
     if not rivals:

@@ -1,6 +1,6 @@
 """How far an equation is from numbers: rows of a table, records in time, points of a cloud.
 
-A judge has training rows, on which constants are fitted, and held-out rows, on which equations are compared.
+A residuals has training rows, on which constants are fitted, and held-out rows, on which equations are compared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ def columns(names: Sequence[str], X: np.ndarray) -> dict[str, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Rows:
+class TableResiduals:
     """A table; errors are those of y.
 
     Attributes
@@ -34,7 +34,7 @@ class Rows:
     names : of the columns of X
     X : ndarray, shape (n, n_names)
     y, weights : ndarray, shape (n,)
-    rest : Rows or None
+    rest : TableResiduals or None
         Held-out rows; None where each row is predicted by the form fitted to the others.
     """
 
@@ -42,20 +42,20 @@ class Rows:
     X: np.ndarray
     y: np.ndarray
     weights: np.ndarray
-    rest: "Rows | None" = None
+    rest: "TableResiduals | None" = None
 
     @cached_property
     def values(self) -> dict[str, Any]:
         return columns(self.names, self.X)
 
     @property
-    def judged(self) -> "Rows":
+    def validation(self) -> "TableResiduals":
         """The rows on which equations are compared."""
         return self.rest or self
 
     @property
     def spread(self) -> float:
-        return float(np.std(self.judged.y)) or float(np.abs(self.judged.y).max(initial=0.0)) or 1.0
+        return float(np.std(self.validation.y)) or float(np.abs(self.validation.y).max(initial=0.0)) or 1.0
 
     def predicted(self, form: Form) -> np.ndarray:
         """Shape (n,)."""
@@ -73,12 +73,12 @@ class Rows:
             return float(np.sqrt(np.average((self.predicted(form) - self.y) ** 2, weights=self.weights)))
 
     def squares(self, form: Form) -> np.ndarray:
-        """Squared errors of the rows that are judged; infinite where the equation is undefined.
+        """Squared errors of the rows that are compared; infinite where the equation is undefined.
 
         Without held-out rows, of each row as predicted by the form with its constants fitted to the others: to first
         order r / (1 - h), h the diagonal of the hat matrix.
         """
-        rows = self.judged
+        rows = self.validation
         with np.errstate(all="ignore"):
             off = rows.predicted(form) - rows.y
             if self.rest is None and form.expression.constants:
@@ -92,9 +92,9 @@ class Rows:
         return np.where(np.isfinite(found), found, np.inf)
 
     def worse(self, form: Form, than: Form) -> bool:
-        """Whether a form has larger errors than another on the rows that are judged, by more than chance."""
+        """Whether a form has larger errors than another on the rows that are compared, by more than chance."""
         mine, theirs = (choice.floored(self.squares(each), self.spread) for each in (form, than))
-        apart = choice.difference(mine, theirs, self.judged.weights)
+        apart = choice.difference(mine, theirs, self.validation.weights)
         return not apart.mean <= choice.CHANCE * apart.error
 
     def slopes(self, form: Form) -> np.ndarray:
@@ -112,7 +112,7 @@ class Rows:
         found = standard_errors(self.slopes(form), self.predicted(form) - self.y, self.weights, freedom * scale)
         return found * np.sqrt(scale), freedom
 
-    def all(self) -> "Rows":
+    def all(self) -> "TableResiduals":
         """All rows, none held out."""
         if self.rest is None:
             return self
@@ -124,7 +124,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Rates(Rows):
+class RateResiduals(TableResiduals):
     """Records in time; errors are those of a state's change over `WINDOW` steps against the integral of its rate.
 
     The integral is that of a cubic spline through the rate at the observed states, so that no derivative of data is
@@ -142,13 +142,13 @@ class Rates(Rows):
     @staticmethod
     def of(
         names: Sequence[str], records: Sequence[tuple[np.ndarray, np.ndarray]], state: int, rest: Any = None
-    ) -> "Rates":
+    ) -> "RateResiduals":
         """Of records, each times and states of shapes (n,) and (n, n_states)."""
         X = np.concatenate([states for _, states in records])
         ends = np.cumsum([0, *(len(t) for t, _ in records)])
         series = tuple((t, slice(a, b)) for (t, _), a, b in zip(records, ends, ends[1:], strict=False))
         y = np.concatenate([np.diff(X[rows, state][marks(t)]) for t, rows in series])
-        return Rates(tuple(names), X, y, np.ones(len(y)), rest, series, state)
+        return RateResiduals(tuple(names), X, y, np.ones(len(y)), rest, series, state)
 
     def integrated(self, rates: np.ndarray) -> np.ndarray:
         """Integrals over the windows, of rates of shape (n_rows,) or (n_rows, k)."""
@@ -181,7 +181,7 @@ def marks(t: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Distances(Rows):
+class DistanceResiduals(TableResiduals):
     """A cloud; errors are distances of points from F = 0, to first order |F| / |grad F|. y is zero.
 
     References
@@ -191,7 +191,7 @@ class Distances(Rows):
 
     @property
     def spread(self) -> float:
-        return float(np.sqrt(self.judged.X.var(axis=0).sum())) or 1.0
+        return float(np.sqrt(self.validation.X.var(axis=0).sum())) or 1.0
 
     def predicted(self, form: Form) -> np.ndarray:
         values = {**self.values, **{name: np.full(len(self.X), v) for name, v in form.values.items()}}
