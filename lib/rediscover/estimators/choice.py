@@ -18,9 +18,9 @@ Each rule says when it was set: *before* any data was tried, or *after*, and the
    rows one was far from the mean, and the standard error large).
 5. *Noise* (before, but for its end). It is too large for what was found where the error is more than `NOISY` of the
    target's spread, or where an equation at most `AS_SHORT` nodes longer, whose predictions are others, is within one
-   standard error (of the difference of squared errors, row by row) of the chosen one. Predictions are others where they differ by
-   `TOLD_APART` of the error (after: texts of forms were compared at first, and a law with one idle term was taken for
-   another law).
+   standard error (of the difference of squared errors, row by row) of the chosen one. Predictions are others where they
+   differ by `TOLD_APART` of the error (after: texts of forms were compared at first, and a law with one idle term was
+   taken for another law).
 6. *Short constants* (after). A constant of the chosen equation becomes a short number of `constants.SHORT` if it is
    within `CHANCE` standard errors and the 95 % interval of it, these are at most `constants.NARROW` of it, and the
    equation, its other constants fitted again, is not worse on held-out rows by more than `CHANCE` standard errors of

@@ -71,20 +71,19 @@ def evaluated(expression: Expression, values: Mapping[str, Any]) -> np.ndarray:
     return form({**values, **constants})
 
 
-def gradient(expression: Expression, values: Mapping[str, np.ndarray], names: tuple[str, ...]) -> np.ndarray:
-    """Derivatives by these variables, shape (n_names, n); as fast."""
-    form, constants = _form(expression, values)
-    return form.gradient({**values, **constants}, names)
-
-
 def slopes(expression: Expression, values: Mapping[str, np.ndarray]) -> np.ndarray:
     """Derivatives by the constants, shape (n, n_constants)."""
     form, constants = _form(expression, values)
     return form.gradient({**values, **constants}, tuple(constants)).T
 
 
+def lettered(expression: Expression, names: tuple[str, ...]) -> tuple[Expression, tuple[str, ...]]:
+    """The expression in these variables and in c0, c1, ... for its constants, compiled once; and those letters."""
+    return _compiled(expression.skeleton(), names, len(expression.constants))
+
+
 def _form(expression: Expression, values: Mapping[str, np.ndarray]) -> tuple[Expression, dict[str, float]]:
-    form, letters = _compiled(expression.skeleton(), tuple(values), len(expression.constants))
+    form, letters = lettered(expression, tuple(values))
     return form, dict(zip(letters, map(float, expression.constants), strict=True))
 
 

@@ -14,7 +14,7 @@ from scipy.optimize import least_squares
 
 from ..expressions import Expression
 from . import choice
-from .constants import Form, evaluated, fitted, gradient, slopes, standard_errors
+from .constants import Form, evaluated, fitted, lettered, slopes, standard_errors
 
 WINDOW = 5  # steps of a record over which a change is compared with the integral of its rate
 FITTED_POINTS = 5_000  # of a cloud, on which constants are fitted
@@ -194,22 +194,24 @@ class DistanceResiduals(TableResiduals):
         return float(np.sqrt(self.validation.X.var(axis=0).sum())) or 1.0
 
     def predicted(self, form: Form) -> np.ndarray:
-        values = {**self.values, **{name: np.full(len(self.X), v) for name, v in form.values.items()}}
-        with np.errstate(all="ignore"):
-            size = np.linalg.norm(gradient(form.expression, values, self.names), axis=0)
-            return np.broadcast_to(evaluated(form.expression, values), len(self.X)) / size
+        return self._distances(form, np.array([form.expression.constants], float))[0]
 
     def slopes(self, form: Form) -> np.ndarray:
         start = np.array(form.expression.constants, float)
         steps = 1e-6 * np.maximum(np.abs(start), 1e-3)
-        parts = []
-        for i, step in enumerate(steps):
-            ahead, behind = (
-                Form(form.expression.with_constants([*start[:i], start[i] + s, *start[i + 1 :]]), form.held)
-                for s in (step, -step)
-            )
-            parts.append((self.predicted(ahead) - self.predicted(behind)) / (2 * step))
-        return np.stack(parts, axis=1) if parts else np.empty((len(self.X), 0))
+        ahead, behind = (self._distances(form, start + sign * np.diag(steps)) for sign in (1, -1))
+        return ((ahead - behind) / (2 * steps[:, None])).T
+
+    def _distances(self, form: Form, constants: np.ndarray) -> np.ndarray:
+        """With each row of constants, shape (m, n_constants); shape (m, n). One call, as calls are what costs."""
+        m, n = len(constants), len(self.X)
+        values = {name: np.tile(column, m) for name, column in self.values.items()}
+        values |= {name: np.full(m * n, value) for name, value in form.values.items()}
+        compiled, letters = lettered(form.expression, tuple(values))
+        values |= {letter: np.repeat(column, n) for letter, column in zip(letters, constants.T, strict=True)}
+        with np.errstate(all="ignore"):
+            size = np.linalg.norm(compiled.gradient(values, self.names), axis=0)
+            return np.broadcast_to(compiled(values) / size, m * n).reshape(m, n)
 
     def fit(self, form: Form) -> Form:
         few = self
