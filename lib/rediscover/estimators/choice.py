@@ -15,7 +15,9 @@ Each rule says when it was set: *before* any data was tried, or *after*, and the
    mean, by more than `CHANCE` standard errors of the paired difference; and than a straight line in all inputs, unless
    it is a straight line itself, which may not be worse by as much. Otherwise there is no clear equation. Errors are
    absolute ones (after: with squared ones 3 x y, found exactly on 60 rows, was not clear, since of the 12 held-out
-   rows one was far from the mean, and the standard error large).
+   rows one was far from the mean, and the standard error large). Where held-out errors are below those of the line by
+   chance only, the training rows may decide, if they are below it there by `SURE` standard errors (after: the end of a
+   damped swing, 12 windows, hardly tells sin x from x; of ten million random forms the best is some five off).
 5. *Noise* (before, but for its end). It is too large for what was found where the error is more than `NOISY` of the
    target's spread, or where an equation at most `AS_SHORT` nodes longer, whose predictions are others, is within one
    standard error (of the difference of squared errors, row by row) of the chosen one. Predictions are others where they
@@ -40,6 +42,7 @@ import numpy as np
 HELD_OUT, MOST, FEW = 0.2, 100_000, 25
 ROUNDING = 1e-9
 CHANCE = 2.0
+SURE = 8.0
 NOISY = 0.5
 AS_SHORT = 2
 TOLD_APART = 0.2
@@ -139,7 +142,12 @@ def floored(squares: np.ndarray, spread: float) -> np.ndarray:
 
 
 def unclear(
-    squares: np.ndarray, mean: np.ndarray, line: np.ndarray | None, straight: bool, weights: np.ndarray | None = None
+    squares: np.ndarray,
+    mean: np.ndarray,
+    line: np.ndarray | None,
+    straight: bool,
+    weights: np.ndarray | None = None,
+    trained: Difference | None = None,
 ) -> str:
     """Why there is no clear equation; empty where there is one.
 
@@ -151,6 +159,8 @@ def unclear(
         Those of the training rows' mean, and of a straight line fitted to them (None: too few rows for one).
     straight : whether the chosen equation is a straight line itself
     weights : ndarray, shape (n,), optional
+    trained : Difference, optional
+        By how much the line's absolute errors are larger on the training rows.
 
     Returns
     -------
@@ -172,6 +182,7 @@ def unclear(
     if straight:
         worse = -gain.mean > CHANCE * gain.error
         return f"{rows} is above that of a straight line through all inputs" if worse else ""
-    if not gain.mean > CHANCE * gain.error and np.average(squares, weights=weights) > 0:
+    sure = trained is not None and gain.mean > 0 and trained.mean > SURE * trained.error
+    if not (sure or gain.mean > CHANCE * gain.error) and np.average(squares, weights=weights) > 0:
         return f"{rows} is not below that of a straight line by more than chance"
     return ""

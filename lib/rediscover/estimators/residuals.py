@@ -17,6 +17,7 @@ from . import choice
 from .constants import Form, evaluated, fitted, lettered, slopes, standard_errors
 
 WINDOW = 5  # steps of a record over which a change is compared with the integral of its rate
+NEAR = 0.2  # of the median step, see `knots`
 FITTED_POINTS = 5_000  # of a cloud, on which constants are fitted
 
 
@@ -71,6 +72,11 @@ class TableResiduals:
         """Root mean square error."""
         with np.errstate(all="ignore"):
             return float(np.sqrt(np.average((self.predicted(form) - self.y) ** 2, weights=self.weights)))
+
+    def absolute(self, form: Form) -> np.ndarray:
+        """Absolute errors of these rows, shape (n,)."""
+        with np.errstate(all="ignore"):
+            return np.abs(self.predicted(form) - self.y)
 
     def squares(self, form: Form) -> np.ndarray:
         """Squared errors of the rows that are compared; infinite where the equation is undefined.
@@ -127,8 +133,8 @@ class TableResiduals:
 class RateResiduals(TableResiduals):
     """Records in time; errors are those of a state's change over `WINDOW` steps against the integral of its rate.
 
-    The integral is that of a cubic spline through the rate at the observed states, so that no derivative of data is
-    taken. X holds the states, y is made of the state's changes.
+    The integral is that of a cubic spline through the rate at the observed states (`knots`), so that no derivative of
+    data is taken. X holds the states, y is made of the state's changes.
 
     Attributes
     ----------
@@ -158,7 +164,8 @@ class RateResiduals(TableResiduals):
             if not np.isfinite(values).all():
                 parts.append(np.full((len(marks(t)) - 1, *values.shape[1:]), np.nan))
                 continue
-            parts.append(np.diff(CubicSpline(t, values).antiderivative()(t[marks(t)]), axis=0))
+            at = knots(t)
+            parts.append(np.diff(CubicSpline(t[at], values[at]).antiderivative()(t[marks(t)]), axis=0))
         return np.concatenate(parts)
 
     def predicted(self, form: Form) -> np.ndarray:
@@ -178,6 +185,21 @@ class RateResiduals(TableResiduals):
 def marks(t: np.ndarray) -> np.ndarray:
     """Positions of the ends of windows in a record."""
     return np.unique(np.append(np.arange(0, len(t), WINDOW), len(t) - 1))
+
+
+def knots(t: np.ndarray) -> np.ndarray:
+    """Positions of the times that a spline goes through: none nearer to the one before than `NEAR` of the median step.
+
+    Between two times that almost coincide the noise of the states is a steep slope, and the spline swings far.
+
+    >>> knots(np.array([0.0, 1.0, 1.1, 2.0, 3.0])).tolist()
+    [0, 1, 3, 4]
+    """
+    least, kept = NEAR * np.median(np.diff(t)), [0]
+    for i in range(1, len(t)):
+        if t[i] - t[kept[-1]] >= least:
+            kept.append(i)
+    return np.array(kept)
 
 
 @dataclass(frozen=True)
