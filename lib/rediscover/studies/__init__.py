@@ -67,13 +67,14 @@ def asked(ids: Sequence[str], methods: Sequence[str], profile: str, seeds: Seque
     for notebook in studies()[key]["notebooks"]:
         file = committed("params") / f"{notebook}.yaml"
         chosen: dict[str, list] = {
-            name: [] for name, value in read(file, profile) if _ids(value, prefix)
-        }  # an empty list means all
+            name: [] for name, value in read(file, profile) if _ids(value, prefix) and "sample" not in name
+        }  # an empty list means all, but of a sample, which is never empty
         changed = {"methods": [*methods], **chosen} | ({"seeds": [*seeds]} if seeds else {})
         p: Any = read(file, profile, **changed)
         for grid in _grids(key, p).values():
-            if prefix in {each.study for each in grid["problems"]}:
-                first = {each.id: each for each in reversed(grid["problems"])}
+            listed = [problem(each) if isinstance(each, str) else each for each in grid["problems"]]
+            first = {each.id: each for each in reversed(listed)}
+            if {*ids} <= {*first}:
                 return {**grid, "problems": [first[id] for id in ids]}
     built = build_methods(p.methods, settings=getattr(p, "settings", None), max_rows=getattr(p, "max_rows", None))
     return {"problems": [problem(id) for id in ids], "methods": built, **p.work}
