@@ -67,9 +67,7 @@ def asked(ids: Sequence[str], methods: Sequence[str], profile: str, seeds: Seque
     for notebook in studies()[key]["notebooks"]:
         file = committed("params") / f"{notebook}.yaml"
         chosen: dict[str, list] = {
-            name: []
-            for name, value in read(file, profile)
-            if (_ids(value, prefix) and "sample" not in name) or name == "opponents"
+            name: [] for name, value in read(file, profile) if _ids(value, prefix) and "sample" not in name
         }  # an empty list means all, but of a sample, which is never empty
         changed = {"methods": [*methods], **chosen} | ({"seeds": [*seeds]} if seeds else {})
         p: Any = read(file, profile, **changed)
