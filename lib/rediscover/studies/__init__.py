@@ -75,6 +75,8 @@ def asked(ids: Sequence[str], methods: Sequence[str], profile: str, seeds: Seque
             listed = [problem(each) if isinstance(each, str) else each for each in grid["problems"]]
             first = {each.id: each for each in reversed(listed)}
             if {*ids} <= {*first}:
-                return {**grid, "problems": [first[id] for id in ids]}
+                beside = {*getattr(p, "opponents", ())} - {*methods}
+                chosen_methods = [each for each in grid["methods"] if each.name not in beside]
+                return {**grid, "problems": [first[id] for id in ids], "methods": chosen_methods}
     built = build_methods(p.methods, settings=getattr(p, "settings", None), max_rows=getattr(p, "max_rows", None))
     return {"problems": [problem(id) for id in ids], "methods": built, **p.work}
