@@ -285,7 +285,7 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from .problems import by_name
+    from .problems import commands as of_problems
 
     parser = argparse.ArgumentParser(prog="rediscover", description="Five studies of equation discovery, run again.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -323,7 +323,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("answer", nargs="+", help="an expression, or with --named output=expression ...")
     sub.add_argument("--named", action="store_true", help="answers are output=expression, for several outputs")
     sub.add_argument("--seed", type=int, default=0, help="of the data")
-    by_name.add_command(command)
+    of_problems.add_fresh(command)
     sub = command("new", _new, "write a file with a working method of your own into the current folder")
     sub.add_argument("name", help="of the method, such as mine")
     sub = command("run", _run, "run methods: on a study, scored by its rules, or on any problems, as CSV")

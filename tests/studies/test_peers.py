@@ -1,7 +1,8 @@
 """Our implementations beside the authors' record: the same laws, and rates that can be checked by hand."""
 
 from rediscover.problems import facts, srbench
-from rediscover.studies.outside import pages, peers
+from rediscover.report import pages
+from rediscover.studies.outside import peers
 from rediscover.system import derived
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_recorded_answers_are_compared_with_the_rates_of_their_law(few):
 
 def test_what_is_not_recorded_is_to_run(few, monkeypatch):
     monkeypatch.setattr(peers, "PEERS", (AFP,))
-    found = peers.against_record()
+    found = peers.rates()
     assert found["to_run"].to_list() == [0, 3, 3] and found["laws"].to_list() == [3, 0, 0]
     np.testing.assert_allclose(found["core_hours"], np.array([0, 3, 3]) * peers.seconds_of(AFP) / 3600)
     said = peers.shown(found)

@@ -60,8 +60,8 @@ def accepted_form(prediction: Expression | str, truth: Expression | str, sample:
 
     FastSRB (arXiv:2508.14481) lists the forms of each law that it accepts, and compares after constants are rounded to
     five digits. Values are compared here instead, which accepts every way of writing the law. Of the 225 listed forms
-    223 are the law; one of I.29.16 and one of II.21.32 have a wrong sign, and are not accepted here. A constant summand
-    or factor is not forgiven.
+    219 have the law's values everywhere and four within its ranges; one of I.29.16 and one of II.21.32 have a wrong
+    sign, and are not accepted here. A constant summand or factor is not forgiven.
 
     Parameters
     ----------

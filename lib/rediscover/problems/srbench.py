@@ -66,11 +66,7 @@ class Drawn(Regression):
         splits = {
             name: self.draw(rows, generator(seed, self.id, name)) for name, rows in zip(names, self.rows, strict=True)
         }
-        if self.noise:
-            X, y = splits["train"]
-            scale = self.noise * np.sqrt(np.mean(y**2))
-            splits["train"] = Split(X, y + generator(seed, self.id, "noise").normal(0, scale, len(y)))
-        return splits
+        return srsd.noisy(splits, self, seed)
 
 
 def feynman(name: str) -> srsd.Law:

@@ -3,33 +3,30 @@
 ``python -m rediscover.studies.outside.fresh`` writes the comparison into docs/outside.md.
 """
 
-import functools
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from ...expressions import Expression
 from ...expressions.trees import UNARY, is_number, leaves, postfix
-from ...problems import Problem, facts, fresh, generator, problem, problems
+from ...problems import Problem, facts, fresh, problem, problems
 from ...report.comparisons import build_methods
-from .pages import put
+from ...report.pages import put
 from .params import Outside
+from .sample import rules as laid_down
+from .sample import some
 
-RULES = Path(__file__).with_name("fresh.yaml")
 BENCHMARKS = ("surfaces", "srsd", "srbench", "lsr", "phybench")
 PAGE, MARK = "docs/outside.md", "<!--distribution of fresh problems-->"
 PERIODIC = {"sin", "cos", "tan"}
 STEPS = {"where", "floor", "ceil", "mod", "abs", "sign", "min", "max"}
 
 
-@functools.cache
 def rules() -> dict[str, Any]:
     """What was laid down before the draw."""
-    return yaml.safe_load(RULES.read_text(encoding="utf-8"))
+    return laid_down("fresh")
 
 
 def sample() -> list[str]:
@@ -40,8 +37,7 @@ def sample() -> list[str]:
     >>> len(sample())
     50
     """
-    ids = sorted(f"fresh/{rules()['draw']}/{number}" for number in range(rules()["size"]))
-    return sorted(generator(rules()["seed"], "fresh").choice(ids, rules()["sample"], replace=False).tolist())
+    return some(problems("fresh", rules()["draw"]), rules()["sample"], rules()["seed"], "fresh")
 
 
 def grids(p: Outside, ids: Sequence[str] = (), chosen: Sequence[str] = ()) -> dict[str, dict[str, Any]]:

@@ -19,13 +19,13 @@ from ...metrics.solution import ROWS
 from ...problems import generator, srbench
 from ...problems.srsd import Law
 from ...report.comparisons import build_methods
+from ...report.pages import put
 from ...report.summaries import interval
 from ...runs import plan, records, selection
 from ...runs.answers import on_answers
 from ...runs.run import Run
 from ...system import derived, record_files
 from ...system.paths import root
-from .pages import put
 
 NOISE = (0.0, 0.001, 0.01)  # levels at which the authors' record has rates
 PAGE, MARK = "docs/methods.md", "<!--ours against the authors' record-->"
@@ -120,7 +120,7 @@ def compared(peer: Peer, noise: float = 0.0, **options: Any) -> pd.DataFrame:
     return both.dropna().rename_axis("problem")
 
 
-def against_record(**options: Any) -> pd.DataFrame:
+def rates(**options: Any) -> pd.DataFrame:
     """Ours against the authors' record: rates on the same laws and their paired difference, or what has to be run.
 
     Parameters
@@ -165,7 +165,7 @@ def seconds_of(peer: Peer) -> float:
 
 
 def shown(found: pd.DataFrame) -> pd.DataFrame:
-    """`against_record` as text for a page: rows with laws have rates, the others what they would take."""
+    """`rates` as text for a page: rows with laws have rates, the others what they would take."""
     frame = found.reset_index()
     known = frame["laws"] > 0
 
@@ -184,4 +184,4 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    put(shown(against_record()), PAGE, MARK)
+    put(shown(rates()), PAGE, MARK)

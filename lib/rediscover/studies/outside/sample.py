@@ -1,6 +1,7 @@
-"""The problems that opponents are run on: a draw by the seed and the numbers of ``rules.yaml``."""
+"""The rules that were laid down, and the problems that opponents are run on: a draw by their seed and numbers."""
 
 import functools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,16 @@ import yaml
 
 from ...problems import generator, problems
 
-RULES = Path(__file__).with_name("rules.yaml")
-
 
 @functools.cache
-def rules() -> dict[str, Any]:
-    """What was laid down before any run."""
-    return yaml.safe_load(RULES.read_text(encoding="utf-8"))
+def rules(name: str = "rules") -> dict[str, Any]:
+    """What was laid down before any run: ``rules.yaml``, or ``fresh.yaml`` for fresh problems."""
+    return yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def some(ids: Sequence[str], number: int, seed: int, stream: str) -> list[str]:
+    """So many of the ids, drawn without replacement."""
+    return sorted(generator(seed, stream).choice(sorted(ids), number, replace=False).tolist())
 
 
 def drawn(name: str) -> list[str]:
@@ -27,6 +31,5 @@ def drawn(name: str) -> list[str]:
     """
     chosen = []
     for group, number in rules()["samples"][name].items():
-        ids = sorted(problems(*group.split("/")))
-        chosen += sorted(generator(rules()["seed"], group).choice(ids, number, replace=False).tolist())
+        chosen += some(problems(*group.split("/")), number, rules()["seed"], group)
     return chosen

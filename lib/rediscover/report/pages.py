@@ -1,11 +1,11 @@
-"""Tables of this study in the pages of docs/: between two equal marks, written by what computes them."""
+"""Tables in the pages of docs/ that take too long for `make publish`: written by what computes them."""
 
 import re
 
 import pandas as pd
 
-from ...system.paths import root
-from ...system.writing import write_text
+from ..system.paths import root
+from ..system.writing import write_text
 
 
 def put(frame: pd.DataFrame, page: str, mark: str) -> None:

@@ -1,4 +1,4 @@
-"""The command for problems that hang on a name: what they are, so that `solve` and `run` may have their ids."""
+"""Commands that one kind of problems brings: `rediscover fresh`. (A package, as each module beside it is a study.)"""
 
 import argparse
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from pathlib import Path
 from ...system.writing import write_text
 
 
-def add_command(command: Callable[..., argparse.ArgumentParser]) -> None:
+def add_fresh(command: Callable[..., argparse.ArgumentParser]) -> None:
     """Add ``rediscover fresh`` to the commands.
 
     Parameters
