@@ -42,7 +42,9 @@ endif
 
 help: ## show this help
 	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
+	@sed -nE 's/^([a-z-]+):.* ## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
+	@echo "For maintainers:"
+	@sed -nE 's/^([a-z-]+):.* ### /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo "Studies: $(NOTEBOOKS)"
 
 all: $(EXECUTED) $(CHECKED) $(if $(filter-out smoke,$(PROFILE)),publish) ## run every study (or STUDY), fill figures/ and tables/, and publish
@@ -72,7 +74,7 @@ $(BUILD)/spot_checks.done: $(BUILD)/.spot_checks.done.digests $(READY) | $(EXECU
 	@echo tables/spot_checks.csv >$@ && $(MADE) --keep $@
 
 # What is committed of notebooks and pages is written last, and nothing above depends on it. Alone it takes what was run before.
-publish: $(BUILD)/publish.done ## write what is committed: outputs of notebooks, facts in their text and in README, docs and paper
+publish: $(BUILD)/publish.done ### write what is committed: outputs of notebooks, facts in their text and in README, docs and paper
 $(BUILD)/publish.done: $(BUILD)/.publish.done.digests $(READY)
 	@REDISCOVER_FRESH=0 $(PY) -m rediscover.publish $@ && $(MADE) --keep $@ # some facts are of the records
 
@@ -112,7 +114,7 @@ test-fast: $(READY) ## the quick tests, less than a minute
 	    --ignore=lib/rediscover/search/networks/training tests lib
 
 # Four times: what a slow test has set up or compiled for others is another's to do when it is left out. Nothing is compiled before.
-slow-tests: $(READY) ## time the tests on an idle machine and list those that test-fast leaves out, tests/slow.txt
+slow-tests: $(READY) ### time the tests on an idle machine and list those that test-fast leaves out, tests/slow.txt
 	: >tests/slow.txt
 	export REDISCOVER_TIME_TESTS=1; for pass in 1 2 3 4; do \
 	    NUMBA_CACHE_DIR=$$(mktemp -d) $(PY) -m pytest -q -m $(QUICK) -o addopts="--doctest-modules" \
@@ -120,20 +122,20 @@ slow-tests: $(READY) ## time the tests on an idle machine and list those that te
 
 # Not a part of `make test`: to measure costs a quarter of the time.
 coverage: export COVERAGE_FILE := $(CURDIR)/build/coverage/data
-coverage: $(READY) ## which lines of the library the quick tests reach
+coverage: $(READY) ### which lines of the library the quick tests reach
 	@rm -rf build/coverage && mkdir -p build/coverage
 	$(PY) -m coverage run -m pytest -n auto --maxprocesses 4 --dist loadfile -m $(QUICK) -o addopts="--doctest-modules" \
 	    --ignore=lib/rediscover/search/networks/training tests lib
 	@$(PY) -m coverage combine --quiet
 	@$(PY) -m coverage report --skip-covered --sort=cover
 
-test-pysr: $(READY) ## the tests that run PySR (Julia, and pip install -e '.[pysr]')
+test-pysr: $(READY) ### the tests that run PySR (Julia, and pip install -e '.[pysr]')
 	$(PY) -m pytest -m pysr tests/test_pysr.py
 
-test-minutes: $(READY) ## the long checks of the search engines
+test-minutes: $(READY) ### the long checks of the search engines
 	$(PY) -m pytest -m minutes tests
 
-lint: $(READY) ## style and types: ruff on everything, mypy on the library
+lint: $(READY) ### style and types: ruff on everything, mypy on the library
 	$(PY) -m ruff check lib tests benchmarks notebooks
 	$(PY) -m ruff format --check lib tests benchmarks
 	$(PY) -m mypy
@@ -144,7 +146,7 @@ records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD
 	    $(if $(SHARD),--shard $(SHARD)) $(if $(INTO),--into $(INTO)) $(if $(MERGE),--merge $(MERGE)) \
 	    $(if $(PREFER),--prefer $(PREFER))
 
-spot-check: $(READY) ## run a sample of the recorded runs again and compare the answers (SEED=1 SIZE=300 SECONDS=5)
+spot-check: $(READY) ### run a sample of the recorded runs again and compare the answers (SEED=1 SIZE=300 SECONDS=5)
 	@$(PY) -m rediscover spot-check $(if $(SEED),--seed $(SEED)) $(if $(SIZE),--size $(SIZE)) \
 	    $(if $(SECONDS),--seconds $(SECONDS))
 
@@ -152,36 +154,36 @@ generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled pass
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
 	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
 
-pretrain: $(READY) ## train a network again, into the user's cache (needs the extra neural; MODEL=trained_skeletons HOURS=2)
+pretrain: $(READY) ### train a network again, into the user's cache (needs the extra neural; MODEL=trained_skeletons HOURS=2)
 	@$(PY) -m rediscover.studies.srsd.pretraining $(if $(MODEL),--model $(MODEL)) $(if $(HOURS),--hours $(HOURS))
 
-bench: $(READY) ## compare speed with named alternatives, into tables/bench.csv; what a fit costs, into docs/methods.md
+bench: $(READY) ### compare speed with named alternatives, into tables/bench.csv; what a fit costs, into docs/methods.md
 	$(PY) benchmarks/speed.py
 	$(PY) benchmarks/envelope.py
 
 lab: $(READY) ## open JupyterLab on the notebooks
 	$(PY) -m jupyterlab notebooks
 
-refresh: $(READY) ## execute the code of all notebooks with the smoke profile into tests/notebooks, for nbval
+refresh: $(READY) ### execute the code of all notebooks with the smoke profile into tests/notebooks, for nbval
 	REDISCOVER_PROGRESS=off $(PY) -m rediscover.publish.outputs
 	@$(PY) tests/processors.py
 
-trees: $(READY) ## record the trees of expressions that the user's cache holds, so that a clone need not make them
+trees: $(READY) ### record the trees of expressions that the user's cache holds, so that a clone need not make them
 	@$(PY) -m rediscover.metrics.compared_trees
 
-given-up: $(READY) ## list the computer algebra that took too long for a result, so that it is given up on everywhere
+given-up: $(READY) ### list the computer algebra that took too long for a result, so that it is given up on everywhere
 	@$(PY) -m rediscover.system.given_up
 
-cost: $(READY) ## measure time and memory of the smoke and reference profiles, from scratch, into tables/cost.csv
+cost: $(READY) ### measure time and memory of the smoke and reference profiles, from scratch, into tables/cost.csv
 	$(PY) benchmarks/cost.py
 
-whole: $(READY) ## what a clone must stand, three hours: no network, ten interruptions, one processor, a busy machine, an old one, any parameter
+whole: $(READY) ### what a clone must stand, three hours: no network, ten interruptions, one processor, a busy machine, an old one, any parameter
 	$(PY) -m pytest -m whole tests/test_whole.py tests/test_exploring.py
 
 clean: ## remove build/ (stores of finished runs among it)
 	rm -rf build paper/main.pdf
 
-distclean: clean ## remove the environment too
+distclean: clean ### remove the environment too
 	rm -rf $(VENV) lib/*.egg-info
 
 $(VENV)/.ready: requirements.lock pyproject.toml
@@ -193,6 +195,6 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@touch $@
 
 EXTRAS := notebooks llm text fields baselines networks causal cluster dev
-lock: ## compile requirements.lock again from pyproject.toml (needs uv)
+lock: ### compile requirements.lock again from pyproject.toml (needs uv)
 	uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --universal --python-version 3.11 \
 	    --no-header --no-annotate --generate-hashes -o requirements.lock

@@ -1,6 +1,5 @@
 """What one fit of bidirectional costs by columns, rows and budget, where nothing exact is found (``make bench``)."""
 
-import re
 import resource
 import subprocess
 import sys
@@ -10,10 +9,10 @@ from itertools import product
 from rediscover import method
 from rediscover.methods import Budget
 from rediscover.problems import Task
-from rediscover.system.paths import root
-from rediscover.system.writing import write_text
+from rediscover.report.pages import put
 
 import numpy as np
+import pandas as pd
 
 COLUMNS, ROWS, EVALUATIONS = (2, 10, 50), (10, 1_000, 1_000_000), (10_000, 30_000_000)
 PAGE, MARK = "docs/methods.md", "<!--cost of bidirectional-->"
@@ -40,13 +39,13 @@ def fit(columns: int, rows: int, evaluations: int) -> tuple[float, float]:
 
 def main() -> None:
     """Measure every case, and write the table into the page."""
-    lines, page = ["| evaluations | columns | rows | seconds | MiB |", "|---:|---:|---:|---:|---:|"], root() / PAGE
+    rows_of_table = []
     for evaluations, columns, rows in product(EVALUATIONS, COLUMNS, ROWS):
         seconds, megabytes = measured(columns, rows, evaluations)
-        lines.append(f"| {evaluations:,} | {columns} | {rows:,} | {seconds:.0f} | {megabytes:.0f} |")
-        print(lines[-1], flush=True)
-    table = "\n".join([MARK, *lines, MARK])
-    write_text(page, re.sub(f"{MARK}.*{MARK}", table, page.read_text("utf-8"), flags=re.DOTALL))
+        cells = (f"{evaluations:,}", f"{columns}", f"{rows:,}", f"{seconds:.0f}", f"{megabytes:.0f}")
+        print(*cells, flush=True)
+        rows_of_table.append(cells)
+    put(pd.DataFrame(rows_of_table, columns=["evaluations", "columns", "rows", "seconds", "MiB"]), PAGE, MARK)
 
 
 if __name__ == "__main__":

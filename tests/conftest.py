@@ -7,6 +7,7 @@ from pathlib import Path
 
 import processors
 from rediscover.metrics import compared_trees
+from rediscover.system import upstream_files
 from rediscover.system.store import CACHE
 
 import pytest
@@ -78,12 +79,19 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def mirror() -> Path:
+def mirror_folder() -> Path:
     """Mirror of the released files that lies beside a working copy, where there is one."""
     folder = Path(__file__).resolve().parents[2] / "shared" / "data" / "upstream"
     if not folder.is_dir():
         pytest.skip("no mirror of the released files at ../shared/data/upstream")
     return folder
+
+
+@pytest.fixture
+def mirror(mirror_folder, monkeypatch) -> Path:
+    """The same, in use for one test: a notebook that is tested after it finds no mirror."""
+    monkeypatch.setenv(upstream_files.MIRROR, str(mirror_folder))
+    return mirror_folder
 
 
 @pytest.fixture(scope="session")

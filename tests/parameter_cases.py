@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 STARTS = yaml.safe_load(Path(__file__).with_name("exploring.yaml").read_text())
 NOWHERE = "nothing_of_this_name"
 # An empty list of these means the whole study, which is what the reference profile runs.
-WHOLE_STUDIES = {"surfaces", "laws", "systems", "budget_problems"}
+WHOLE_STUDIES = {"surfaces", "laws", "systems", "budget_problems", "lsr", "phybench", "srbench", "measured", "srsd"}
 
 
 class Case(NamedTuple):
@@ -54,7 +54,7 @@ def _values(model: type, name: str, value: Any) -> Iterator[tuple[str, Any, bool
         if value and isinstance(value[0], int):
             yield "another, too", [*value[:1], max(value) + 1], False
         if name not in WHOLE_STUDIES:
-            yield "empty", [], name in ("methods", "seeds", "snr_db")
+            yield "empty", [], name in ("methods", "seeds", "snr_db") or _needs_one(model, name)
         yield from (("an unknown one", [*value, NOWHERE], True), ("text", NOWHERE, True))
         yield from (("one twice", [*value, *value[:1]], bool(value)), ("a number", 3, True))
     elif isinstance(value, dict):
@@ -71,6 +71,11 @@ def _values(model: type, name: str, value: Any) -> Iterator[tuple[str, Any, bool
         yield "an unknown one", NOWHERE, True
     else:
         yield from (("an unknown one", NOWHERE, True), ("a number", 3, True))
+
+
+def _needs_one(model: type, name: str) -> bool:
+    """Whether a list of this field may not be empty."""
+    return any(getattr(limit, "min_length", 0) for limit in model.model_fields[name].metadata)
 
 
 def _of_methods(notebook: str, methods: list[str], start: dict) -> Iterator[Case]:

@@ -119,6 +119,16 @@ def test_a_method_can_be_planned_on_every_study(study):
     assert [problem.id for problem in grid["problems"]] == ids
     assert [method.name for method in grid["methods"]] == ["mean"]
     assert all(problem.noise == 0 for problem in grid["problems"])
+    assert "noise" not in grid
+
+
+def test_a_method_is_planned_at_the_whole_budget_and_without_its_opponents():
+    """Samples of the study of problems from outside run with noise, and early; its tables have seeds of their own."""
+    of_a_sample = asked(["srbench/feynman_test_9"], ["operon"], "reference")
+    assert "noise" not in of_a_sample and of_a_sample["evaluations"]["operon"] == 2_500_000
+    assert [method.name for method in of_a_sample["methods"]] == ["operon"]
+    tables = asked(["empirical/hubble"], ["operon"], "reference", [3])
+    assert [method.name for method in tables["methods"]] == ["operon"] and tables["seeds"] == [3]
 
 
 def test_finished_runs_are_not_done_again_and_an_edited_file_is_run(folder, monkeypatch):

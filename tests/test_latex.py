@@ -41,12 +41,12 @@ FORMULAS = st.text(alphabet=r"abxyz123+-=^_{}()\|, ", max_size=40) | st.sampled_
 
 
 @pytest.fixture(scope="session")
-def outputs(mirror):
+def outputs(mirror_folder):
     from rediscover.problems import passages
     from rediscover.system import upstream_files
 
-    with pytest.MonkeyPatch.context() as patch:  # for this alone: a notebook tested after it finds no mirror
-        patch.setenv(upstream_files.MIRROR, str(mirror))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(upstream_files.MIRROR, str(mirror_folder))
         return passages.released_outputs()
 
 
@@ -114,11 +114,9 @@ def test_cleaning_is_not_idempotent():
     assert (once, latex.clean(once)) == ("a.", "a")
 
 
-def test_cleaning_gives_the_released_references(outputs, mirror, monkeypatch):
+def test_cleaning_gives_the_released_references(outputs, mirror):
     from rediscover.problems import passages
-    from rediscover.system import upstream_files
 
-    monkeypatch.setenv(upstream_files.MIRROR, str(mirror))
     raw = {(p.id, int(e.number)): e.latex for p in passages.released_papers() for e in p.equations}
     assert len(raw) == 1043
     wrong = [r for r in outputs.itertuples() if latex.clean(raw[r.paper_id, r.equation_id]) != r.truth]

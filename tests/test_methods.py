@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rediscover import methods, report
 from rediscover.expressions import parse
-from rediscover.methods import Budget, pysr
+from rediscover.methods import Budget, presets, pysr
 from rediscover.methods.gplearn import write
 from rediscover.methods.polynomial import monomials
 from rediscover.methods.sklearn_adaptor import from_sklearn
@@ -278,15 +278,18 @@ class TestOperon:
             methods.method("operon", **settings)
 
 
-PUBLISHED = yaml.safe_load((Path(methods.__file__).parent / "published_settings.yaml").read_text(encoding="utf-8"))
+class TestPresets:
+    def test_a_preset_is_its_method_with_other_defaults(self):
+        rows = yaml.safe_load(Path(presets.__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+        for name, row in rows.items():
+            preset, plain = methods.method(name), methods.method(row["method"], **row["settings"])
+            assert preset.settings == plain.settings != methods.method(row["method"]).settings
+            assert isinstance(preset, type(plain)) and preset.reference == row["reference"] != plain.reference
+            assert pickle.loads(pickle.dumps(preset)) == preset  # as it travels to workers
 
-
-@pytest.mark.parametrize(("name", "paper"), [(name, paper) for name, papers in PUBLISHED.items() for paper in papers])
-def test_published_settings_make_a_method(name, paper):
-    settings = PUBLISHED[name][paper]
-    for i in range(max(map(len, settings.values()))):
-        chosen = {key: values[min(i, len(values) - 1)] for key, values in settings.items()}
-        assert methods.method(name, **chosen).settings.items() >= chosen.items()
+    def test_a_setting_that_the_method_lacks_is_refused(self):
+        with pytest.raises(TypeError, match=r"mine: power_law has no setting 'depth' \(settings: "):
+            presets.preset("mine", "power_law", {"depth": 3}, "", "")
 
 
 class TestPysr:

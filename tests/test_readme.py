@@ -26,17 +26,30 @@ def test_generated_parts_are_up_to_date(page):
     assert readme.generated(ROOT / page) == (ROOT / page).read_text(), "run `make publish`"
 
 
-def test_each_section_stands_in_one_place_and_the_readme_is_one_page():
+def test_the_readme_is_its_template_without_marks_and_one_page():
+    assert readme.front() == TEXT, "run `make publish`; edit docs/README.md.in"
+    prose = re.sub(r"```.*?```|\]\([^)]*\)|`[^`]*`", "", TEXT, flags=re.S)
+    assert len(TEXT.splitlines()) <= 80 and "<!--" not in TEXT
+    assert len(re.findall(r"\d+(?:[.,]\d+)*", prose)) <= 30
+
+
+def test_each_section_stands_in_one_place():
     pages = [(ROOT / page).read_text() for page in readme.PAGES]
     texts = [*pages, *(path.read_text().replace(r"\n", "\n") for path in (ROOT / "notebooks").glob("*.ipynb"))]
     assert all(sum(text.count(f"<!--{name}-->\n") for text in texts) == 1 for name in readme.SECTIONS)
-    assert len(pages[0].splitlines()) <= 120
 
 
-@pytest.mark.parametrize("document", DOCS, ids=str)
+@pytest.mark.parametrize("document", [*DOCS, Path("notebooks/README.md")], ids=str)
 def test_links_and_pictures_exist(document):
-    for target in re.findall(r"\]\(([^)#:]+)\)", DOCS[document]):
+    for target in re.findall(r"\]\(([^)#:]+)\)", (ROOT / document).read_text()):
         assert (ROOT / document.parent / target).exists(), target
+
+
+def test_every_notebook_is_listed():
+    listed = (ROOT / "notebooks" / "README.md").read_text()
+    assert sorted(re.findall(r"\]\((\w+\.ipynb)\)", listed)) == sorted(
+        p.name for p in (ROOT / "notebooks").glob("*.ipynb")
+    )
 
 
 def test_make_targets_exist():

@@ -82,11 +82,6 @@ def test_a_small_budget_makes_fewer_populations_and_then_shorter_phases(evaluati
         assert method.populations == 1 or method.ncycles_per_iteration == 380
 
 
-def test_every_grid_of_a_paper_makes_a_method():
-    for settings in RegularisedEvolution.grid.values():
-        RegularisedEvolution(**{name: values[0] for name, values in settings.items()}).check()
-
-
 @pytest.mark.parametrize("change", [{"model_selection": "worst"}, {"unary_operators": "bessel"}, {"maxsize": 1}])
 def test_settings_that_cannot_be_used_are_refused_at_once(change):
     with pytest.raises(ValueError, match=next(iter(change)) if "unary_operators" not in change else "bessel"):

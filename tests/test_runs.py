@@ -690,6 +690,24 @@ def test_a_dask_cluster_gives_the_same_frame_and_survives_a_dead_worker(cluster,
         grid([line()], [Logged(str(log), 0.1)], seeds=range(40))
 
 
+def test_a_scheduler_that_dies_while_outcomes_are_fetched_is_said_in_one_line(cluster):
+    address, (scheduler, *_) = cluster
+    wait_for(lambda: answers(address))
+    dask = executors.Dask(address, [])
+    work = [runs.Run(line(), Slope(), seed, Budget()) for seed in range(3)]
+    tasks = [executors.Task(run.key, pickle.dumps(run), 30.0, 300) for run in work]
+    outcomes = dask.run(tasks)
+    next(outcomes)
+    wait_for(lambda: all(future.done() for future in dask.client.futures.values()))
+    scheduler.kill()
+    scheduler.wait()
+    try:
+        with pytest.raises(ConnectionError, match="went away; run again to go on"):
+            list(outcomes)
+    finally:
+        dask.close()
+
+
 def test_a_node_with_other_code_refuses():
     task = executors.Task("another key", pickle.dumps(runs.Run(line(), Slope(), 0, Budget())), 1.0, 300)
     outcome = executors._isolated(task, [])

@@ -242,46 +242,28 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _ledger(options: argparse.Namespace) -> None:
-    import pandas as pd
-
-    from .report.ledger import VERDICTS
-    from .report.tables import number
+    from .report import verdicts
     from .system.paths import root
 
     path = root() / "tables" / "ledger.csv"
     if not path.exists():
         raise FileNotFoundError("no ledger yet: run `make all` first")
-    whole = pd.read_csv(path, dtype=str, keep_default_na=False)
-    chosen = pd.Series(True, index=whole.index)
-    for column in ("paper", "method", "verdict", "kind"):
-        if wanted := getattr(options, column):
-            known = VERDICTS if column == "verdict" else [name for name in whole[column].unique() if name]
-            if wanted.lower() not in {name.lower() for name in known}:
-                raise ValueError(f"no {column} {wanted!r} in the ledger (known: {', '.join(known)})")
-            chosen &= whole[column].str.lower() == wanted.lower()
-    numbers = pd.to_numeric(whole["measured"], errors="coerce")
-    whole["measured"] = whole["measured"].mask(numbers.notna(), numbers.map(lambda value: number(float(value), 4)))
-    shown = ["paper", "table", "row", "column", "published", "measured", "verdict", "kind", "reason"]
-    print(whole.loc[chosen, shown].to_string(index=False) if chosen.any() else "no such entries")
+    wanted = {column: getattr(options, column) for column in ("paper", "method", "verdict", "kind")}
+    found = verdicts.entries(path, **{column: value for column, value in wanted.items() if value})
+    print("no such entries" if found.empty else found.to_string(index=False))
 
 
 def _derive(options: argparse.Namespace) -> int:
     """Make the numbers derived from released files again, or compare them with those that are kept."""
-    from .system import derived, upstream_files
+    from .system import derived
 
-    tables, status = derived.tables(*options.studies), 0
-    if not options.check:
-        for study in dict.fromkeys(study for study, _ in tables):
-            print(*derived.write(study), sep="\n")
-        return status
-    for (study, name), table in tables.items():
-        if reason := upstream_files.unavailable(table.repository):
-            print(f"{study}/{name}: not checked, {reason}")
-            continue
-        found = derived.differences(table.made(), derived.read(study, name))
-        print(f"{study}/{name}:", f"{len(found)} differ, such as {found[0]}" if found else "as kept")
-        status |= bool(found)
-    return status
+    if options.check:
+        lines, wrong = zip(*derived.checked(*options.studies), strict=True)
+        print(*lines, sep="\n")
+        return int(any(wrong))
+    for study in dict.fromkeys(study for study, _ in derived.tables(*options.studies)):
+        print(*derived.write(study), sep="\n")
+    return 0
 
 
 def _retest(options: argparse.Namespace) -> None:
@@ -302,6 +284,8 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from .problems import commands as of_problems
+
     parser = argparse.ArgumentParser(prog="rediscover", description="Five studies of equation discovery, run again.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -339,6 +323,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("answer", nargs="+", help="an expression, or with --named output=expression ...")
     sub.add_argument("--named", action="store_true", help="answers are output=expression, for several outputs")
     sub.add_argument("--seed", type=int, default=0, help="of the data")
+    of_problems.add_fresh(command)
     sub = command("new", _new, "write a file with a working method of your own into the current folder")
     sub.add_argument("name", help="of the method, such as mine")
     sub = command("run", _run, "run methods: on a study, scored by its rules, or on any problems, as CSV")

@@ -326,8 +326,8 @@ class Chat:
     def _set_aside(self, key: str, reason: str, data: bytes, usd: float, again: bool) -> None:
         """Keep a malformed reply, and count its cost; raises `BudgetSpent` if another attempt could exceed it."""
         if self.path is not None:
-            secret = self._key.encode() if len(self._key) >= SHORTEST_SECRET else b"\0"
-            self.records.set_aside(key, self._without_key(reason), data.replace(secret, b"[key]"))
+            text = self._without_key(data.decode(errors="surrogateescape"))
+            self.records.set_aside(key, self._without_key(reason), text.encode(errors="surrogateescape"))
         with self._lock:
             self.spent["usd"] += usd  # type: ignore[assignment]
             self._committed["usd"] += usd  # type: ignore[assignment]
@@ -382,4 +382,10 @@ class Chat:
         )
 
     def _without_key(self, text: str) -> str:
-        return text if len(self._key) < SHORTEST_SECRET else text.replace(self._key, "[key]")
+        """Text without the key, be it as it is, as JSON writes it, or as JSON writes it in a text of JSON."""
+        if len(self._key) < SHORTEST_SECRET:
+            return text
+        once = json.dumps(self._key)[1:-1]
+        for form in (json.dumps(once)[1:-1], once, self._key):
+            text = text.replace(form, "[key]")
+        return text

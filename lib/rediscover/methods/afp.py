@@ -39,8 +39,6 @@ class Afp(Tabular):
     operators, max_length : comma-separated; tokens.
     stop_threshold : loss that ends the search.
 
-    grid : SRSD, Table S12 (100 random settings).
-
     References
     ----------
     M. Schmidt and H. Lipson, Age-fitness Pareto optimization, GPTP VIII (2010)
@@ -56,13 +54,6 @@ class Afp(Tabular):
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("numba",)
     predictors: ClassVar[bool] = False
-    grid: ClassVar[dict] = {
-        "SRSD": {
-            "population_size": [100, 1000],
-            "stop_threshold": [1e-10, 1e-2],
-            "operators": ["+,-,*,/,exp,log,square,cube,sqrt,sin,cos", "+,-,*,/,exp,log,square,cube,sqrt"],
-        }
-    }
 
     def __post_init__(self):
         super().__post_init__()

@@ -46,8 +46,6 @@ class AiFeynman(Tabular):
     degree : of the polynomials.
     divides : whether symmetries and separable groups are looked for; if not, this is the first stage alone.
 
-    grid : SRSD, Table S12; its seconds and epochs have no counterpart here.
-
     References
     ----------
     S.-M. Udrescu and M. Tegmark, Science Advances 6 (2020) eaay2631;
@@ -62,7 +60,6 @@ class AiFeynman(Tabular):
     reference: ClassVar[str] = "after Udrescu and Tegmark, AI Feynman (2020), and Udrescu et al., AI Feynman 2.0 (2020)"
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("numba",)
-    grid: ClassVar[dict] = {"SRSD": {"operators": ["7ops", "10ops", "14ops", "19ops"], "degree": [3, 4]}}
 
     def __post_init__(self):
         super().__post_init__()

@@ -47,7 +47,7 @@ class Bidirectional(Tabular):
             sparse least squares of T(y) on features, one term after the other
         exact expressions first, the shortest before others; else by description length
 
-        Stages, each until an exact expression is found: one monomial; polynomials behind an undone function; one
+    Stages, each until an exact expression is found: one monomial; polynomials behind an undone function; one
     enumerated feature beside a polynomial; pursuit over a small library; sums of monomials and monomials times
     functions of monomials; quotients of polynomials; lookup of ``T(y) o g = a*h + b`` among all pairs of features;
     pursuit over a large library, on the target, its inverse, exponential and logarithm; pieces; forms of laws (a

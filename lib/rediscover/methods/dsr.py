@@ -28,6 +28,9 @@ class Dsr(Tabular):
     Defaults are those of the code published with the paper, with constants added: the paper's own benchmark
     uses the eight functions alone, which is several times faster.
 
+    SRSD's configuration files have the eight functions with and without const, uniform arity, soft length 10,
+    entropy 0.03 with decay 0.7, and 2,000,000 expressions; see `nggp` for what they made the released program do.
+
     Attributes
     ----------
     function_set : of add, sub, mul, div, sin, cos, tan, exp, log, sqrt, tanh, abs, neg, inv, n2, n3, const.
@@ -41,10 +44,6 @@ class Dsr(Tabular):
     gtol : slope at which the fit of constants stops, which is BFGS from ones on forward differences.
     scaled_start : start a constant that multiplies the whole expression at its least-squares value instead of
         at one. Not in the paper; needed where constants are far from one, as in SI units.
-
-    grid : SRSD (released configuration files): the eight functions with and without const, uniform arity,
-        soft length 10, entropy 0.03 with decay 0.7, 2,000,000 expressions. See `nggp` for what these files
-        made the released program do.
 
     References
     ----------
@@ -70,15 +69,6 @@ class Dsr(Tabular):
     name: ClassVar[str] = "dsr"
     reference: ClassVar[str] = "Petersen et al., Deep symbolic regression (ICLR 2021)"
     searches: ClassVar[bool] = True
-    grid: ClassVar[dict] = {
-        "SRSD": {
-            "function_set": [FUNCTIONS, f"{FUNCTIONS},const"],
-            "uniform_arity": [True],
-            "soft_length": [10.0],
-            "entropy": [0.03],
-            "entropy_decay": [0.7],
-        }
-    }
 
     def __post_init__(self):
         super().__post_init__()

@@ -23,7 +23,6 @@ class DsrReleased(Nggp):
     reading: str = "named"
     name: ClassVar[str] = "dsr_released"
     reference: ClassVar[str] = "Petersen et al. (2021), Mundhenk et al. (2021), as released with SRSD 2023"
-    grid: ClassVar[dict] = {}
 
     def search(self, task, *, budget, rng):
         half = dataclasses.replace(budget, evaluations=max(1, int(budget.evaluations) // 2))

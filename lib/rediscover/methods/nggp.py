@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from ..search.policy.policy import Training
 from ..search.policy.token_genetics import Breeding
-from .dsr import FUNCTIONS, Dsr
+from .dsr import Dsr
 
 # Reading -> breeding, size of the queue, policy gradient.
 READINGS = {"merged": (True, 10, False), "named": (False, 0, True), "paper": (True, 0, True)}
@@ -50,7 +50,6 @@ class Nggp(Dsr):
     elites: int = 50
     name: ClassVar[str] = "nggp"
     reference: ClassVar[str] = "Mundhenk et al., neural-guided GP population seeding (NeurIPS 2021)"
-    grid: ClassVar[dict] = {"SRSD": {"reading": ["merged", "named"], "function_set": [FUNCTIONS, f"{FUNCTIONS},const"]}}
 
     def _training(self) -> Training:
         if self.reading not in READINGS:

@@ -162,8 +162,6 @@ class E2e(Pretrained, Tabular):
     max_input_points : rows of a bag.
     n_trees_to_refine : candidates that are refined.
 
-    grid : MDBench (released script): bags of 200 points, 100 refined.
-
     References
     ----------
     P.-A. Kamienny, S. d'Ascoli, G. Lample, F. Charton, End-to-end symbolic regression with transformers, NeurIPS 2022
@@ -179,7 +177,6 @@ class E2e(Pretrained, Tabular):
         "clone github.com/facebookresearch/symbolicregression (commit c4144c9) as source, with its own Python 3.7 and "
         "torch 1.11 as python; weights are dl.fbaipublicfiles.com/symbolicregression/model1.pt"
     )
-    grid: ClassVar[dict] = {"MDBench": {"max_input_points": [200], "n_trees_to_refine": [100]}}
 
     def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         settings = {"max_input_points": self.max_input_points, "n_trees_to_refine": self.n_trees_to_refine}
@@ -303,8 +300,6 @@ class Odeformer(Pretrained):
     beam_size : samples.
     beam_temperature : of their draw.
 
-    grid : SymbolBench and MDBench (released scripts); MDBench chooses the temperature by its fitness.
-
     References
     ----------
     S. d'Ascoli et al., ODEFormer: symbolic regression of dynamical systems with transformers, ICLR 2024
@@ -320,10 +315,6 @@ class Odeformer(Pretrained):
         "pip install --no-deps odeformer==0.1.7, with torch, numexpr, regex, gdown, requests, setproctitle, seaborn; "
         "weights are drive.google.com file 1L_UZ0qgrBVkRuhg5j3BQoGxlvMk_Pm1W (odeformer.pt)"
     )
-    grid: ClassVar[dict] = {
-        "SymbolBench": {"beam_size": [50], "beam_temperature": [0.1]},
-        "MDBench": {"beam_size": [50], "beam_temperature": [0.05, 0.1, 0.2, 0.3, 0.5]},
-    }
 
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         settings = {"beam_size": self.beam_size, "beam_temperature": self.beam_temperature}

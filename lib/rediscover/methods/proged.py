@@ -29,8 +29,6 @@ class Proged(Tabular):
     max_repeat : draws for each candidate at most.
     max_constants : a form with more is left out.
 
-    grid : SymbolBench, released script.
-
     References
     ----------
     J. Brence, L. Todorovski, S. Dzeroski, Knowledge-Based Systems 224 (2021) 107077;
@@ -44,7 +42,6 @@ class Proged(Tabular):
     name: ClassVar[str] = "proged"
     reference: ClassVar[str] = "after Brence et al., Probabilistic grammars for equation discovery (2021)"
     searches: ClassVar[bool] = True
-    grid: ClassVar[dict] = {"SymbolBench": {"candidates": [32], "max_repeat": [100]}}
 
     def __post_init__(self):
         super().__post_init__()

@@ -31,9 +31,6 @@ class RegularisedEvolution(evolution.Settings, Tabular):
     ----------
     model_selection : 'best', 'accuracy' or 'score', as in PySR; losses that rounding alone explains are equal.
 
-    grid : SurfaceBench (released script: 30 iterations); MDBench, Table A3 and released code; SymbolBench,
-        released script. All chosen by those authors. MDBench then chooses by its own fitness.
-
     References
     ----------
     M. Cranmer, Interpretable Machine Learning for Science with PySR and SymbolicRegression.jl,
@@ -46,35 +43,6 @@ class RegularisedEvolution(evolution.Settings, Tabular):
     reference: ClassVar[str] = "after Cranmer, SymbolicRegression.jl 1.11 (2023), arXiv:2305.01582"
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("numba",)
-    grid: ClassVar[dict] = {
-        "SurfaceBench": {"niterations": [30], "nested_constraints": [{"tan": {"tan": 1}}]},
-        "MDBench": {
-            "niterations": [100],
-            "populations": [20],
-            "population_size": [100],
-            "ncycles_per_iteration": [1000],
-            "maxsize": [40],
-            "maxdepth": [20],
-            "unary_operators": ["sin,exp,log,sqrt"],
-            "constraints": [{"/": [-1, 9], "sin": 9, "exp": 9, "log": 9, "sqrt": 9}],
-            "nested_constraints": [
-                {
-                    "sin": {"sin": 0, "exp": 1, "log": 1, "sqrt": 1},
-                    "exp": {"exp": 0, "log": 0},
-                    "log": {"exp": 0, "log": 0},
-                    "sqrt": {"sqrt": 0},
-                }
-            ],
-            "batch_size": [128],
-            "weight_optimize": [0.001],
-            "adaptive_parsimony_scaling": [1000.0],
-        },
-        "SymbolBench": {
-            "niterations": [50],
-            "binary_operators": ["+,-,*,^,/"],
-            "unary_operators": ["cos,exp,sin,neg,log,sqrt"],
-        },
-    }
 
     def __post_init__(self):
         super().__post_init__()

@@ -39,8 +39,6 @@ class Udsr(Dsr):
         without a variable survive. The front itself is made before that, so that expressions with
         polynomials have already driven others from it; it may end up empty.
 
-    grid : MDBench (released configuration): the defaults, 100,000 expressions.
-
     References
     ----------
     M. Landajuela, C. Lee, J. Yang, R. Glatt, C. P. Santiago, I. Aravena, T. N. Mundhenk, G. Mulcahy, B. K.
@@ -62,7 +60,6 @@ class Udsr(Dsr):
     as_released: bool = False
     name: ClassVar[str] = "udsr"
     reference: ClassVar[str] = "Landajuela et al., A unified framework for deep symbolic regression (NeurIPS 2022)"
-    grid: ClassVar[dict] = {"MDBench": {"as_released": [False, True]}}
 
     def __post_init__(self):
         super().__post_init__()

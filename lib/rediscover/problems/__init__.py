@@ -368,7 +368,7 @@ def problem(id: str, **options: Any) -> Problem:
         raise KeyError(f"unknown problem {id!r}{hint} (studies: {', '.join(STUDIES)})")
     module = _study(study)
     known = [*module.ids(), *getattr(module, "extra_ids", tuple)()]  # extras: not counted among the study's own
-    if name not in known:
+    if name not in known and not (hasattr(module, "unlisted") and module.unlisted(name)):
         raise KeyError(f"unknown problem {id!r}{did_you_mean(name, known, f'{study}/')}")
     loaded = module.load(name)
     fields = {field.name for field in dataclasses.fields(loaded)}

@@ -218,11 +218,16 @@ class Law(Regression):
         splits = {
             name: self.draw(rows, generator(seed, self.id, name)) for name, rows in zip(SPLITS, self.sizes, strict=True)
         }
-        if self.noise:
-            X, y = splits["train"]
-            scale = self.noise * np.sqrt(np.mean(y**2))
-            splits["train"] = Split(X, y + generator(seed, self.id, "noise").normal(0, scale, len(y)))
+        return noisy(splits, self, seed)
+
+
+def noisy(splits: dict[str, Split], problem: Regression, seed: int) -> dict[str, Split]:
+    """Splits with noise on the training target alone, of ``problem.noise`` times the root mean square of the target."""
+    if not problem.noise:
         return splits
+    X, y = splits["train"]
+    scale = problem.noise * np.sqrt(np.mean(y**2))
+    return splits | {"train": Split(X, y + generator(seed, problem.id, "noise").normal(0, scale, len(y)))}
 
 
 def sample(spec: list, rows: int, rng: np.random.Generator) -> np.ndarray:

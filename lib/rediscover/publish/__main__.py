@@ -1,8 +1,9 @@
 """The last step of make: what is committed of notebooks and pages, from what was run (``make publish``).
 
 ``python -m rediscover.publish BUILD/publish.done`` puts the outputs of the notebooks that were executed in BUILD into
-those of notebooks/, facts and generated parts into their text and into `readme.PAGES`, and writes tables/facts.csv,
-tables/audits.csv and build/paper/facts.tex. The names of all these files are what it writes into publish.done.
+those of notebooks/, facts and generated parts into their text, into `readme.PAGES` and README.md, and writes
+tables/facts.csv, tables/audits.csv and build/paper/facts.tex. The names of all these files are what it writes into
+publish.done.
 """
 
 import sys
@@ -45,6 +46,7 @@ def publish(executed: Path) -> list[Path]:
         written.append(_write(path, new))
     written.append(_write(tables / "audits.csv", marked(audits(root() / "notebooks")).to_csv(index=False)))
     written += [_write(path, readme.generated(path)) for path in pages]
+    written.append(_write(root() / "README.md", readme.front()))
     asked = (root() / "paper" / "main.tex").read_text(encoding="utf-8")
     return [*written, _write(root() / "build" / "paper" / "facts.tex", paper.macros(asked))]
 

@@ -122,6 +122,8 @@ def variables(problem: Problem) -> pd.DataFrame:
 
 def _range(drawn: list | tuple) -> str:
     kinds = [LABELS.get(part, part) for part in drawn if isinstance(part, str)]
+    if drawn[0] == "above":  # another input, and the largest value
+        return f"above {drawn[1]}, at most {drawn[2]:g}"
     low, high = (f"{part:g}" for part in drawn if not isinstance(part, str))
     return f"{low} to {high}" + f" ({', '.join(kinds)})" * bool(kinds)
 

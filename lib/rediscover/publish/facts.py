@@ -1,4 +1,4 @@
-r"""Facts in prose: the numbers of README.md and of the essays in notebooks/.
+r"""Facts in prose: the numbers of pages and of the essays in notebooks/.
 
 A fact of tables/facts.csv stands between marks that no reader sees, ``<!--surfaces.count-->183<!--/-->``; the paper
 asks for it by ``\fact{surfaces.count}``.

@@ -1,4 +1,4 @@
-"""The generated parts of README.md, docs/results.md and docs/methods.md, with the facts that they state.
+"""The generated parts of pages, with the facts that they state, and README.md, without marks, from its template.
 
 Of each study docs/results.md shows the table that its study.yaml names as ``headline``: a CSV file of ready texts,
 which the notebook writes.
@@ -19,12 +19,17 @@ from . import facts
 def results() -> str:
     """What came out: verdicts by paper, then title and table of each study that has written its headline."""
     cells, claims = (table(f"{name}_papers").set_index("paper") for name in ("ledger", "claims"))
+    shown = cells.index.isin(claims.index) | (cells[["reproduced", "differs", "undecided"]].sum(axis=1) > 0)
+    others, cells = cells.loc[~shown, "cells"].sum(), cells[shown]
     whole = pd.concat([cells, cells.sum().to_frame("all").T]).join(pd.concat([claims, claims.sum().to_frame("all").T]))
     whole.columns = [f"claims: {name}" if name in claims else name for name in whole]
     verdicts = _markdown(whole.rename_axis("paper").reset_index())
     parts = [f"**Verdicts** on published numbers and claims (notebook 90):\n\n{verdicts}"]
+    parts += (
+        [f"The ledger has {others} numbers of other sources, too, none of them compared with ours."] if others else []
+    )
     kinds = _markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"}))
-    parts.append(f"**What stands behind them** ([ledger.md](ledger.md) says what each kind is):\n\n{kinds}")
+    parts.append(f"**What stands behind all of these** ([ledger.md](ledger.md) says what each kind is):\n\n{kinds}")
     for headline in (study["headline"] for study in studies().values() if "headline" in study):
         path = root() / "tables" / f"{headline['table']}.csv"
         if path.exists():
@@ -57,7 +62,8 @@ def audits() -> str:
 
 
 SECTIONS = {"results": results, "methods": methods, "profiles": profiles, "audits.index": audits}
-PAGES = ("README.md", "docs/results.md", "docs/methods.md")
+TEMPLATE = "docs/README.md.in"
+PAGES = (TEMPLATE, "docs/results.md", "docs/methods.md", "docs/artifact.md")
 
 
 def sections(path: Path) -> dict[str, str]:
@@ -69,6 +75,11 @@ def sections(path: Path) -> dict[str, str]:
 def generated(path: Path) -> str:
     """A page with the present facts and sections between their marks (`rediscover.publish.facts.filled`)."""
     return facts.filled(path.read_text(encoding="utf-8"), facts.texts() | sections(path))
+
+
+def front() -> str:
+    """README.md: its template with present facts, and no marks, so that its source is read as easily as the page."""
+    return facts.MARKED.sub(r"\2", generated(root() / TEMPLATE))
 
 
 def _markdown(frame: pd.DataFrame) -> str:

@@ -159,8 +159,9 @@ def formatted(value: Any, form: int | str | None = None) -> str:
 
 
 def of_all_studies() -> dict[str, Any]:
-    """Verdicts by paper, audits, cost, and the limits of each notebook's runs."""
+    """Verdicts by paper, audits, cost, and the limits of each notebook's runs; of the papers that have claims."""
     ledger, claims, cost = table("ledger"), table("claims"), table("cost").query("profile == 'reference'")
+    ledger = ledger[ledger["paper"].isin(claims["paper"])]
     found: dict[str, Any] = {
         "audits": len(audits(root() / "notebooks")),
         "claims.papers": (claims["paper"].nunique(), "word"),

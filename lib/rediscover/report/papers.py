@@ -52,7 +52,7 @@ def tables() -> pd.DataFrame:
     """
     rows = {
         name: {
-            "paper": study["paper"],
+            "paper": study.get("paper", ""),  # a table of a study of several papers has its own
             "notebook": study["notebooks"][0],
             "problems": study["problems"],
             **dict.fromkeys(("cells", "describes", "ledger", "kind", "shares")),

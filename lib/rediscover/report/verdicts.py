@@ -20,6 +20,7 @@ from ..system.studies import studies
 from . import papers
 from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, as_printed, combine
 from .rules import rules
+from .tables import number
 
 _ABOUT = ("unit", "status", "sd", "basis", "where_in_paper", "dataset_printed", "n_problems")  # not what a cell is
 
@@ -53,15 +54,15 @@ def cells() -> pd.DataFrame:
         read = [column for column in rows if any(f"{{{column}}}" in text for text in formats)]
         keys = [column for column in rows if column not in (*read, *_ABOUT)]
         subject = next((key for key in ("method", "model") if key in keys), keys[0])
-        for number, text in enumerate(formats):
+        for place, text in enumerate(formats):
             part = pd.DataFrame(index=rows.index)
             part["published"] = [" ".join(text.format(**row).split()) for row in rows.to_dict("records")]
             part["row"] = rows[subject]
             rest = [" ".join(filter(None, row)) for row in rows[[k for k in keys if k != subject]].to_numpy()]
             part["column"] = rest if len(formats) == 1 else [f"{column} {text[1:-1]}" for column in rest]
             part["method"] = rows[subject] if subject in ("method", "model") else ""
-            part["kind"] = _kinds(about, rows, number, part)
-            if number:
+            part["kind"] = _kinds(about, rows, place, part)
+            if place:
                 part = part[part["published"] != ""]
             parts.append(part.assign(**about[["paper", "table", "describes", "notebook", "printed_in"]]))
     whole = pd.concat(parts).rename_axis("source").reset_index()
@@ -75,7 +76,8 @@ def _kinds(about: pd.Series, rows: pd.DataFrame, number: int, part: pd.DataFrame
     ``kind`` in study.yaml is a kind, one for each number of a row, or a column with the kinds of its values.
     """
     rule = about["kind"][number] if isinstance(about["kind"], list) else about["kind"]
-    kinds = part["method"].map(_of_methods(about["paper"], tuple(about["problems"]))).fillna("rerun")
+    known = _of_methods(about["paper"], tuple(about["problems"]))
+    kinds = part["method"].map(known).astype(object).fillna("rerun")  # of a paper without a catalogue all are missing
     if isinstance(rule, dict):
         [(column, stated)] = rule.items()
         kinds = rows[column].map(stated).fillna(stated.get("rest")).fillna(kinds)
@@ -263,3 +265,33 @@ def applied(whole: pd.DataFrame) -> pd.DataFrame:
     frame = frame.reindex(columns=VERDICTS[:3], fill_value=0).rename_axis(columns=None)
     about = [rules()[rule] for rule in frame.index.get_level_values("rule")]
     return frame.assign(**{name: [rule[name] for rule in about] for name in ("chosen", "words", "because")})
+
+
+def entries(path: Path, **wanted: str) -> pd.DataFrame:
+    """What the ledger says of entries whose columns have the wanted values, whatever their case, as a person reads it.
+
+    Parameters
+    ----------
+    path : of ledger.csv
+    wanted : paper, method, verdict or kind -> value
+
+    Returns
+    -------
+    DataFrame of text
+
+    Raises
+    ------
+    ValueError
+        If a column has no such value.
+    """
+    whole = pd.read_csv(path, dtype=str, keep_default_na=False)
+    chosen = pd.Series(True, index=whole.index)
+    for column, value in wanted.items():
+        known = VERDICTS if column == "verdict" else [name for name in whole[column].unique() if name]
+        if value.lower() not in {name.lower() for name in known}:
+            raise ValueError(f"no {column} {value!r} in the ledger (known: {', '.join(known)})")
+        chosen &= whole[column].str.lower() == value.lower()
+    numbers = pd.to_numeric(whole["measured"], errors="coerce")
+    whole["measured"] = whole["measured"].mask(numbers.notna(), numbers.map(lambda value: number(float(value), 4)))
+    shown = ["paper", "table", "row", "column", "published", "measured", "verdict", "kind", "reason"]
+    return whole.loc[chosen, shown]

@@ -233,14 +233,18 @@ class Dask:
         # An outcome does not depend on where its task runs, so Dask may move and repeat tasks as it likes.
         submit = self.client.submit
         futures = {submit(_isolated, task, self.modules, pure=False): i for i, task in enumerate(tasks)}
+        gone = f"the scheduler at {self.address} went away; run again to go on"
         for future in as_completed(futures):
             if future.status == "cancelled":
-                raise ConnectionError(f"the scheduler at {self.address} went away; run again to go on")
-            error = future.exception()
-            if error:  # the cluster's failure, not the method's: a row that is not stored
-                yield futures[future], ending("unavailable", f"cluster: {type(error).__name__}: {error}")
-            else:
-                yield futures[future], future.result()
+                raise ConnectionError(gone)
+            try:
+                error = future.exception()
+                # An error is the cluster's failure, not the method's: a row that is not stored.
+                reason = f"cluster: {type(error).__name__}: {error}"
+                outcome = ending("unavailable", reason) if error else future.result()
+            except OSError:  # of the connection: what a task raised came back from `exception`
+                raise ConnectionError(gone) from None
+            yield futures[future], outcome
 
     def close(self) -> None:
         self.client.close()

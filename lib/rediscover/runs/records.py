@@ -22,6 +22,7 @@ from ..methods import registry
 from ..problems import STUDIES, Field, Problem, Series, Trajectories
 from ..system.code_version import code_version
 from ..system.record_files import SUFFIX, SUMS, RecordError, alone, altered, files, folder, load, used, write
+from ..system.studies import rules
 from .run import PROSE, Run, digest, plain
 
 ANSWERED = ("status", "reason", "candidates")
@@ -78,8 +79,9 @@ def asked(run: Run) -> dict[str, Any]:
 
 
 def record(run: Run, outcome: Mapping[str, Any]) -> dict[str, Any]:
-    """The line of a finished run."""
+    """The line of a finished run, with the digest of the rules that its study has written down, if it has."""
     limits = {"limits": [run.budget.seconds, run.budget.memory_mb]} if outcome["status"] in LIMITED else {}
+    written = rules(run.problem.study)
     return {
         **asked(run),
         "status": outcome["status"],
@@ -90,6 +92,7 @@ def record(run: Run, outcome: Mapping[str, Any]) -> dict[str, Any]:
         "peak_mb": round(outcome["peak_mb"]),
         "code": code_of(run),
         "processor": processor(),
+        **({"rules": written} if written else {}),
     }
 
 

@@ -108,7 +108,7 @@ KINDS = {  # of evidence behind our number, or what it would be
     "none": "a description, or nothing is printed",
 }
 COPIES = ("copied", "transcribed")  # kinds that check copying and no more: headline counts leave them out
-PRINTED_IN = ("paper", "released figure", "released notebook")
+PRINTED_IN = ("paper", "released figure", "released notebook", "released table")
 WHOLE_LEDGER: Schema = LEDGER | {
     **{name: (str, "as the study wrote it") for name in ("measured", "low", "high", "others", "others_passing")},
     "kind": (str, "one of `KINDS`"),

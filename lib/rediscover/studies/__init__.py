@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..params import read
-from ..problems import problem
+from ..problems import Problem, problem
 from ..report.comparisons import build_methods
 from ..runs import plan
 from ..runs.run import Run
@@ -37,9 +37,11 @@ def _grids(key: str, parameters: Any) -> dict[str, dict[str, Any]]:
     return importlib.import_module(f"{__name__}.{key}.grids").grids(parameters)
 
 
-def _ids(value: Any, prefix: str) -> bool:
-    """Whether the value of a parameter is a list of ids of these problems."""
-    return isinstance(value, list) and all(str(item).startswith(f"{prefix}/") for item in value)
+def _all_if_empty(p: Any, name: str, prefix: str) -> bool:
+    """Whether a parameter is a list of ids of these problems that means all of them if it is empty."""
+    value, limits = getattr(p, name), type(p).model_fields[name].metadata
+    ids = isinstance(value, list) and all(str(item).startswith(f"{prefix}/") for item in value)
+    return ids and not any(getattr(limit, "min_length", 0) for limit in limits)
 
 
 def notebooks() -> list[str]:
@@ -66,14 +68,27 @@ def asked(ids: Sequence[str], methods: Sequence[str], profile: str, seeds: Seque
     key = owner(prefix)
     for notebook in studies()[key]["notebooks"]:
         file = committed("params") / f"{notebook}.yaml"
-        chosen: dict[str, list] = {
-            name: [] for name, value in read(file, profile) if _ids(value, prefix)
-        }  # an empty list means all
-        changed = {"methods": [*methods], **chosen} | ({"seeds": [*seeds]} if seeds else {})
-        p: Any = read(file, profile, **changed)
-        for grid in _grids(key, p).values():
-            if prefix in {each.study for each in grid["problems"]}:
-                first = {each.id: each for each in reversed(grid["problems"])}
-                return {**grid, "problems": [first[id] for id in ids]}
+        p: Any = read(file, profile)
+        whole: dict[str, list] = {name: [] for name, _ in p if _all_if_empty(p, name, prefix)}
+        p = read(file, profile, methods=[*methods], **whole, **({"seeds": [*seeds]} if seeds else {}))
+        grids = [(grid, _listed(grid["problems"])) for grid in _grids(key, p).values()]
+        grids = [(grid, listed) for grid, listed in grids if {*ids} <= {*listed}]
+        if grids:
+            grid, listed = max(grids, key=lambda each: len(each[1]))  # the first of those with most problems
+            chosen = [each if isinstance(each := listed[id], Problem) else problem(each) for id in ids]
+            return _clean(grid, methods, p) | {"problems": chosen} | ({"seeds": [*seeds]} if seeds else {})
     built = build_methods(p.methods, settings=getattr(p, "settings", None), max_rows=getattr(p, "max_rows", None))
     return {"problems": [problem(id) for id in ids], "methods": built, **p.work}
+
+
+def _listed(problems: Sequence[str | Problem]) -> dict[str, str | Problem]:
+    """Problems of a grid by id, each as it comes first."""
+    return {each if isinstance(each, str) else each.id: each for each in reversed(problems)}
+
+
+def _clean(grid: dict[str, Any], methods: Sequence[str], p: Any) -> dict[str, Any]:
+    """A grid without its levels of noise, and without the opponents that its study puts beside other methods."""
+    beside = {*getattr(p, "opponents", ())} - {*methods}
+    built = [each for each in grid["methods"] if each.name not in beside]
+    once = [each for i, each in enumerate(built) if each not in built[:i]]  # one that is an opponent, too
+    return {name: value for name, value in grid.items() if name != "noise"} | {"methods": once}

@@ -6,7 +6,7 @@ and the file's own. ``rediscover derive`` makes them again. Analyses read these 
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from pandas.api.types import is_numeric_dtype
 from .cells import marked, unmarked
 from .file_digest import file_digest
 from .studies import FOLDER, studies
-from .upstream_files import files
+from .upstream_files import files, unavailable
 from .writing import write_text
 
 
@@ -86,6 +86,20 @@ def write(study: str) -> list[Path]:
     index = path(study, "").with_name("sources.yaml")
     write_text(index, text + yaml.safe_dump(said, sort_keys=False, width=160))
     return [path(study, name) for name in made]
+
+
+def checked(*chosen: str) -> Iterator[tuple[str, bool]]:
+    """Each file of the chosen studies made again: a line on how it compares with what is kept, and whether it differs.
+
+    A file whose source cannot be had does not differ.
+    """
+    for (study, name), table in tables(*chosen).items():
+        if reason := unavailable(table.repository):
+            yield f"{study}/{name}: not checked, {reason}", False
+            continue
+        found = differences(table.made(), read(study, name))
+        said = f"{len(found)} differ, such as {found[0]}" if found else "as kept"
+        yield f"{study}/{name}: {said}", bool(found)
 
 
 def differences(made: pd.DataFrame, kept: pd.DataFrame, rtol: float = 1e-9) -> list[str]:

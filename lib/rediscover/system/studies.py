@@ -11,6 +11,8 @@ from typing import Any
 
 import yaml
 
+from .file_digest import file_digest
+
 FOLDER = Path(__file__).parents[1] / "studies"
 
 
@@ -61,6 +63,29 @@ def owner(problems: str) -> str:
             return key
     known = [prefix for study in studies().values() for prefix in study["problems"]]
     raise KeyError(f"no study has the problems {problems!r} (known: {', '.join(known)})")
+
+
+def rules(problems: str) -> str:
+    """Digest of the rules that are written down for problems with this id prefix.
+
+    They are in ``rules.yaml`` of their study, or in the file that its study.yaml names for the prefix under ``rules``.
+    Each record carries it, so that what a run is judged by is known to have been written before the run.
+
+    Returns
+    -------
+    str
+        Sixteen hexadecimal digits; empty where there are no rules, or the problems are of no study.
+
+    Examples
+    --------
+    >>> rules("odes"), len(rules("lsr"))
+    ('', 16)
+    """
+    for key, study in studies().items():
+        path = FOLDER / key / study.get("rules", {}).get(problems, "rules.yaml")
+        if problems in study["problems"] and path.exists():
+            return file_digest(path)[:16]
+    return ""
 
 
 def measures_of(problems: str) -> dict[str, Any]:

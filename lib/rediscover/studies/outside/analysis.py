@@ -1,0 +1,246 @@
+"""What the tables of problems from outside are made of: shares, fronts, and the authors' record law by law."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from ... import runs
+from ...problems import Problem, problem
+from ...report.comparisons import recovery
+from ...runs import scoring
+from ...runs.answers import on_answers
+from ...runs.run import Run
+from ...runs.schema import IDENTITY
+from ...system import derived, record_files
+from .params import Outside
+from .sample import rules
+from .scores import UNREADABLE
+
+FRONT = 20  # entries that are looked at, in the method's own order
+SCORES = f"{__package__}.scores"
+ROWS = ["method", "noise", "seed"]  # what of a block is shown once all of its runs are there
+PEERS = {"gplearn": "gplearn", "operon": "Operon"}  # ours -> SRBench's name
+
+
+def loaded(ids: Iterable[str | Problem]) -> list[Problem]:
+    """Problems by their ids."""
+    return [problem(item) if isinstance(item, str) else item for item in ids]
+
+
+def finished(block: Mapping[str, Any], p: Outside) -> pd.DataFrame:
+    """Runs of a block: in the reference profile those that are recorded, since the rest takes days; else all of them.
+
+    Parameters
+    ----------
+    block : arguments of `runs.grid`
+    p : parameters; what a reader changed, and what is run without records (``FRESH=1``), is computed
+
+    Returns
+    -------
+    DataFrame
+        As `runs.grid` returns it.
+    """
+    if block["methods"] and (p.profile != "reference" or p.explored or not record_files.used()):
+        return runs.grid(**block)
+    return runs.kept(_planned(block), p.store).drop(columns="origin")
+
+
+def _planned(block: Mapping[str, Any]) -> list[Run]:
+    """The runs of a block; none if it has no methods."""
+    asked = {name: value for name, value in block.items() if name != "store"}
+    return runs.plan(**asked) if block["methods"] else []
+
+
+def progress(blocks: Mapping[str, Mapping], records: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """How many runs of each block are planned, and how many there are.
+
+    Parameters
+    ----------
+    blocks : name -> arguments of `runs.grid`
+    records : name -> rows of `finished`
+
+    Returns
+    -------
+    DataFrame
+        Index: block, method, noise and seed; columns: planned, recorded.
+    """
+    asked = [
+        (name, run.method.name, float(run.problem.noise), run.seed)
+        for name, block in blocks.items()
+        for run in _planned(block)
+    ]
+    planned = pd.DataFrame(asked, columns=["block", *ROWS]).groupby(["block", *ROWS], sort=False).size()
+    found = joined(*(frame[ROWS].assign(block=name) for name, frame in records.items()))
+    found = found.astype({"noise": float, "seed": int}).groupby(["block", *ROWS]).size()
+    return pd.DataFrame({"planned": planned, "recorded": found.reindex(planned.index, fill_value=0)})
+
+
+def whole(records: Mapping[str, pd.DataFrame], counts: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Of each block the rows of a method, level of noise and seed of which every run is there.
+
+    So no share is of the problems that ended first.
+
+    Parameters
+    ----------
+    records : block -> rows of `finished`
+    counts : DataFrame
+        From `progress`.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"planned": [2, 1], "recorded": [1, 1]}, [("lsr", "a", 0.0, 0), ("lsr", "b", 0.0, 0)])
+    >>> found = pd.DataFrame({"method": ["a", "b"], "noise": 0.0, "seed": 0})
+    >>> list(whole({"lsr": found}, counts)["lsr"]["method"])
+    ['b']
+    """
+    there = set(counts.index[counts["recorded"] == counts["planned"]])
+    kept = {}
+    for name, frame in records.items():
+        held = [(name, *row) in there for row in frame[ROWS].itertuples(index=False, name=None)]
+        kept[name] = frame[pd.Series(held, frame.index, bool)]
+    return kept
+
+
+def scores(blocks: Mapping[str, pd.DataFrame], problems: Iterable[Problem], store: Any = None) -> pd.DataFrame:
+    """Scores of several blocks at once, since workers take longer to start than to score.
+
+    Parameters
+    ----------
+    blocks : name -> rows of `whole`
+    problems : of all of them
+    store : as for `runs.grid`
+
+    Returns
+    -------
+    DataFrame
+        As `scoring.table` returns it, with seconds and block; without rows where there are no runs. Rows of a block
+        are in its order.
+    """
+    records = joined(*(frame.assign(block=name) for name, frame in blocks.items())).reset_index(drop=True)
+    if records.empty:
+        return pd.DataFrame(columns=[*IDENTITY, "scoring", *UNREADABLE, "seconds", "block"])
+    return scoring.table(records, problems, store=store).assign(seconds=records["seconds"], block=records["block"])
+
+
+def filled(frames: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Those that have rows, or the first, if none has."""
+    frames = list(frames)
+    return [frame for frame in frames if len(frame)] or frames[:1]
+
+
+def joined(*frames: pd.DataFrame) -> pd.DataFrame:
+    """Rows of several blocks."""
+    return pd.concat(filled(frames))
+
+
+def grouped(scored: pd.DataFrame, by: list[str], score: str = "symbolic_solution") -> pd.DataFrame:
+    """Solved problems of each group with Wilson's interval, as `comparisons.recovery`; methods are the last of `by`."""
+    return recovery(scored[score], [scored[name] for name in by])
+
+
+def of_front(
+    records: pd.DataFrame, problems: Iterable[Problem], function: str, entries: int = FRONT, **options: Any
+) -> pd.Series:
+    """Whether any of the first candidates of each run is what a function of `scores` asks.
+
+    Parameters
+    ----------
+    records : DataFrame
+        Rows of `runs.grid`.
+    problems : those of the grid
+    function : ``is_law`` or ``accepted``
+    entries : how many candidates are looked at, in the method's own order; those behind the first only where it fails
+    options : store, workers and progress, as for `runs.grid`
+
+    Returns
+    -------
+    Series of float, 0 or 1
+        By the index of `records`; 0 for a run without an answer.
+    """
+    problems = list(problems)
+    held = pd.Series(0.0, records.index)
+    for places in (slice(1), slice(1, entries)):
+        left = records[(held == 0) & (records["status"] == "ok")]
+        texts = [[candidate["solution"] for candidate in found[places]] for found in left["candidates"]]
+        asked = left.assign(solution=pd.Series(texts, left.index, object)).explode("solution").dropna(subset="solution")
+        outcomes = on_answers(f"{SCORES}:{function}", asked, problems, **options) if len(asked) else []
+        each = pd.Series([max(found.get("result", {"": 0.0}).values()) for found in outcomes], asked.index, float)
+        held = held.add(each.groupby(level=0).max(), fill_value=0.0)
+    return held
+
+
+def trials(judged: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Trials of each table in which `column` is 1, below how many there are.
+
+    Index: study and table; columns: methods.
+    """
+    if judged.empty:
+        return pd.DataFrame()
+    named = judged.assign(table=[id.partition("/")[2] for id in judged["problem"]])
+    counts = named.pivot_table(index=["study", "table"], columns="method", values=column, aggfunc="sum")
+    made = judged.groupby("method")["seed"].nunique().reindex(counts.columns)
+    first = made.to_frame(("all", "trials")).T.rename_axis(["study", "table"])
+    return pd.concat([first, counts]).astype(int)
+
+
+def against_record(scored: pd.DataFrame) -> pd.DataFrame:
+    """Our rates beside SRBench's on the same problems at the same noise, for methods that both have.
+
+    Parameters
+    ----------
+    scored : DataFrame
+        Scores of ``noisy_sample``, the first seed.
+
+    Returns
+    -------
+    DataFrame
+        Index: method and noise; columns: problems, ours and theirs (shares), more, fewer (problems on which ours is
+        above or below theirs).
+    """
+    theirs = derived.read("outside", "srbench_laws").set_index(["method", "problem", "noise"])["solution_rate"] / 100
+    known = scored[scored["method"].isin(PEERS)]
+    keys = pd.MultiIndex.from_arrays(
+        [known["method"].map(PEERS), [id.partition("/")[2] for id in known["problem"]], known["noise"]]
+    )
+    known = known.assign(theirs=theirs.reindex(keys).to_numpy()).dropna(subset="theirs")
+    off = known["symbolic_solution"] - known["theirs"]
+    grouped = known.assign(more=off > 0, fewer=off < 0).groupby(["method", "noise"])
+    return grouped.agg(
+        problems=("problem", "nunique"),
+        ours=("symbolic_solution", "mean"),
+        theirs=("theirs", "mean"),
+        more=("more", "sum"),
+        fewer=("fewer", "sum"),
+    )
+
+
+def aims(found: Mapping[str, float], fronts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """What rules.yaml aims at for a later version, beside the frozen one.
+
+    Parameters
+    ----------
+    found : aim -> share of problems, for those that are recorded: ``lsr``, ``accepted_form``, and ``feynman 0.01``
+        and alike, by group and noise
+    fronts : ``law on the front`` and ``law as first answer`` -> table of `trials`, of our own method alone
+
+    Returns
+    -------
+    DataFrame
+        Index: aim; columns: aim and found (per cent of problems, or tables in which every trial has the law), missing
+        (how far the aim is). Those that are not recorded, or not in all trials, are left out.
+    """
+    stated: dict[str, float] = {}
+    for name, aim in rules()["aims"].items():
+        if isinstance(aim, dict):
+            stated |= {f"{name} {level:g}": goal for level, goal in aim.items()}
+        else:
+            stated[name] = float(str(aim).split(" of ")[0])
+    reached = {name: 100 * share for name, share in found.items()}
+    for name, table in fronts.items():
+        own = table.iloc[:, 0]
+        if own["all", "trials"] == len(rules()["registered"]["trials"]):
+            reached[f"{name} of EmpiricalBench"] = float((own["empirical"] == own["all", "trials"]).sum())
+    rows = {name: {"aim": aim, "found": reached[name]} for name, aim in stated.items() if name in reached}
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["aim", "found"]).rename_axis("goal")
+    return frame.assign(missing=(frame["aim"] - frame["found"]).clip(lower=0))

@@ -1,0 +1,37 @@
+"""What prose states in numbers of problems from outside: recorded runs, and problems solved of whole blocks."""
+
+from typing import Any
+
+import pandas as pd
+
+from ...report.facts import table
+from ...system.paths import root
+
+NONE = "not recorded yet"
+
+
+def facts() -> dict[str, Any]:
+    """Name -> value, or value and form.
+
+    Problems solved are "7 of 10" of a block that is recorded whole, else `NONE`.
+    """
+    runs = table("outside_progress")
+    laws, noisy, fast = (_shares(f"outside_{name}") for name in ("laws", "srbench", "accepted"))
+    return {
+        "runs": {"planned": runs["planned"].sum(), "recorded": runs["recorded"].sum()},
+        "lsr": _solved(laws, study="lsr"),
+        "phybench": _solved(laws, study="phybench"),
+        "feynman": {f"{level:g}": _solved(noisy, group="feynman", noise=level) for level in (0, 0.001, 0.01, 0.1)},
+        "strogatz": _solved(noisy, group="strogatz", noise=0),
+        "accepted": {"answer": _solved(fast, which="first answer"), "front": _solved(fast, which="any of the front")},
+    }
+
+
+def _shares(name: str) -> pd.DataFrame:
+    """A table of shares; without rows where no block of it was whole, so that it was not written."""
+    return table(name) if (root() / "tables" / f"{name}.csv").exists() else pd.DataFrame()
+
+
+def _solved(shares: pd.DataFrame, **where: Any) -> str:
+    rows = shares[shares[list(where)].eq(pd.Series(where)).all(axis=1)] if len(shares) else shares
+    return f"{rows['recovered'].iloc[0]} of {rows['n'].iloc[0]}" if len(rows) else NONE

@@ -1,0 +1,35 @@
+"""What is run for the notebook of problems from outside; the cheapest blocks come first."""
+
+from typing import Any
+
+from ...problems import problems
+from ...report.comparisons import build_methods
+from .params import Outside
+
+TABLES = ("empirical", "first_principles")
+
+
+def grids(p: Outside) -> dict[str, dict[str, Any]]:
+    """Arguments of `runs.grid`, by block.
+
+    ``accepted`` has the laws of SRSD; ``tables`` has the real ones, for all methods. Our own method has ``lsr``,
+    ``phybench`` and, at all levels of noise, ``srbench``; the opponents have ``sample`` and ``noisy_sample``; both
+    have ``early_sample`` and ``early_noisy``, at a sixth of the time.
+    """
+    own = build_methods(p.methods, max_rows=p.max_rows)
+    others = build_methods(p.opponents, max_rows=p.max_rows)
+    tables = p.measured or [id for study in TABLES for id in problems(study)]
+    early = {"methods": [m for m in (*own, *others) if m.name in p.early], **p.work, "evaluations": p.early}
+    noisy = {"problems": p.noisy_sample, "noise": p.relative_noise}
+    recorded = dict.fromkeys(p.methods, p.srsd_evaluations)
+    return {
+        "accepted": {"problems": p.srsd or problems("srsd"), "methods": own, **p.work, "evaluations": recorded},
+        "tables": {"problems": tables, "methods": [*own, *others], **p.work, "seeds": p.trials},
+        "lsr": {"problems": p.lsr or problems("lsr"), "methods": own, **p.work},
+        "phybench": {"problems": p.phybench or problems("phybench"), "methods": own, **p.work},
+        "early_sample": {"problems": p.sample, **early},
+        "sample": {"problems": p.sample, "methods": others, **p.work},
+        "early_noisy": {**noisy, **early},
+        "srbench": {"problems": p.srbench or problems("srbench"), "methods": own, "noise": p.relative_noise, **p.work},
+        "noisy_sample": {**noisy, "methods": others, **p.work},
+    }

@@ -1,0 +1,41 @@
+"""Parameters of the study of problems from outside."""
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from ...params import Count, Levels, MethodName, MethodNames, Parameters, ProblemIds, Seeds, of_study
+
+
+class Outside(Parameters):
+    """80_outside.
+
+    Attributes
+    ----------
+    lsr, phybench, srbench : ids that `methods` are run on; an empty list means all.
+    measured : ids of the real tables, for all methods; an empty list means the 23 of both benchmarks.
+    trials : seeds of the real tables, each a trial of its own.
+    relative_noise : levels of noise on SRBench's training targets.
+    opponents : methods beside our own, on the sample alone.
+    sample, noisy_sample : ids for the opponents, drawn as ``rules.yaml`` says; the second at all levels of noise.
+    early : method name -> evaluations of the runs that are read at a sixth of the time.
+    srsd : ids of SRSD's laws that FastSRB's rule is asked of; an empty list means all 120.
+    srsd_evaluations : of our own method on them, those of its recorded runs.
+    max_rows : training rows that every search works on.
+    """
+
+    notebook: ClassVar[str] = "80_outside"
+    compared: ClassVar[tuple[str, ...] | None] = ()
+    lsr: Annotated[ProblemIds, of_study("lsr")]
+    phybench: Annotated[ProblemIds, of_study("phybench")]
+    srbench: Annotated[ProblemIds, of_study("srbench")]
+    measured: ProblemIds
+    trials: Seeds
+    relative_noise: Levels
+    opponents: MethodNames
+    sample: Annotated[ProblemIds, Field(min_length=1)]
+    noisy_sample: Annotated[ProblemIds, of_study("srbench"), Field(min_length=1)]
+    early: dict[MethodName, Count]
+    srsd: Annotated[ProblemIds, of_study("srsd")]
+    srsd_evaluations: Count
+    max_rows: Count

@@ -1,0 +1,100 @@
+"""Scores of problems from outside, by the rules that ``rules.yaml`` laid down.
+
+Laws: `symbolic_solution` (SRBench's rule), `solution_rate` (the same without rounding), `r2` and `r2_accuracy` on test
+rows without noise. Real tables: `law_with_any_constants`, and `nmse_variance_left_out`, the squared error of rows that
+the constants were fitted without, over the target's squared deviation from its mean.
+"""
+
+import math
+
+import numpy as np
+
+from ...expressions import ExpressionError, parse, refit
+from ...metrics import regression
+from ...metrics.outside_rules import accepted_form, law_with_any_constants, symbolic_solution
+from ...metrics.solution import ROWS, solution_rate
+from ...problems import generator
+from ...problems.first_principles import Measured
+
+LAW = {"r2": -math.inf, "r2_accuracy": 0.0, "symbolic_solution": 0.0, "solution_rate": 0.0}
+TABLE = {"law_with_any_constants": 0.0, "nmse_variance_left_out": math.inf}
+UNREADABLE = LAW | TABLE
+STARTS = 3  # of each fit without a row, the constants of the answer first
+
+
+def score(problem, solution, seed: int = 0) -> dict[str, float]:
+    """All scores of one answer.
+
+    Parameters
+    ----------
+    problem : Drawn or Measured
+    solution : mapping of the output's name to text
+    seed : int
+        Of the data, and of the fresh rows on which a solution is confirmed.
+
+    Returns
+    -------
+    dict of name to float
+    """
+    (output,) = problem.outputs
+    table = isinstance(problem, Measured)
+    try:
+        expression = parse(solution.get(output, ""), problem.inputs)
+    except ExpressionError:
+        return dict(TABLE if table else LAW)
+    if table:
+        law = law_with_any_constants(expression, problem.truth[output], problem.judged)
+        return {"law_with_any_constants": law, "nmse_variance_left_out": left_out(problem, expression, seed)}
+    X, y = problem.data(seed)["test"]
+    prediction = expression(dict(zip(problem.inputs, X.T, strict=True)))
+    fresh = problem.draw(ROWS, generator(seed, problem.id, "confirmation"))
+    pair = (expression, problem.truth[output], dict(zip(problem.inputs, fresh.X.T, strict=True)))
+    return {
+        "r2": regression.r2(prediction, y),
+        "r2_accuracy": regression.r2_accuracy(prediction, y),
+        "symbolic_solution": symbolic_solution(*pair),
+        "solution_rate": solution_rate(*pair),
+    }
+
+
+def left_out(problem, expression, seed: int = 0) -> float:
+    """Squared error on rows that the constants were fitted without, one at a time, over the target's deviation.
+
+    Parameters
+    ----------
+    problem : Measured
+    expression : Expression
+        Its form is kept: it was found on all rows.
+    seed : int
+        Of the data.
+
+    Returns
+    -------
+    float
+        At least 0; infinite where a prediction is not finite.
+    """
+    X, y = problem.data(seed)["train"]
+    off = np.empty(len(y))
+    for i in range(len(y)):
+        kept = np.arange(len(y)) != i
+        columns = dict(zip(problem.inputs, X[kept].T, strict=True))
+        fitted = refit(expression, columns, y[kept], starts=STARTS)
+        off[i] = float(fitted(dict(zip(problem.inputs, X[i], strict=True)))) - y[i]
+    with np.errstate(over="ignore", invalid="ignore"):
+        error = float(np.sum(off**2) / np.sum((y - y.mean()) ** 2))
+    return error if math.isfinite(error) else math.inf
+
+
+def is_law(problem, solution, seed: int = 0) -> dict[str, float]:
+    """Whether one entry of a front is the law of a real table with some constants; arguments as for `score`."""
+    (output,) = problem.outputs
+    text = solution.get(output, "")
+    return {"law": law_with_any_constants(text, problem.truth[output], problem.judged)}
+
+
+def accepted(problem, solution, seed: int = 0) -> dict[str, float]:
+    """Whether an answer to one of SRSD's laws is one of the forms that FastSRB accepts; arguments as for `score`."""
+    (output,) = problem.outputs
+    fresh = problem.draw(ROWS, generator(seed, problem.id, "confirmation"))
+    sample = dict(zip(problem.inputs, fresh.X.T, strict=True))
+    return {"accepted": accepted_form(solution.get(output, ""), problem.truth[output], sample)}

@@ -1,0 +1,161 @@
+"""What the study of problems from outside laid down: parameters, samples and records are those of its rules."""
+
+import math
+
+import rediscover as rd
+from rediscover import params
+from rediscover.expressions import parse
+from rediscover.runs import plan, records
+from rediscover.studies.outside import analysis, facts, sample, scores
+from rediscover.studies.outside.grids import grids
+from rediscover.system import derived
+from rediscover.system.paths import root
+from rediscover.system.record_files import SUFFIX, load
+from rediscover.system.studies import rules, studies
+
+import numpy as np
+import pandas as pd
+import pytest
+
+REFERENCE = params.read(root() / "params" / "80_outside.yaml", "reference")
+STUDY = studies()["outside"]
+
+
+def test_parameters_are_those_that_were_laid_down():
+    registered = sample.rules()["registered"]
+    assert {name: getattr(REFERENCE, name) for name in registered} == registered
+    assert REFERENCE.seeds == sample.rules()["seeds"][: len(REFERENCE.seeds)]
+
+
+@pytest.mark.parametrize("name", ["sample", "noisy_sample"])
+def test_samples_are_the_draws_of_the_stated_seed(name):
+    assert getattr(REFERENCE, name) == sample.drawn(name)
+    assert len(set(sample.drawn(name))) == sum(sample.rules()["samples"][name].values())
+
+
+def test_records_carry_the_digest_of_the_rules_they_were_made_under():
+    for prefix in STUDY["problems"]:
+        known = {rules(prefix), *STUDY.get("earlier_rules", {})}
+        kept = [line for file in (root() / "records" / prefix).glob(f"*{SUFFIX}") for line in load(file)]
+        found = {line.get("rules", "none") for line in kept}
+        assert found <= known, f"{prefix}: state the digest before and its commit in study.yaml"
+
+
+def test_a_record_carries_the_digest_where_there_are_rules():
+    outcome = {"status": "ok", "reason": "", "candidates": [], "seconds": 1.0, "peak_mb": 1.0}
+    lines = [records.record(plan(id, "mean")[0], outcome) for id in ("lsr/I.12.2_3_0", "srsd/I.12.1")]
+    assert lines[0]["rules"] == rules("lsr") and len(rules("lsr")) == 16
+    assert "rules" not in lines[1] and rules("of nobody") == ""
+
+
+def test_opponents_see_the_problems_and_rows_of_our_own_method():
+    planned = grids(REFERENCE)
+    methods = {m.name: m for grid in planned.values() for m in grid["methods"]}
+    assert {m.max_rows for m in methods.values() if m.searches} == {1000}
+    assert set(planned["sample"]["problems"]) <= set(planned["lsr"]["problems"]) | set(planned["phybench"]["problems"])
+    assert set(planned["noisy_sample"]["problems"]) <= set(planned["srbench"]["problems"])
+    assert len(planned["tables"]["problems"]) == 23 and len(planned["srbench"]["problems"]) == 130
+
+
+def test_scores_of_a_law_by_hand():
+    problem = rd.problem("srbench/feynman_I_12_1")  # mu*N_n
+    close = scores.score(problem, {"F": "3*mu*N_n**1.0001"})
+    assert (close["symbolic_solution"], close["solution_rate"], close["r2_accuracy"]) == (1.0, 0.0, 0.0)
+    assert scores.score(problem, {"F": "mu*N_n"}) == dict.fromkeys(close, 1.0)
+    assert scores.score(problem, {"F": "mu*("}) == scores.LAW
+
+
+def test_scores_of_a_table_by_hand():
+    problem = rd.problem("empirical/kepler")
+    found = scores.score(problem, {"P": "300*a**1.6"})
+    assert found["law_with_any_constants"] == 1.0 and found["nmse_variance_left_out"] < 1e-3
+    wrong = scores.score(problem, {"P": "900*a"})
+    assert wrong["law_with_any_constants"] == 0.0 and wrong["nmse_variance_left_out"] > 0.01
+    assert scores.score(problem, {"P": "a +"}) == scores.TABLE
+
+
+def test_a_row_left_out_is_predicted_by_the_others():
+    """Means of the rest: off by n/(n - 1) of the deviation from the mean of all, at each row."""
+    problem = rd.problem("empirical/kepler")
+    n = len(problem.table)
+    assert scores.left_out(problem, parse("2.0")) == pytest.approx((n / (n - 1)) ** 2, rel=1e-6)
+    assert scores.left_out(problem, parse("log(-a)")) == math.inf
+
+
+def test_srbenchs_rates_are_those_that_others_print():
+    """SRSD's Table S16 prints the means over all 130 problems without noise."""
+    laws = derived.read("outside", "srbench_laws").query("noise == 0")
+    means = laws.groupby("method")["solution_rate"].mean()
+    printed = {"gplearn": 15.48, "AFP": 20.48, "AFP_FE": 26.23, "AIFeynman": 52.65, "DSR": 19.71}
+    assert {name: round(means[name], 2) for name in printed} == printed
+    rates = derived.read("outside", "srbench_rates").set_index(["method", "group", "noise"])["solution_rate"]
+    np.testing.assert_allclose(rates["Operon", "Feynman", 0.0], 16.6, atol=0.05)
+    assert set(laws["problem"]) == set(pd.Series(rd.problems("srbench")).str.partition("/")[2])
+
+
+def test_the_reference_profile_shows_what_is_there_and_runs_nothing(monkeypatch):
+    """A block of runs that nobody records: nothing is computed, unless the profile or the reader asks for it."""
+    block = {"problems": ["lsr/I.12.2_3_0"], "methods": ["mean"], **REFERENCE.work, "evaluations": {"mean": 7}}
+    monkeypatch.setattr(analysis.runs, "grid", lambda **_: pytest.fail("it was run"))
+    assert analysis.finished(block, REFERENCE).empty
+    for change in ({"profile": "smoke"}, {"explored": True}):
+        with pytest.raises(pytest.fail.Exception, match="it was run"):
+            analysis.finished(block, REFERENCE.model_copy(update=change))
+    monkeypatch.setenv("REDISCOVER_FRESH", "1")
+    with pytest.raises(pytest.fail.Exception, match="it was run"):
+        analysis.finished(block, REFERENCE)
+
+
+def rows(*found):
+    return pd.DataFrame(found, columns=["problem", "method", "seed", "symbolic_solution"]).assign(noise=0.0)
+
+
+def test_a_block_is_shown_once_it_is_whole():
+    block = {"problems": ["lsr/I.12.2_3_0", "phybench/6"], "methods": ["mean", "polynomial"]}
+    there = rows(*(("lsr/I.12.2_3_0", name, 0, 1.0) for name in ("mean", "polynomial")), ("phybench/6", "mean", 0, 0.0))
+    counts = analysis.progress({"sample": block}, {"sample": there})
+    assert counts["planned"].tolist() == [2, 2]
+    assert counts["recorded"].droplevel(["block", "noise", "seed"]).to_dict() == {"mean": 2, "polynomial": 1}
+    shown = analysis.whole({"sample": there}, counts)["sample"]
+    assert set(shown["method"]) == {"mean"} and analysis.grouped(shown, ["method"])["share"].tolist() == [0.5]
+
+
+def test_without_records_every_table_is_empty_and_nothing_fails():
+    nothing = analysis.scores({"lsr": pd.DataFrame(columns=["problem"])}, [])
+    assert analysis.grouped(nothing, ["study", "method"]).empty and analysis.joined(nothing, nothing).empty
+    assert analysis.against_record(nothing).empty
+    assert analysis.trials(nothing, "law_with_any_constants").empty
+    assert analysis.aims({}, {}).empty
+    block = {"problems": ["phybench/6"], "methods": []}
+    found = {"lsr": analysis.finished(block, REFERENCE)}
+    left = analysis.whole(found, analysis.progress({"lsr": block}, found))["lsr"]
+    assert left.empty and analysis.of_front(left, [], "is_law").empty
+
+
+def test_trials_and_aims_by_hand():
+    own = [("kepler", 1.0), ("hubble", 1.0), ("bode", 0.0)]
+    found = rows(*((f"empirical/{name}", "mean", seed, law) for name, law in own for seed in range(5)))
+    found = found.assign(
+        study="empirical",
+        law=found["symbolic_solution"] * (found["seed"] + (found["problem"] != "empirical/hubble") > 0),
+    )
+    counted = analysis.trials(found, "law")
+    assert counted["mean"].to_dict() == {
+        ("all", "trials"): 5,
+        ("empirical", "bode"): 0,
+        ("empirical", "hubble"): 4,
+        ("empirical", "kepler"): 5,
+    }
+    aims = analysis.aims({"lsr": 0.5, "feynman 0.01": 0.7}, {"law on the front": counted})
+    assert aims["missing"].to_dict() == {"lsr": 40.0, "feynman 0.01": 0.0, "law on the front of EmpiricalBench": 7.0}
+
+
+def test_facts_say_that_a_block_is_not_recorded(monkeypatch, tmp_path):
+    (tmp_path / "tables").mkdir()
+    pd.DataFrame({"planned": [3, 4], "recorded": [3, 1]}).to_csv(tmp_path / "tables" / "outside_progress.csv")
+    pd.DataFrame({"study": ["lsr"], "recovered": [7], "n": [10]}).to_csv(tmp_path / "tables" / "outside_laws.csv")
+    monkeypatch.setattr("rediscover.report.facts.root", lambda: tmp_path)
+    monkeypatch.setattr(facts, "root", lambda: tmp_path)
+    found = facts.facts()
+    assert found["runs"] == {"planned": 7, "recorded": 4}
+    assert (found["lsr"], found["phybench"], found["strogatz"]) == ("7 of 10", facts.NONE, facts.NONE)
