@@ -159,10 +159,10 @@ class EquationEstimator(BaseEstimator):
             if selection.unclear:
                 lines += [
                     f"no clear equation for {output}: {selection.unclear}",
-                    f"best that was found: {output} = {text}{unit}",
+                    f"best that was found: {self._left_side(output)} = {text}{unit}",
                 ]
             else:
-                lines.append(f"{output} = {text}{unit}")
+                lines.append(f"{self._left_side(output)} = {text}{unit}")
             if selection.noise and not selection.unclear:
                 lines.append(f"the noise is too large for what was found: {selection.noise}")
         how = f"chosen on {rows} rows that the search had not seen"
@@ -247,6 +247,16 @@ class EquationEstimator(BaseEstimator):
             lines.append(f"{self._left(output)} = {right}")
         return " \\\\\n".join(lines)
 
+    def skeletons(self) -> dict[str, str]:
+        """The chosen equations with c0, c1, ... for their constants, by their left sides."""
+        check_is_fitted(self)
+        found = getattr(self, "skeletons_", None) or {next(iter(self.expressions_)): self.skeleton_}
+        return {self._left_side(output): skeleton for output, skeleton in found.items()}
+
+    def _left_side(self, output: str) -> str:
+        """The left side of an equation, as text."""
+        return output
+
     def _left(self, output: str) -> str:
         """The left side of an equation, in LaTeX."""
         return next((name.latex for name in (*self._outputs, *self._names) if name.shown == output), output)
@@ -271,8 +281,9 @@ class EquationEstimator(BaseEstimator):
         if not name.isidentifier():
             raise ValueError(f"{name!r} is no name of a function; use letters, digits and _")
         arguments = [each.shown for each in self._names]
-        notes = [f"{each.shown}: {each.column}" for each in (*self._names, *self._outputs)]
-        return function(name, arguments, {self._result(o): e for o, e in self.expressions_.items()}, notes)
+        every = (*self._names, *self._outputs)
+        notes = dict.fromkeys(f"{each.shown}: {each.column}" for each in every if each.shown != each.column)
+        return function(name, arguments, {self._result(o): e for o, e in self.expressions_.items()}, [*notes])
 
     def _result(self, output: str) -> str:
         """The name of an output's variable in a function."""

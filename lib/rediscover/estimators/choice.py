@@ -16,8 +16,9 @@ Each rule says when it was set: *before* any data was tried, or *after*, and the
    it is a straight line itself, which may not be worse by as much. Otherwise there is no clear equation. Errors are
    absolute ones (after: with squared ones 3 x y, found exactly on 60 rows, was not clear, since of the 12 held-out
    rows one was far from the mean, and the standard error large). Where held-out errors are below those of the line by
-   chance only, the training rows may decide, if they are below it there by `SURE` standard errors (after: the end of a
-   damped swing, 12 windows, hardly tells sin x from x; of ten million random forms the best is some five off).
+   chance only, the training rows may decide: if the equation's log likelihood there, n/2 log of the ratio of the mean
+   squares, is `SURE` above the line's, which the best of 10^8 forms, e^(SURE - 5), reaches by chance about once in a
+   hundred times (after: the end of a damped swing, 12 windows, hardly tells sin x from x).
 5. *Noise* (before, but for its end). It is too large for what was found where the error is more than `NOISY` of the
    target's spread, or where an equation at most `AS_SHORT` nodes longer, whose predictions are others, is within one
    standard error (of the difference of squared errors, row by row) of the chosen one. Predictions are others where they
@@ -42,7 +43,7 @@ import numpy as np
 HELD_OUT, MOST, FEW = 0.2, 100_000, 25
 ROUNDING = 1e-9
 CHANCE = 2.0
-SURE = 8.0
+SURE = 23.4
 NOISY = 0.5
 AS_SHORT = 2
 TOLD_APART = 0.2
@@ -141,13 +142,36 @@ def floored(squares: np.ndarray, spread: float) -> np.ndarray:
     return np.maximum(squares, (ROUNDING * spread) ** 2)
 
 
+def log_likelihood_gain(squares: np.ndarray, line: np.ndarray, weights: np.ndarray | None = None) -> float:
+    """By how much normal errors of a variance that is not known make an equation likelier than a line.
+
+    Parameters
+    ----------
+    squares, line : ndarray, shape (n,)
+        Squared errors of both on the training rows.
+    weights : ndarray, shape (n,), optional
+
+    Returns
+    -------
+    float
+        n/2 log(mean of line / mean of squares).
+
+    Examples
+    --------
+    >>> round(log_likelihood_gain(np.ones(6), np.full(6, 4.0)), 3)  # 3 log 4
+    4.159
+    """
+    means = [float(np.average(each, weights=weights)) for each in (line, squares)]
+    return len(squares) / 2 * float(np.log(means[0] / means[1])) if all(np.isfinite(means)) else 0.0
+
+
 def unclear(
     squares: np.ndarray,
     mean: np.ndarray,
     line: np.ndarray | None,
     straight: bool,
     weights: np.ndarray | None = None,
-    trained: Difference | None = None,
+    likelier: float = 0.0,
 ) -> str:
     """Why there is no clear equation; empty where there is one.
 
@@ -159,8 +183,8 @@ def unclear(
         Those of the training rows' mean, and of a straight line fitted to them (None: too few rows for one).
     straight : whether the chosen equation is a straight line itself
     weights : ndarray, shape (n,), optional
-    trained : Difference, optional
-        By how much the line's absolute errors are larger on the training rows.
+    likelier : float
+        Log likelihood of the equation less that of the line, on the training rows (`log_likelihood_gain`).
 
     Returns
     -------
@@ -182,7 +206,7 @@ def unclear(
     if straight:
         worse = -gain.mean > CHANCE * gain.error
         return f"{rows} is above that of a straight line through all inputs" if worse else ""
-    sure = trained is not None and gain.mean > 0 and trained.mean > SURE * trained.error
+    sure = gain.mean > 0 and likelier > SURE
     if not (sure or gain.mean > CHANCE * gain.error) and np.average(squares, weights=weights) > 0:
         return f"{rows} is not below that of a straight line by more than chance"
     return ""

@@ -255,7 +255,8 @@ def rounded(expression: Expression, digits: int = 4) -> Expression:
 
 
 def tidied(expression: Expression) -> Expression:
-    """The expression with differences in the place of sums with what is negative.
+    """The expression with differences in the place of sums with what is negative, and without factors of one,
+    and products in a row without brackets.
 
     Parameters
     ----------
@@ -268,12 +269,20 @@ def tidied(expression: Expression) -> Expression:
     Examples
     --------
     >>> print(tidied(parse("x + (-2.5)*y - (-1)*z + (-3)")))
-    x - 2.5*y + 1*z - 3
+    x - 2.5*y + z - 3
+    >>> print(tidied(parse("2.5*(x*y)")))
+    2.5*x*y
     """
 
     def combine(label: Any, children: list[tuple]) -> tuple:
         if label in ("+", "-") and len(children) == 2 and (positive := _positive(children[1])):
             return ("-" if label == "+" else "+", children[0], positive)
+        if label == "neg" and (positive := _positive(children[0])):
+            return positive
+        if label == "*" and (1,) in children:  # an integer: a decimal 1.0 is a constant that was fitted
+            return children[1] if children[0] == (1,) else children[0]
+        if label == "*" and children[1][0] == "*":
+            return ("*", combine("*", [children[0], children[1][1]]), children[1][2])
         return (label, *children)
 
     return Expression(fold(expression.tree, combine))
@@ -286,5 +295,5 @@ def _positive(tree: tuple) -> tuple | None:
     if is_number(tree[0]) and len(tree) == 1 and tree[0] < 0:
         return (-tree[0],)
     if tree[0] in ("*", "/") and (first := _positive(tree[1])):
-        return (tree[0], first, tree[2])
+        return tree[2] if (tree[0], first) == ("*", (1,)) else (tree[0], first, tree[2])
     return None

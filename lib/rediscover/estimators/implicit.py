@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..expressions import Expression, parse
+from ..expressions.trees import is_number
 from ..problems import generator
 from ..problems.tables import Cloud
 from .base import EquationEstimator, check_magnitudes, column_names, held_out_rows
@@ -25,7 +26,8 @@ class ImplicitEquation(EquationEstimator):
     Errors are distances of points from the surface, to first order |F| / |grad F|. Of each equation that the search
     finds, those with terms taken away, the smallest first, are compared too. Which is chosen is decided on a fifth of
     the points by the rules in `rediscover.estimators.choice`; the parts of the mean and of the straight line are played
-    by the middle of the cloud and by a plane. F and a multiple of it are one equation.
+    by the middle of the cloud and by a plane. F and a multiple of it are one equation, so the largest term has the
+    factor 1 where all terms have factors (`scaled`).
 
     Methods that know no level sets regress the last coordinate on the others.
 
@@ -39,7 +41,7 @@ class ImplicitEquation(EquationEstimator):
     equations_ : DataFrame
         The front, as for `EquationRegressor`; errors are in units of the coordinates.
     constants_, skeleton_, expressions_, clear_, message_, evaluations_, ended_
-        As for `EquationRegressor`; the output is F. Constants that could all be multiplied have no standard error.
+        As for `EquationRegressor`; the output is F. Constants that could all be multiplied have no standard error (NaN).
 
     Examples
     --------
@@ -87,7 +89,8 @@ class ImplicitEquation(EquationEstimator):
             left = candidate.solution.get("F") or f"{inner[-1]} - ({candidate.solution[inner[-1]]})"
             texts += [left, *pruned(left, inner, few)]
         flat = plane(inner, train.X)
-        candidates = [flat, *candidate_forms(texts, inner, allowed, self.max_complexity)]
+        forms = candidate_forms(texts, inner, allowed, self.max_complexity)
+        candidates = [flat, *(Form(scaled(form.expression, inner, few)) for form in forms)]
         selection = select(candidates, train, middle(inner, train.X), flat)
         every = train.all()
         free, self._chosen = every.fit(selection.front[selection.chosen].form), every.fit(selection.form)
@@ -150,6 +153,57 @@ def middle(names: tuple[str, ...], X: np.ndarray) -> Form:
     """The point in the middle of a cloud, as the function whose distances are those from it."""
     parts = " + ".join(f"({name} - ({value!r}))**2" for name, value in zip(names, X.mean(axis=0).tolist(), strict=True))
     return Form(parse(f"sqrt({parts})", names))
+
+
+def scaled(expression: Expression, names: tuple[str, ...], X: np.ndarray) -> Expression:
+    """A sum, all terms of which have factors, divided by that of the largest term; others stay as they are.
+
+    Parameters
+    ----------
+    expression : Expression
+    names : of the columns of X
+    X : ndarray, shape (n, n_names)
+        A term's size is the root of its mean square on these points.
+
+    Returns
+    -------
+    Expression
+
+    Examples
+    --------
+    >>> print(scaled(parse("1 - 4.0*x**2 - 2.0*y**2"), ("x", "y"), np.array([[0.5, 0.0], [0.0, 0.5]])))
+    -0.25 + x**2 + 0.5*y**2
+    """
+    terms = [(sign * factor, rest) for sign, term in summed(expression.tree) for factor, rest in [factored(term)]]
+    others = [(factor, rest) for factor, rest in terms if rest]
+    if len(terms) < 2 or not others or any(factor in (1, -1, 0) for factor, _ in others):
+        return expression
+    values = columns(names, X)
+    with np.errstate(all="ignore"):
+        sizes = [abs(factor) * float(np.sqrt(np.mean(Expression(rest)(values) ** 2))) for factor, rest in others]
+    largest = others[int(np.argmax(np.nan_to_num(sizes)))]
+    tree: tuple = ()
+    for factor, rest in terms:
+        by = float(factor / largest[0])
+        if (factor, rest) == largest:
+            term = rest
+        else:
+            term = ("*", (abs(by),), rest) if rest else (abs(by),)
+        first = term if by > 0 else ("neg", term) if rest else (by,)
+        tree = ("+" if by > 0 else "-", tree, term) if tree else first
+    return Expression(tree)
+
+
+def factored(term: tuple) -> tuple[float, tuple]:
+    """A term as a number and the rest, which is empty where it is a number."""
+    if is_number(term[0]) and len(term) == 1:
+        return float(term[0]), ()
+    if term[0] == "neg":
+        factor, rest = factored(term[1])
+        return -factor, rest
+    if term[0] == "*" and (found := factored(term[1]))[0] not in (1, -1):
+        return found[0], ("*", found[1], term[2]) if found[1] else term[2]
+    return 1.0, term
 
 
 def pruned(text: str, names: tuple[str, ...], X: np.ndarray) -> list[str]:

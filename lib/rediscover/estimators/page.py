@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
+import numpy as np
+import pandas as pd
 
 from ..system.writing import write_text
+from .constants import rounded
 
 HERE = Path(__file__).parent
 
@@ -32,20 +35,21 @@ def write(estimator: Any, folder: Path, source: str) -> Path:
     python, latex = estimator.to_python(), estimator.latex()
     picture = io.BytesIO()
     estimator.plot().savefig(picture, format="png", dpi=130)
-    found = estimator.sympy()
-    several = found if isinstance(found, dict) else {next(iter(estimator.expressions_)): found}
-    formulas = {output: sympy.mathml(right.evalf(4), printer="presentation") for output, right in several.items()}
+    formulas = {
+        estimator._left_side(output): sympy.mathml(rounded(right).sympy(), printer="presentation")
+        for output, right in estimator.expressions_.items()
+    }
+    front = estimator.equations_.assign(chosen=np.where(estimator.equations_["chosen"], "chosen", ""))
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True)
     page = environment.get_template("page.html").render(
         source=source,
         message=estimator.message_,
-        rates=hasattr(estimator, "simulate"),
         formulas=formulas,
         clear=estimator.clear_,
         picture=base64.b64encode(picture.getvalue()).decode(),
-        front=estimator.equations_.to_html(index=False, border=0, float_format="{:.4g}".format),
-        constants=estimator.constants_.to_html(index=False, border=0, float_format="{:.6g}".format),
-        skeletons=getattr(estimator, "skeletons_", None) or {"": estimator.skeleton_},
+        front=_table(front.rename(columns={"chosen": ""}), "{:.4g}"),
+        constants=_table(estimator.constants_, "{:.6g}"),
+        skeletons=estimator.skeletons(),
         python=python,
         latex=latex,
     )
@@ -55,6 +59,11 @@ def write(estimator: Any, folder: Path, source: str) -> Path:
     write_text(folder / "constants.csv", estimator.constants_.to_csv(index=False))
     write_text(folder / "report.html", page)
     return folder / "report.html"
+
+
+def _table(frame: pd.DataFrame, number: str) -> str:
+    words = frame.rename(columns=lambda name: name.replace("_", " "))
+    return str(words.to_html(index=False, border=0, float_format=number.format))
 
 
 def _gathered(latex: str) -> str:

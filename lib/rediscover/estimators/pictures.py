@@ -64,7 +64,7 @@ def _rows(middle: Any, right: Any, found: Any) -> None:
         middle.plot(ends, ends, color=INK, lw=1)
         middle.set(xlabel="by the equation", ylabel=found._outputs[0].column, title="fit")
         across, what = predicted, "by the equation"
-    middle.legend(frameon=False)
+    middle.legend(markerscale=2, framealpha=0.8)
     for mask, color in ((~out, PALE), (out, ACCENT)):
         right.plot(across[mask], residuals[mask], ".", ms=4, color=color)
     right.axhline(0, color=INK, lw=1)

@@ -103,7 +103,8 @@ def column(table: pd.DataFrame, name: str) -> str:
     known = [str(each) for each in table.columns]
     if name in known:
         return name
-    shown = [each.column for each in named(known) if name.strip() in (each.shown, each.column.strip())]
+    short = named([name])[0].shown  # so that "wind speed" is the column "wind speed [m/s]"
+    shown = [each.column for each in named(known) if short == each.shown or name.strip() == each.column.strip()]
     if len(shown) == 1:
         return shown[0]
     raise ValueError(f"no column {one_line(name)!r}{did_you_mean(name, known)} (columns: {one_line(', '.join(known))})")

@@ -73,10 +73,11 @@ class TableResiduals:
         with np.errstate(all="ignore"):
             return float(np.sqrt(np.average((self.predicted(form) - self.y) ** 2, weights=self.weights)))
 
-    def absolute(self, form: Form) -> np.ndarray:
-        """Absolute errors of these rows, shape (n,)."""
+    def likelier(self, form: Form, line: Form) -> float:
+        """Log likelihood of a form less that of a line, on these rows."""
         with np.errstate(all="ignore"):
-            return np.abs(self.predicted(form) - self.y)
+            mine, its = (choice.floored((self.predicted(f) - self.y) ** 2, self.spread) for f in (form, line))
+        return choice.log_likelihood_gain(mine, its, self.weights)
 
     def squares(self, form: Form) -> np.ndarray:
         """Squared errors of the rows that are compared; infinite where the equation is undefined.

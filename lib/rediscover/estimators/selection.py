@@ -141,8 +141,8 @@ def select(candidates: Sequence[Form], residuals: TableResiduals, mean: Form, li
     constant = choice.floored(residuals.squares(mean), residuals.spread)
     straight = line and choice.floored(residuals.squares(line), residuals.spread)
     is_line = is_straight(form.shown, residuals.validation.values)
-    trained = line and choice.difference(residuals.absolute(line), residuals.absolute(best.form), residuals.weights)
-    unclear = choice.unclear(best.squares, constant, straight if line else None, is_line, weights, trained or None)
+    likelier = residuals.likelier(best.form, line) if line else 0.0
+    unclear = choice.unclear(best.squares, constant, straight if line else None, is_line, weights, likelier)
     return Selection(kept, place, form, unclear, too_noisy(best, every, residuals))
 
 

@@ -144,7 +144,6 @@ def printed(estimator: Any) -> str:
         constants = estimator.constants_.copy()
         for name in ("value", "standard_error", "low", "high"):
             constants[name] = constants[name].map("{:.6g}".format)
-        skeletons = getattr(estimator, "skeletons_", None) or {"": estimator.skeleton_}
-        named = [f"constants of {' '.join(filter(None, (o, '=' if o else '', s)))}" for o, s in skeletons.items()]
-        parts += ["\n".join(named) + "\n" + constants.to_string(index=False)]
+        forms = [f"constants of {left} = {skeleton}" for left, skeleton in estimator.skeletons().items()]
+        parts += ["\n".join(forms) + "\n" + constants.to_string(index=False)]
     return "\n\n".join(parts)

@@ -131,7 +131,7 @@ class EquationSystem(EquationEstimator):
         self._settle(selections, by_state, records)
         self._sample = {"records": [(t[:400], states[:400]) for t, states in records[:4]]}
         rows = sum(len(t) for t, _ in rest)
-        self._set_results(selections, found, {name.shown: name.unit for name in self._names}, rows)
+        self._set_results(selections, found, self._rate_units(given), rows)
         return self
 
     def _settle(self, selections: dict[str, Selection], by_state: list[RateResiduals], records: Records) -> None:
@@ -268,6 +268,15 @@ class EquationSystem(EquationEstimator):
                 raise ValueError(f"a series has {len(t)} samples in time, which are too few; give at least {SHORTEST}")
             records.append((t, sums / count[:, None]))
         return records
+
+    def _rate_units(self, given: list[str]) -> dict[str, str]:
+        """Units of the rates, where those of state and time are known."""
+        time = self._places[0]
+        unit = "" if time is None else named(given)[time].unit
+        return {name.shown: f"{name.unit}/{unit}" if name.unit and unit else "" for name in self._names}
+
+    def _left_side(self, output: str) -> str:
+        return f"d{output}/dt"
 
     def _left(self, output: str) -> str:
         return rf"\frac{{d {super()._left(output)}}}{{d t}}"
