@@ -219,7 +219,7 @@ def test_time_and_clouds_from_the_shell(tmp_path, capsys):
     path = tmp_path / "decay.csv"
     path.write_text("t;x\n" + "\n".join(f"{a};{np.exp(-0.5 * a)}" for a in t))
     status, out, _ = call([path, "--time", "t", "--max-evaluations", "20000"], capsys)
-    assert status == 0 and "x = -" in out
+    assert status == 0 and "dx/dt = -1/2*x" in out
     path.write_text("x y\n" + "\n".join(f"{2 * np.cos(a)} {np.sin(a)}" for a in np.linspace(0, 6, 60)))
     status, out, _ = call([path, "--implicit", "--max-evaluations", "2000"], capsys)
     assert status == 0 and "F = " in out

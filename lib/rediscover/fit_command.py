@@ -13,6 +13,7 @@ def declare(sub: argparse.ArgumentParser) -> None:
     kind.add_argument("--time", help="column of times: right-hand sides for the other columns")
     kind.add_argument("--implicit", action="store_true", help="an equation F = 0 of a cloud of points")
     sub.add_argument("--series", help="with --time, column that says to which series a row belongs")
+    sub.add_argument("--errors", help="column of the target's standard errors, or `relative` where they grow with it")
     sub.add_argument("--method", default="bidirectional", help="the search: a name of `rediscover methods`")
     sub.add_argument("--operators", help="that an equation may hold, such as +,*,sqrt (all)")
     sub.add_argument("--max-complexity", type=int, help="nodes that an equation may have")

@@ -23,7 +23,7 @@ from .source import function
 LARGEST = 1e60  # magnitudes of columns
 ENDED = {
     "done": "the search used all its evaluations",
-    "exact": "the search ended with an equation that holds exactly",
+    "exact": "the search ended with an equation that holds exactly on the rows that it was given",
     "time": "the search ended with its time",
     "interrupted": "the search was interrupted; what it had found until then is kept",
 }

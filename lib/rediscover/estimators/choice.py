@@ -11,9 +11,11 @@ Each rule says when it was set: *before* any data was tried, or *after*, and the
    count as that. At first the standard error was that of the difference of the two, row by row; on the first table of
    1,000 rows, m v^2/2 + m g h with 1 % noise, this chose 47 nodes where 13 are the law, since the best of many
    candidates is best by luck.
-4. *Clear or not* (before, but for the kind of error). The chosen equation must have smaller held-out errors than the
-   mean, by more than `CHANCE` standard errors of the paired difference; and than a straight line in all inputs, unless
-   it is a straight line itself, which may not be worse by as much. Otherwise there is no clear equation. Errors are
+4. *Clear or not* (before, but for three changes). The chosen equation must have smaller held-out errors than the
+   mean, by more than `CHANCE` standard errors of the paired difference; of a cloud, smaller distances than points
+   whose coordinates are shuffled (after: the middle of the cloud was the measure, and surfaces of many sheets through
+   a ball of random points are nearer than that). It must beat a straight line in all inputs by as much, unless it is
+   a straight line itself, which may not be worse by as much. Otherwise there is no clear equation. Errors are
    absolute ones (after: with squared ones 3 x y, found exactly on 60 rows, was not clear, since of the 12 held-out
    rows one was far from the mean, and the standard error large). Where held-out errors are below those of the line by
    chance only, the training rows may decide: if the equation's log likelihood there, n/2 log of the ratio of the mean
@@ -167,11 +169,12 @@ def log_likelihood_gain(squares: np.ndarray, line: np.ndarray, weights: np.ndarr
 
 def unclear(
     squares: np.ndarray,
-    mean: np.ndarray,
+    nothing: np.ndarray,
     line: np.ndarray | None,
     straight: bool,
     weights: np.ndarray | None = None,
     likelier: float = 0.0,
+    against: str = "the mean",
 ) -> str:
     """Why there is no clear equation; empty where there is one.
 
@@ -179,12 +182,13 @@ def unclear(
     ----------
     squares : ndarray, shape (n,)
         Squared errors of the chosen equation on held-out rows.
-    mean, line : ndarray, shape (n,)
-        Those of the training rows' mean, and of a straight line fitted to them (None: too few rows for one).
+    nothing, line : ndarray, shape (n,)
+        Those of what says nothing, and of a straight line fitted to the training rows (None: too few rows for one).
     straight : whether the chosen equation is a straight line itself
     weights : ndarray, shape (n,), optional
     likelier : float
         Log likelihood of the equation less that of the line, on the training rows (`log_likelihood_gain`).
+    against : what says nothing
 
     Returns
     -------
@@ -196,10 +200,10 @@ def unclear(
     'its error on 3 held-out rows is not below that of the mean by more t'
     """
     rows = f"its error on {len(squares)} held-out rows"
-    off, off_mean = np.sqrt(squares), np.sqrt(mean)
-    gain = difference(off_mean, off, weights)
+    off = np.sqrt(squares)
+    gain = difference(np.sqrt(nothing), off, weights)
     if not gain.mean > CHANCE * gain.error:
-        return f"{rows} is not below that of the mean by more than chance"
+        return f"{rows} is not below that of {against} by more than chance"
     if line is None:
         return ""
     gain = difference(np.sqrt(line), off, weights)

@@ -26,8 +26,8 @@ class ImplicitEquation(EquationEstimator):
     Errors are distances of points from the surface, to first order |F| / |grad F|. Of each equation that the search
     finds, those with terms taken away, the smallest first, are compared too. Which is chosen is decided on a fifth of
     the points by the rules in `rediscover.estimators.choice`; the parts of the mean and of the straight line are played
-    by the middle of the cloud and by a plane. F and a multiple of it are one equation, so the largest term has the
-    factor 1 where all terms have factors (`scaled`).
+    by points with shuffled coordinates and by a plane. F and a multiple of it are one equation, so the largest term has
+    the factor 1 where all terms have factors (`scaled`).
 
     Methods that know no level sets regress the last coordinate on the others.
 
@@ -41,7 +41,7 @@ class ImplicitEquation(EquationEstimator):
     equations_ : DataFrame
         The front, as for `EquationRegressor`; errors are in units of the coordinates.
     constants_, skeleton_, expressions_, clear_, message_, evaluations_, ended_
-        As for `EquationRegressor`; the output is F. Constants that could all be multiplied have no standard error (NaN).
+        As for `EquationRegressor`; the output is F. Constants that rows do not determine have no standard error.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class ImplicitEquation(EquationEstimator):
         flat = plane(inner, train.X)
         forms = candidate_forms(texts, inner, allowed, self.max_complexity)
         candidates = [flat, *(Form(scaled(form.expression, inner, few)) for form in forms)]
-        selection = select(candidates, train, middle(inner, train.X), flat)
+        selection = select(candidates, train, flat, flat)
         every = train.all()
         free, self._chosen = every.fit(selection.front[selection.chosen].form), every.fit(selection.form)
         self.expressions_ = {"F": self._shown(self._chosen.shown)}
@@ -147,12 +147,6 @@ def plane(names: tuple[str, ...], X: np.ndarray) -> Form:
     for name, slope in zip(names, normal, strict=True):
         tree = ("+", tree, ("*", (float(slope),), (name,)))
     return Form(Expression(tree))
-
-
-def middle(names: tuple[str, ...], X: np.ndarray) -> Form:
-    """The point in the middle of a cloud, as the function whose distances are those from it."""
-    parts = " + ".join(f"({name} - ({value!r}))**2" for name, value in zip(names, X.mean(axis=0).tolist(), strict=True))
-    return Form(parse(f"sqrt({parts})", names))
 
 
 def scaled(expression: Expression, names: tuple[str, ...], X: np.ndarray) -> Expression:

@@ -58,7 +58,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     >>> X = np.random.default_rng(0).uniform(1, 2, (60, 2))
     >>> found = EquationRegressor(max_evaluations=2000).fit(X, 3 * X[:, 0] * X[:, 1])
     >>> str(found.expressions_["y"]), found.clear_, round(found.score(X, 3 * X[:, 0] * X[:, 1]), 6)
-    ('3*(x0*x1)', True, 1.0)
+    ('3*x0*x1', True, 1.0)
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "EquationRegressor":

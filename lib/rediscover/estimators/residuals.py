@@ -6,7 +6,7 @@ A residuals has training rows, on which constants are fitted, and held-out rows,
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -44,6 +44,8 @@ class TableResiduals:
     y: np.ndarray
     weights: np.ndarray
     rest: "TableResiduals | None" = None
+
+    against: ClassVar[str] = "the mean"  # what says nothing
 
     @cached_property
     def values(self) -> dict[str, Any]:
@@ -97,6 +99,10 @@ class TableResiduals:
                 off = np.where(h < 1 - 1e-9, off / (1 - h), np.inf)
             found = off**2
         return np.where(np.isfinite(found), found, np.inf)
+
+    def squares_of_nothing(self, form: Form, mean: Form) -> np.ndarray:
+        """Squared errors that an equation must be below to say something: those of the mean."""
+        return self.squares(mean)
 
     def worse(self, form: Form, than: Form) -> bool:
         """Whether a form has larger errors than another on the rows that are compared, by more than chance."""
@@ -212,6 +218,8 @@ class DistanceResiduals(TableResiduals):
     Taubin (1991), Estimation of planar curves, surfaces, and nonplanar space curves, IEEE PAMI 13.
     """
 
+    against: ClassVar[str] = "points whose coordinates are shuffled"
+
     @property
     def spread(self) -> float:
         return float(np.sqrt(self.validation.X.var(axis=0).sum())) or 1.0
@@ -235,6 +243,21 @@ class DistanceResiduals(TableResiduals):
         with np.errstate(all="ignore"):
             size = np.linalg.norm(compiled.gradient(values, self.names), axis=0)
             return np.broadcast_to(compiled(values) / size, m * n).reshape(m, n)
+
+    def squares_of_nothing(self, form: Form, mean: Form) -> np.ndarray:
+        """Squared distances of points whose coordinates have nothing to do with each other.
+
+        A surface with many sheets, or one that is flat where it is zero, is near to any cloud.
+        """
+        rows, rng = self.validation, np.random.default_rng(0)
+        X = np.column_stack([rng.permutation(column) for column in rows.X.T])
+        with np.errstate(all="ignore"):
+            found = replace(rows, X=X, rest=None).predicted(form) ** 2
+        return np.where(np.isfinite(found), found, np.inf)
+
+    def likelier(self, form: Form, line: Form) -> float:
+        """Nothing: a surface that bends is nearer to any cloud than a plane."""
+        return 0.0
 
     def fit(self, form: Form) -> Form:
         few = self

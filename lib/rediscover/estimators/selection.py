@@ -122,7 +122,7 @@ def select(candidates: Sequence[Form], residuals: TableResiduals, mean: Form, li
     candidates : list of Form
         At least one that is defined everywhere.
     residuals : TableResiduals
-    mean : what says nothing: of a table its mean
+    mean : what says nothing of a table
     line : a straight line fitted to the training rows, or None
 
     Returns
@@ -138,11 +138,13 @@ def select(candidates: Sequence[Form], residuals: TableResiduals, mean: Form, li
 
     errors, freedom = residuals.errors(best.form)
     form = snapped(best.form, errors, freedom, residuals.fit, residuals.worse)
-    constant = choice.floored(residuals.squares(mean), residuals.spread)
+    nothing = choice.floored(residuals.squares_of_nothing(best.form, mean), residuals.spread)
     straight = line and choice.floored(residuals.squares(line), residuals.spread)
     is_line = is_straight(form.shown, residuals.validation.values)
     likelier = residuals.likelier(best.form, line) if line else 0.0
-    unclear = choice.unclear(best.squares, constant, straight if line else None, is_line, weights, likelier)
+    unclear = choice.unclear(
+        best.squares, nothing, straight if line else None, is_line, weights, likelier, residuals.against
+    )
     return Selection(kept, place, form, unclear, too_noisy(best, every, residuals))
 
 

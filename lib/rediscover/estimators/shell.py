@@ -49,7 +49,10 @@ def fit(options: argparse.Namespace) -> int:
         with warnings.catch_warnings():
             for category in (NoClearEquation, NoisyData):  # the message says it
                 warnings.simplefilter("ignore", category)
-            estimator.fit(data) if target is None else estimator.fit(data.drop(columns=target), data[target])
+            if target is None:
+                estimator.fit(data)
+            else:
+                estimator.fit(data.drop(columns=target), data[target], weights(table, options.errors, data[target]))
     except KeyboardInterrupt:
         print("rediscover: interrupted before the search had an answer; there is nothing to keep", file=sys.stderr)
         return 130
@@ -77,6 +80,8 @@ def estimator_of(table: pd.DataFrame, options: argparse.Namespace) -> tuple[Any,
     if options.series and not options.time:
         raise ValueError("--series is for series in time: add --time")
     if options.time or options.implicit:
+        if options.errors:
+            raise ValueError("--errors is of a target; it goes with neither --time nor --implicit")
         if options.target:
             raise ValueError("--target goes with neither --time nor --implicit; name the columns with --inputs")
         return _without_target(table, options, inputs, settings)
@@ -84,7 +89,8 @@ def estimator_of(table: pd.DataFrame, options: argparse.Namespace) -> tuple[Any,
         known = ", ".join(map(str, table.columns))
         raise ValueError(f"say which column the equation is for: add --target (columns: {one_line(known)})")
     target = column(table, options.target)
-    inputs = inputs or [str(name) for name in table.columns if name != target]
+    spared = {target, options.errors and options.errors != "relative" and column(table, options.errors)}
+    inputs = inputs or [str(name) for name in table.columns if name not in spared]
     if target in inputs:
         raise ValueError(f"{one_line(target)!r} is the target; leave it out of --inputs")
     if not inputs:
@@ -95,6 +101,18 @@ def estimator_of(table: pd.DataFrame, options: argparse.Namespace) -> tuple[Any,
     if np.ptp(data[target]) == 0:
         raise ValueError(f"the target {one_line(target)!r} is {data[target].iloc[0]:g} in all rows; choose another one")
     return EquationRegressor(**settings), data, target
+
+
+def weights(table: pd.DataFrame, errors: str | None, target: pd.Series) -> np.ndarray | None:
+    """Weights of the rows, one over the square of the error of each; None where no errors are given."""
+    if errors is None:
+        return None
+    found = target if errors == "relative" else used(table, [column(table, errors)]).iloc[:, 0]
+    if (found == 0).any():
+        raise ValueError(
+            f"--errors {one_line(errors)}: an error is 0 in row {int((found == 0).argmax()) + 1}; leave it out"
+        )
+    return np.asarray((found.abs().min() / found) ** 2)
 
 
 def _without_target(table: pd.DataFrame, options: argparse.Namespace, inputs: list[str], settings: dict) -> Any:
