@@ -2,7 +2,16 @@
 
 from .base import NoClearEquation, NoisyData
 from .implicit import ImplicitEquation
+from .reading import example, examples
 from .regressor import EquationRegressor
 from .system import EquationSystem
 
-__all__ = ["EquationRegressor", "EquationSystem", "ImplicitEquation", "NoClearEquation", "NoisyData"]
+__all__ = [
+    "EquationRegressor",
+    "EquationSystem",
+    "ImplicitEquation",
+    "NoClearEquation",
+    "NoisyData",
+    "example",
+    "examples",
+]

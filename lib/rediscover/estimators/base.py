@@ -167,7 +167,7 @@ class EquationEstimator(BaseEstimator):
                 lines.append(f"the noise is too large for what was found: {selection.noise}")
         how = f"chosen on {rows} rows that the search had not seen"
         if not rows:
-            how = "too few rows to hold any out: chosen by errors of each row with the constants fitted to the others"
+            how = "too few rows to hold any out: chosen by the shortest description of equation and errors"
         ended = ENDED[found.ended] + (f" ({found.reason})" if found.reason and not found.candidates else "")
         return "\n".join([*lines, f"{how}; {ended}"])
 
@@ -314,10 +314,10 @@ def column_names(X: Any) -> list[str]:
     return [f"x{i}" for i in range(X.shape[1])] if isinstance(X, np.ndarray) and X.ndim == 2 else []
 
 
-def held_out_rows(n: int, rng: np.random.Generator) -> np.ndarray:
+def held_out_rows(n: int, rng: np.random.Generator, few: int = choice.FEW) -> np.ndarray:
     """Which of n rows are held out, as a mask, by the first rule of `choice`."""
     mask = np.zeros(n, bool)
-    if n >= choice.FEW:
+    if n >= few:
         mask[rng.permutation(n)[: min(int(choice.HELD_OUT * n), choice.MOST)]] = True
     return mask
 

@@ -9,6 +9,7 @@ from ..expressions import Expression, parse
 from ..expressions.trees import is_number
 from ..problems import generator
 from ..problems.tables import Cloud
+from . import choice
 from .base import EquationEstimator, check_magnitudes, column_names, held_out_rows
 from .constants import Form
 from .names import Name, named
@@ -78,7 +79,7 @@ class ImplicitEquation(EquationEstimator):
         check_magnitudes(X)
         X = np.unique(X, axis=0)
         rng = generator(seed, "rows")
-        out = held_out_rows(len(X), rng)
+        out = held_out_rows(len(X), rng, choice.FEW_POINTS)
         zero, one = np.zeros(len(X)), np.ones(len(X))
         rest = DistanceResiduals(inner, X[out], zero[out], one[out]) if out.any() else None
         train = DistanceResiduals(inner, X[~out], zero[~out], one[~out], rest)

@@ -14,6 +14,7 @@ import pandas as pd
 from ..problems import did_you_mean
 from ..system.writing import one_line
 
+EXAMPLES = Path(__file__).parent / "examples"
 SEPARATORS = ("\t", ";", ",", "|")
 LOOKED = 20  # lines in which a separator is looked for
 MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "--", "?", ".", "#n/a", "<na>"}
@@ -58,6 +59,41 @@ def read(path: str | Path) -> pd.DataFrame:
         raise ValueError(f"{path} has a line of names and no rows; add rows of numbers")
     fast = _numbers(text, separator, header)
     return _texts(text, separator, header, path) if fast is None else fast
+
+
+def examples() -> list[str]:
+    """Names of the tables that come with this package: ``cloud``, ``pendulum`` and ``planets``."""
+    return sorted(path.stem for path in EXAMPLES.glob("*.csv"))
+
+
+def example(name: str) -> pd.DataFrame:
+    """A table that comes with this package.
+
+    ``planets`` are the semi-major axes and periods of the eight (NASA's planetary fact sheet); ``pendulum``, at 300
+    random times, obeys θ'' = -0.1 θ' - 0.9 sin θ from (2, 0), and ``cloud``, of 300 points, x^2/4 + y^2 + z^2 = 1, both
+    with normal noise of 0.01 on each column but the time.
+
+    Parameters
+    ----------
+    name : one of `examples`
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    ValueError
+        If there is no such table.
+
+    Examples
+    --------
+    >>> example("planets").shape
+    (8, 3)
+    """
+    if name not in examples():
+        raise ValueError(f"no example is called {name!r}; choose from {', '.join(examples())}")
+    return pd.read_csv(EXAMPLES / f"{name}.csv")
 
 
 def used(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:

@@ -133,26 +133,44 @@ def select(candidates: Sequence[Form], residuals: TableResiduals, mean: Form, li
     every = [assessed(form, residuals) for form in candidates]
     every = [each for each in every if np.isfinite(each.held_out)] or every[:1]
     kept = [every[i] for i in choice.front([e.complexity for e in every], [e.held_out for e in every])]
-    place = choice.chosen(np.stack([each.squares for each in kept]), weights)
+    lengths = [description_length(each, residuals) for each in kept]
+    few = residuals.rest is None
+    place = int(np.argmin(lengths)) if few else choice.chosen(np.stack([each.squares for each in kept]), weights)
     best = kept[place]
 
     errors, freedom = residuals.errors(best.form)
     form = snapped(best.form, errors, freedom, residuals.fit, residuals.worse)
-    nothing = choice.floored(residuals.squares_of_nothing(best.form, mean), residuals.spread)
-    straight = line and choice.floored(residuals.squares(line), residuals.spread)
-    is_line = is_straight(form.shown, residuals.validation.values)
-    likelier = residuals.likelier(best.form, line) if line else 0.0
-    unclear = choice.unclear(
-        best.squares, nothing, straight if line else None, is_line, weights, likelier, residuals.against
-    )
+    straight = is_straight(form.shown, residuals.validation.values)
+    if few:
+        by_mean = description_length(assessed(mean, residuals), residuals)
+        by_line = description_length(assessed(line, residuals), residuals) if line else None
+        unclear = choice.unclear_description(lengths[place], by_mean, by_line, straight)
+    else:
+        unclear = choice.unclear(
+            best.squares,
+            choice.floored(residuals.squares_of_nothing(best.form, mean), residuals.spread),
+            choice.floored(residuals.squares(line), residuals.spread) if line else None,
+            straight,
+            weights,
+            residuals.likelier(best.form, line) if line else 0.0,
+            residuals.against,
+        )
     return Selection(kept, place, form, unclear, too_noisy(best, every, residuals))
+
+
+def description_length(equation: Equation, residuals: TableResiduals) -> float:
+    """Of an equation and the training rows, in nats (`choice.description_length`)."""
+    error = max(equation.training, choice.ROUNDING * residuals.spread)
+    constants = len(equation.form.expression.constants)
+    return choice.description_length(error, len(residuals.y), equation.complexity, constants)
 
 
 def too_noisy(best: Equation, others: Sequence[Equation], residuals: TableResiduals) -> str:
     """Why the noise is too large for an equation; empty where it is not."""
     share = best.held_out / residuals.spread
     if share > choice.NOISY:
-        return f"its error is {share:.0%} of the spread on held-out rows, so form and constants are unsure"
+        where = "held-out rows" if residuals.rest else "rows, each left out in turn"
+        return f"its error is {share:.0%} of the spread on {where}, so form and constants are unsure"
     if share <= 2 * choice.ROUNDING:
         return ""
     rivals = []

@@ -16,7 +16,7 @@ from . import EquationRegressor, EquationSystem, ImplicitEquation, NoClearEquati
 from .base import check_magnitudes
 from .constants import rounded
 from .names import displayed, named
-from .reading import column, read, used
+from .reading import column, example, examples, read, used
 
 
 def fit(options: argparse.Namespace) -> int:
@@ -35,7 +35,8 @@ def fit(options: argparse.Namespace) -> int:
     ValueError
         In one sentence, if the table or an option cannot be used.
     """
-    table = read(options.table)
+    given = str(options.table)
+    table = example(given) if given in examples() and not options.table.exists() else read(options.table)
     if options.out and options.out.exists() and not options.out.is_dir():
         raise ValueError(f"{options.out} is a file; give a folder")
     estimator, data, target = estimator_of(table, options)
