@@ -6,7 +6,7 @@ from pathlib import Path
 
 def declare(sub: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to its parser."""
-    sub.add_argument("table", type=Path, help="CSV, TSV, Parquet where pandas has a reader; or planets, pendulum, cloud")
+    sub.add_argument("table", type=Path, help="CSV, TSV or Parquet; or planets, pendulum, cloud")
     sub.add_argument("--target", help="column that the equation is for")
     sub.add_argument("--inputs", help="columns that it may hold, a,b (all others)")
     kind = sub.add_mutually_exclusive_group()

@@ -61,6 +61,7 @@ class EquationEstimator(BaseEstimator):
 
     keeps_when_interrupted: ClassVar[bool] = False
     watch: ClassVar[Any] = None  # called after each run
+    beside: ClassVar[tuple[str, ...]] = ()  # methods whose candidates stand beside those of the default one
 
     def __init__(
         self,
@@ -100,6 +101,10 @@ class EquationEstimator(BaseEstimator):
     def _search(self, problems: Sequence[Problem], solver: Method, seed: int) -> SearchResult:
         """Candidates for the problems, which share the time."""
         whole, until = SearchResult(), time.monotonic() + float(self.time_limit)
+        for name in self.beside if self.method == "bidirectional" else ():
+            for problem in problems:
+                part = search(problem, method(name), int(self.max_evaluations), float(self.time_limit), seed)
+                whole.candidates += part.candidates
         for left, problem in zip(range(len(problems), 0, -1), problems, strict=True):
             seconds = max(0.1, (until - time.monotonic()) / left)
             most = int(self.max_evaluations)

@@ -23,7 +23,8 @@ DRAWN = 2_000  # rows of a picture
 class EquationRegressor(RegressorMixin, EquationEstimator):
     """An equation y = f(x) from a table.
 
-    The search is any method of this library. It is given four fifths of the rows, thinned to 20,000 by strata of y
+    The search is any method of this library; beside the default one, the classic curves of `transformed_linear` are
+    candidates, too. It is given four fifths of the rows, thinned to 20,000 by strata of y
     where there are more; constants are then fitted to all rows. Which equation is chosen, and when there is none, is
     decided on the other rows by the rules in `rediscover.estimators.choice`: the shortest equation of the front whose
     held-out error is within one standard error of the best one's.
@@ -60,6 +61,8 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     >>> str(found.expressions_["y"]), found.clear_, round(found.score(X, 3 * X[:, 0] * X[:, 1]), 6)
     ('3*x0*x1', True, 1.0)
     """
+
+    beside = ("transformed_linear",)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "EquationRegressor":
         """Search for an equation.
