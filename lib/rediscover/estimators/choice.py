@@ -30,13 +30,14 @@ Each rule says when it was set: *before* any data was tried, or *after*, and the
 6. *Short constants* (after). A constant of the chosen equation becomes a short number of `constants.SHORT` if it is
    within `CHANCE` standard errors and the 95 % interval of it, these are at most `constants.NARROW` of it, and the
    equation, its other constants fitted again, is not worse on held-out rows by more than `CHANCE` standard errors of
-   the paired difference. At first the interval alone decided, which with few rows is wider than two standard errors;
-   this was narrowed before the coverage of intervals was studied, with no data looked at.
+   the paired difference. At first 3/2 and 2/3 were not among them, and the interval alone decided, which with few
+   rows is wider than two standard errors; this was narrowed before the coverage of intervals was studied, with no
+   data looked at.
 7. *Few rows* (after: Hubble's 32 and Kepler's 6). Where no rows are held out, the equation with the shortest
    description is chosen, `description_length`: the search has seen all rows, and of e^(3 nodes) forms the best fits
    by luck. There is no clear equation unless it is shorter than those of the mean and of a straight line by
-   `SHORTER`. The error that is shown as held out is that of each row as predicted by the form with its constants
-   fitted to the others.
+   `SHORTER`, and the noise is too large where another form is within that of it. The error that is shown as held out
+   is that of each row as predicted by the form with its constants fitted to the others.
 
 References
 ----------

@@ -26,7 +26,7 @@ from ..expressions.trees import fold, is_number
 from ..runs.refit import folded
 from . import choice
 
-SHORT = ("1", "2", "3", "4", "1/2", "1/3", "1/4", "pi", "2*pi")  # and their negatives
+SHORT = ("1", "2", "3", "4", "1/2", "3/2", "1/3", "2/3", "1/4", "pi", "2*pi")  # and their negatives
 NARROW = 0.02  # half of an interval, over the constant, above which it is never written as a short number
 DIGITS = 1e-9  # relative difference that rounding leaves
 SINGULAR = 1e-10  # singular values below this, of columns of norm 1, are none

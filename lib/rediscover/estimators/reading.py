@@ -69,7 +69,8 @@ def examples() -> list[str]:
 def example(name: str) -> pd.DataFrame:
     """A table that comes with this package.
 
-    ``planets`` are the semi-major axes and periods of the eight (NASA's planetary fact sheet); ``pendulum``, at 300
+    ``planets`` are the semi-major axes and periods of the eight to three digits (mean elements of J2000; Seidelmann,
+    Explanatory Supplement to the Astronomical Almanac, 1992); ``pendulum``, at 300
     random times, obeys θ'' = -0.1 θ' - 0.9 sin θ from (2, 0), and ``cloud``, of 300 points, x^2/4 + y^2 + z^2 = 1, both
     with normal noise of 0.01 on each column but the time.
 

@@ -173,20 +173,19 @@ def too_noisy(best: Equation, others: Sequence[Equation], residuals: TableResidu
         return f"its error is {share:.0%} of the spread on {where}, so form and constants are unsure"
     if share <= 2 * choice.ROUNDING:
         return ""
-    rivals = []
     rows = residuals.validation
-    predicted = rows.predicted(best.form)
+    predicted, longest = rows.predicted(best.form), description_length(best, residuals) + choice.SHORTER
 
-    def apart_by(other: Equation) -> float:
+    def is_other(equation: Equation) -> bool:
         with np.errstate(all="ignore"):
-            return float(np.sqrt(np.mean((rows.predicted(other.form) - predicted) ** 2)))
+            apart = float(np.sqrt(np.mean((rows.predicted(equation.form) - predicted) ** 2)))
+        return equation is not best and apart > choice.TOLD_APART * best.held_out
 
-    for other in others:
-        short = other.complexity <= best.complexity + choice.AS_SHORT
-        if short and other is not best and apart_by(other) > choice.TOLD_APART * best.held_out:
-            apart = choice.difference(other.squares, best.squares, residuals.validation.weights)
-            if apart.mean <= apart.error:
-                rivals.append(other)
-    if not rivals:
-        return ""
-    return f"{len(rivals)} other {'form is' if len(rivals) == 1 else 'forms are'} as good within chance"
+    def is_as_good(equation: Equation) -> bool:
+        if residuals.rest is None:
+            return description_length(equation, residuals) < longest
+        apart = choice.difference(equation.squares, best.squares, rows.weights)
+        return equation.complexity <= best.complexity + choice.AS_SHORT and apart.mean <= apart.error
+
+    rivals = sum(is_as_good(equation) and is_other(equation) for equation in others)
+    return f"{rivals} other {'form is' if rivals == 1 else 'forms are'} as good within chance" if rivals else ""

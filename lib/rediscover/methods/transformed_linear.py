@@ -16,7 +16,7 @@ from .tables import Tabular
 POWERS = (-2.0, -1.0, 0.5, 1.0, 2.0)
 RATES = 30  # of exp(k x) for each sign of k
 SUBSETS = 6000  # above so many, terms are added one by one
-BEST = 3  # subsets that are kept of each number of terms
+BEST = 6  # subsets that are kept of each number of terms
 LARGEST = 300.0  # of what is exponentiated
 
 
@@ -41,8 +41,9 @@ class TransformedLinear(Tabular):
 
     The terms are 1, powers (-2, -1, 1/2, 1, 2) and the logarithm of each input; with at most three terms also exp(k x),
     k from a grid. So power laws, exponentials with an offset, x^a exp(b x), and logarithms of sums of inverse squares
-    are among the answers. For each g and number of terms the three subsets with the smallest residuals are taken: of
-    all subsets where these are few, else by forward selection. Rows are weighted by the inverse of g', so that the
+    are among the answers. For each g and number of terms the six subsets with the smallest residuals are taken: of
+    all subsets where these are few, else by forward selection; each also with the coefficients of logarithms, which
+    are exponents, rounded to halves. Rows are weighted by the inverse of g', so that the
     residual is nearly that of y. Candidates come in the order of the Bayesian information criterion on y.
 
     Attributes
@@ -135,7 +136,15 @@ def best_subsets(terms: list[Term], target: Target, most: int) -> Iterator[tuple
         for residual, subset in best:
             if math.isfinite(residual):
                 columns = list(subset)
-                yield subset, np.linalg.lstsq(A[:, columns] / scale[columns], b, rcond=None)[0] / scale[columns]
+                c = np.linalg.lstsq(A[:, columns] / scale[columns], b, rcond=None)[0] / scale[columns]
+                yield subset, c
+                logs = np.array([terms[j].text.startswith("log(") for j in columns])
+                halves = np.round(2 * c) / 2
+                if logs.any() and halves[logs].all():
+                    left = b - A[:, columns] @ np.where(logs, halves, 0.0)
+                    others = [j for j, log in zip(columns, logs, strict=True) if not log]
+                    rest = np.linalg.lstsq(A[:, others] / scale[others], left, rcond=None)[0] / scale[others]
+                    yield subset, np.concatenate([halves[logs], rest])[np.argsort(np.argsort(~logs, kind="stable"))]
 
 
 def squares_left(A: np.ndarray, b: np.ndarray) -> float:
@@ -162,10 +171,13 @@ def as_text(right: str, terms: list[Term], coefficients: np.ndarray) -> str:
         if text == "1":
             factors.append(repr(math.exp(min(c, LARGEST))))
         else:
-            factors.append(f"{text[4:-1]}**({c!r})" if text.startswith("log(") else f"exp({times(c, text)})")
+            power = text[4:-1] if c == 1.0 else f"{text[4:-1]}**({c!r})"
+            factors.append(power if text.startswith("log(") else f"exp({times(c, text)})")
     return "*".join(factors)
 
 
 def times(c: float, text: str) -> str:
-    """A term with its coefficient."""
+    """A term with its coefficient, which is not written where it is 1."""
+    if abs(c) == 1.0:
+        return text if c > 0 else f"-{text}"
     return f"{c!r}{text[1:]}" if text.startswith("1/") else f"{c!r}*{text}"
