@@ -1,8 +1,10 @@
 """`rediscover fit`: odd files give a result or one sentence, never a traceback."""
 
 import itertools
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 from rediscover import cli
 from rediscover.estimators.reading import read
@@ -242,3 +244,22 @@ def test_help_loads_no_library():
         "assert not {'sklearn', 'sympy', 'matplotlib'} & set(sys.modules), 'slow'"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+PAGE = (Path(__file__).parents[1] / "docs" / "own-data.md").read_text()
+SHOWN = re.findall(r"```sh\nrediscover (fit .*?)\n```\n\n```text\n(.*?)```", PAGE, flags=re.S)
+
+
+@pytest.mark.parametrize("line, text", SHOWN, ids=[line.split()[1] for line, _ in SHOWN])
+def test_the_page_shows_what_its_commands_print(line, text, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(line.split()) == 0
+    assert capsys.readouterr().out.startswith(text)
+    assert (tmp_path / "report" / "report.html").exists() == ("--out" in line)
+
+
+def test_the_page_has_three_examples():
+    assert [line.split()[1] for line, _ in SHOWN] == ["planets", "pendulum", "cloud"]
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
+    done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
