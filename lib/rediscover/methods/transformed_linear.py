@@ -39,12 +39,13 @@ class Target(NamedTuple):
 class TransformedLinear(Tabular):
     """g(y) = sum_j c_j h_j(x) by least squares, g one of y, 1/y, log y, exp y and exp(-y).
 
-    The terms are 1, powers (-2, -1, 1/2, 1, 2) and the logarithm of each input; with at most three terms also exp(k x),
-    k from a grid. So power laws, exponentials with an offset, x^a exp(b x), and logarithms of sums of inverse squares
-    are among the answers. For each g and number of terms the six subsets with the smallest residuals are taken: of
-    all subsets where these are few, else by forward selection; each also with the coefficients of logarithms, which
-    are exponents, rounded to halves. Rows are weighted by the inverse of g', so that the
-    residual is nearly that of y. Candidates come in the order of the Bayesian information criterion on y.
+    The terms are 1, powers (-2, -1, 1/2, 1, 2) and the logarithm of each input; with at most three terms also exp(k
+    x), k from a grid. So power laws, exponentials with an offset, x^a exp(b x), and logarithms of sums of inverse
+    squares are among the answers. For each g and number of terms the six subsets with the smallest residuals are
+    taken: of all subsets where these are few, else by forward selection; beside them stands the sum of the
+    logarithms of all inputs; each also with the coefficients of logarithms, which are exponents, rounded to halves.
+    Rows are weighted by the inverse of g', so that the residual is nearly that of y. Candidates come in the order
+    of the Bayesian information criterion on y.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class TransformedLinear(Tabular):
         plain = [Term(np.ones(len(task.y)), "1"), *powers(task)]
         pools = [(plain, self.max_terms), ([*plain, *exponentials(task)], min(3, self.max_terms))]
         for target, (terms, most) in itertools.product(targets(task.y), pools):
-            for subset, coefficients in best_subsets(terms, target, most):
+            for subset, coefficients in fits(terms, target, most):
                 chosen = [terms[j] for j in subset]
                 with np.errstate(all="ignore"):
                     off = inverse(target.text, sum(c * t.values for c, t in zip(coefficients, chosen, strict=True)))
@@ -121,30 +122,35 @@ def exponentials(task: Task) -> Iterator[Term]:
                 yield Term(np.exp(-rate * (x - x.min())), f"exp(-{rate!r}*({name} - ({float(x.min())!r})))")
 
 
-def best_subsets(terms: list[Term], target: Target, most: int) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
-    """For each number of terms those with the smallest residuals, and their coefficients."""
+def fits(terms: list[Term], target: Target, most: int) -> Iterator[tuple[list[int], np.ndarray]]:
+    """Terms, by their places, and coefficients: as fitted, and with those of logarithms rounded to halves."""
     A = target.weights[:, None] * np.column_stack([term.values for term in terms])
     scale = np.linalg.norm(A, axis=0)
     sound = [j for j in range(len(terms)) if np.isfinite(scale[j]) and scale[j] > 0]
-    b, first = target.weights * target.values, tuple[int, ...]()
-    for k in range(1, min(most, len(sound), len(b) - 2) + 1):
-        every = math.comb(len(sound), k) <= SUBSETS
-        more = (tuple(sorted((*first, j))) for j in sound if j not in first)
-        subsets = itertools.combinations(sound, k) if every else more
-        best = heapq.nsmallest(BEST, ((squares_left(A[:, list(s)] / scale[list(s)], b), s) for s in subsets))
+    A, b = A / np.where(scale > 0, scale, 1.0), target.weights * target.values
+    is_log = np.array([term.text.startswith("log(") for term in terms])
+    power_law = [j for j in sound if is_log[j] or terms[j].text == "1"]
+    for subset in [*best_subsets(A, b, sound, most), *([power_law] if len(power_law) < len(b) - 1 else [])]:
+        c = np.linalg.lstsq(A[:, subset], b, rcond=None)[0] / scale[subset]
+        yield subset, c
+        logs, halves = is_log[subset], np.where(is_log[subset], np.round(2 * c) / 2, 0.0)
+        if logs.any() and halves[logs].all():
+            others = [j for j in subset if not is_log[j]]
+            rest = np.linalg.lstsq(A[:, others], b - A[:, subset] @ (halves * scale[subset]), rcond=None)[0]
+            halves[~logs] = rest / scale[others]
+            yield subset, halves
+
+
+def best_subsets(A: np.ndarray, b: np.ndarray, columns: list[int], most: int) -> Iterator[list[int]]:
+    """For each number of columns those with the smallest residuals."""
+    first = tuple[int, ...]()
+    for k in range(1, min(most, len(columns), len(b) - 2) + 1):
+        every = math.comb(len(columns), k) <= SUBSETS
+        more = (tuple(sorted((*first, j))) for j in columns if j not in first)
+        subsets = itertools.combinations(columns, k) if every else more
+        best = heapq.nsmallest(BEST, ((squares_left(A[:, list(s)], b), s) for s in subsets))
         first = best[0][1]
-        for residual, subset in best:
-            if math.isfinite(residual):
-                columns = list(subset)
-                c = np.linalg.lstsq(A[:, columns] / scale[columns], b, rcond=None)[0] / scale[columns]
-                yield subset, c
-                logs = np.array([terms[j].text.startswith("log(") for j in columns])
-                halves = np.round(2 * c) / 2
-                if logs.any() and halves[logs].all():
-                    left = b - A[:, columns] @ np.where(logs, halves, 0.0)
-                    others = [j for j, log in zip(columns, logs, strict=True) if not log]
-                    rest = np.linalg.lstsq(A[:, others] / scale[others], left, rcond=None)[0] / scale[others]
-                    yield subset, np.concatenate([halves[logs], rest])[np.argsort(np.argsort(~logs, kind="stable"))]
+        yield from (list(subset) for residual, subset in best if math.isfinite(residual))
 
 
 def squares_left(A: np.ndarray, b: np.ndarray) -> float:
