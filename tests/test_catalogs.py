@@ -1,4 +1,4 @@
-"""Catalogs of other people: what can be used becomes problems for every method, what cannot is refused in a sentence."""
+"""Catalogs of other people: what can be used becomes problems for every method, the rest is refused in a sentence."""
 
 import csv
 import re

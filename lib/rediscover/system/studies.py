@@ -23,9 +23,9 @@ def studies() -> dict[str, dict[str, Any]]:
     Returns
     -------
     dict
-        Each value has notebooks, and, for a study of a paper: paper, problems (id prefixes), scored (what else is scored
-        by its rules), tables (file in published/ -> table, notebook, cells, describes) and sections (notebook ->
-        heading -> claims).
+        Each value has notebooks, and, for a study of a paper: paper, problems (id prefixes), scored (prefixes of what
+        else its rules score), tables (file in published/ -> table, notebook, cells, describes) and sections (notebook
+        -> heading -> claims).
 
     Examples
     --------

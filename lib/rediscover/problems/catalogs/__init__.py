@@ -4,7 +4,7 @@
 
 - the YAML of symbolic-data and of FastSRB, in which an entry has ``prepared``, a formula of v1, v2, ..., and ``vars``;
 - a table (CSV, TSV) with a row for each formula: ``name``, ``formula`` and ``variables``, such as
-  ``m in [1, 5], v in log [0.1, 10]``; or with the columns of the Feynman database, ``v1_name``, ``v1_low``, ``v1_high``;
+  ``m in [1, 5], v in log [0.1, 10]``; or the Feynman database's columns, ``v1_name``, ``v1_low``, ``v1_high``;
 - SRBench's ``metadata.yaml`` beside its table, or a folder of such folders.
 
 Formulas are read by the library's own parser; nothing of a file is executed. An entry that cannot be used is left out,

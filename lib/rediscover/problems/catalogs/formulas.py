@@ -55,7 +55,8 @@ def catalog(held: Mapping, stem: str) -> tuple[str, list[tuple[str, Callable[[st
     -------
     tuple of name and entries
     """
-    about = held.get("metadata") if isinstance(held.get("metadata"), Mapping) else {}
+    stated = held.get("metadata")
+    about: Mapping = stated if isinstance(stated, Mapping) else {}
     body = held.get("expressions", {}) if {"expressions", "metadata"} & {*held} else held
     if not isinstance(body, Mapping):
         raise ValueError("`expressions` should map names to formulas with their variables")
@@ -66,7 +67,8 @@ def catalog(held: Mapping, stem: str) -> tuple[str, list[tuple[str, Callable[[st
     first = {"source": sources[0]} if isinstance(sources, list) and sources else {}
     source = _word(first, "source") or _word(about, "description") or name
     return name, [
-        (one_line(str(key)), partial(_of_entry, entry, points or ROWS, source)) for key, entry in body.items()
+        (one_line(str(key)), partial(_of_entry, entry, ROWS if points is None else points, source))
+        for key, entry in body.items()
     ]
 
 
@@ -135,8 +137,8 @@ def _sampler(name: str, spec: Mapping) -> list:
     known = isinstance(base, str) and base in FAMILIES and all(isinstance(each, str) and each in SIGNS for each in sign)
     if not known or len(sign) > 1:
         raise ValueError(f"{name} has an unknown `sample_type`; use uni, log or int, and pos, neg or pos_neg behind it")
-    base = "int" if base == "uni" and str(spec.get("dtype", "")).startswith("int") else base
-    return _checked(name, FAMILIES[base], *ends[:2], *(SIGNS[sign[0]] if sign else ()))
+    family = "integer" if base == "uni" and _word(spec, "dtype").startswith("int") else FAMILIES[str(base)]
+    return _checked(name, family, *ends[:2], *(SIGNS[str(sign[0])] if sign else ()))
 
 
 def _checked(name: str, family: str, low: Any, high: Any, *sign: str) -> list:
@@ -161,7 +163,7 @@ def _checked(name: str, family: str, low: Any, high: Any, *sign: str) -> list:
 
 
 def problem(
-    id: str, expression: Expression, samplers: dict[str, list], *, output: str = "y", rows: Any, **about: str
+    id: str, expression: Expression, samplers: dict[str, list], *, output: str = "y", rows: Any, **about: Any
 ) -> Listed:
     """A formula as a problem, after a look at whether it has values.
 
@@ -212,7 +214,7 @@ def rows(path: Path) -> list[tuple[str, Callable[[str], Listed]]]:
     places = {what: next((header.index(n) for n in known if n in header), None) for what, known in COLUMNS.items()}
     if places["formula"] is None:
         raise ValueError(f"{path} has no column of formulas; call it `formula`, beside `name` and `variables`")
-    found = []
+    found: list[tuple[str, Callable[[str], Listed]]] = []
     for number, cells in enumerate(table, 1):
         row = dict(zip(header, map(str.strip, cells), strict=False))
         about = {what: cells[i].strip() if i is not None and i < len(cells) else "" for what, i in places.items()}

@@ -1,4 +1,4 @@
-"""Commands on problems: lists, draws, and the catalogs of other people. (A package, as each module beside it is a study.)"""
+"""Commands on problems: lists, draws, catalogs of other people. (A package, as each module beside it is a study.)"""
 
 import argparse
 import sys
