@@ -1,7 +1,9 @@
 """Catalogs of other people: what can be used becomes problems for every method, the rest is refused in a sentence."""
 
 import csv
+import io
 import re
+import shlex
 from pathlib import Path
 
 import rediscover as rd
@@ -271,13 +273,27 @@ def test_commands_take_problems_of_a_catalog(tmp_path, monkeypatch, capsys):
     assert status == 0 and '"symbolic_solution": 1.0' in out
     status, out, _ = rediscover("solve", "power_law", "laws/rest", "--catalog", "laws.csv", capsys=capsys)
     assert status == 0 and '"solution_rate": 1.0' in out
-    asked = ("run", "--catalog", "laws.csv", "--methods", "power_law", "mean", "--problems", "rest", "dice")
-    status, out, _ = rediscover(*asked, "--out", "rows.csv", capsys=capsys)
-    rows = pd.read_csv("rows.csv")
-    assert status == 0 and rows.groupby("method")["symbolic_solution"].sum().to_dict() == {"mean": 0, "power_law": 2}
-    compared = ("compare", "power_law", "mean", "--catalog", "laws.csv", "--problems", "rest", "dice")
-    status, out, _ = rediscover(*compared, "--evaluations", "100", capsys=capsys)
-    assert status == 0 and "power_law on laws" in out and (tmp_path / "build" / "own" / "catalog").is_dir()
+
+
+def test_the_commands_of_the_page_do_what_it_says(tmp_path, monkeypatch, capsys):
+    page = (Path(__file__).parents[1] / "docs" / "integrations.md").read_text()
+    (typed,) = re.findall(r"```sh\n(.*?)```", page, flags=re.S)
+    (table,) = re.findall(r"```text\n(name,.*?)```", page, flags=re.S)
+    (written,) = re.findall(r"`(rediscover problems --study [^`]*)`", page)
+    (tmp_path / "laws.csv").write_text(table)
+    monkeypatch.chdir(tmp_path)
+    said = []
+    for line in (*typed.splitlines(), written):
+        program, *arguments = shlex.split(line, comments=True)
+        status, out, err = rediscover(*arguments, capsys=capsys)
+        assert (program, status, err) == ("rediscover", 0, "")
+        said.append(out)
+    listed, rows, compared, _ = said
+    assert listed.split() == ["laws/rest", "laws/decay"]
+    frame = pd.read_csv(io.StringIO(rows))
+    assert frame.groupby("method")["symbolic_solution"].sum().to_dict() == {"bidirectional": 2, "power_law": 1}
+    assert "bidirectional on laws" in compared and (tmp_path / "build" / "own" / "catalog").is_dir()
+    assert len(catalogs.read("phybench.yaml").ids()) == 90
 
 
 @pytest.mark.parametrize(

@@ -66,10 +66,8 @@ def catalog(held: Mapping, stem: str) -> tuple[str, list[tuple[str, Callable[[st
     sources = about.get("sources")
     first = {"source": sources[0]} if isinstance(sources, list) and sources else {}
     source = _word(first, "source") or _word(about, "description") or name
-    return name, [
-        (one_line(str(key)), partial(_of_entry, entry, ROWS if points is None else points, source))
-        for key, entry in body.items()
-    ]
+    points = ROWS if points is None else points
+    return name, [(one_line(str(key)), partial(_of_entry, entry, points, source)) for key, entry in body.items()]
 
 
 def _word(held: Mapping, key: str) -> str:
