@@ -128,8 +128,8 @@ def test_srbench_gets_finite_predictions_where_the_equation_has_none(regressor):
     assert values == pytest.approx([np.log(x).mean(), np.log(1.5)])
 
 
-# srbf: its runner serves the worker over a socket. Where srbf is not installed, a few lines here speak the same messages;
-# then the runner's own part (its start by --connect, its answer to a line that is no JSON) is not checked.
+# srbf: its runner serves the worker over a socket. Where srbf is not installed, a few lines here speak the same
+# messages; then the runner's own part (its start by --connect, its answer to a line that is no JSON) is not checked.
 
 PLAYER = """
 import importlib.util, json, socket, sys
@@ -147,7 +147,8 @@ for line in lines:
         said = {"type": "ready", "info": worker.info(state)}
     elif kind == "fit":
         number, x, y = asked.pop("id"), asked.pop("x"), asked.pop("y")
-        said = {"error": None, "type": "result", "id": number, **worker.fit(x, y, **asked, options=options, state=state)}
+        found = worker.fit(x, y, **asked, options=options, state=state)
+        said = {"error": None, "type": "result", "id": number, **found}
     else:
         said = {"type": "closed"}
     lines.write(json.dumps(said) + chr(10))
