@@ -136,8 +136,8 @@ test-minutes: $(READY) ### the long checks of the search engines
 	$(PY) -m pytest -m minutes tests
 
 lint: $(READY) ### style and types: ruff on everything, mypy on the library
-	$(PY) -m ruff check lib tests benchmarks notebooks
-	$(PY) -m ruff format --check lib tests benchmarks
+	$(PY) -m ruff check lib tests benchmarks integrations notebooks
+	$(PY) -m ruff format --check lib tests benchmarks integrations
 	$(PY) -m mypy
 
 records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD=..., HOURS=2, WORKERS=..., LIST=1)

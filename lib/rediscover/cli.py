@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from . import __version__, fit_command
+from . import __version__, catalog_commands, fit_command
 from .system.writing import one_line
 
 
@@ -39,12 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _problems(options: argparse.Namespace) -> None:
-    from . import problems
-
-    print("\n".join(problems(options.study, options.subset)))
-
-
 def _methods(options: argparse.Namespace) -> None:
     from . import methods
 
@@ -68,12 +62,13 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _solve(options: argparse.Namespace) -> None:
-    from . import method, problem, score
+    from . import method, score
+    from .problems.commands import one
 
     solver = method(options.method, **dict(map(_setting, options.set)))
     if reason := solver.available():
         raise RuntimeError(f"{options.method} is unavailable: {reason}")
-    chosen = problem(options.problem, noise=options.noise)
+    chosen = one(options, noise=options.noise)
     candidates = solver.solve(chosen, budget=_budget(options), seed=options.seed)
     for candidate in candidates[: options.show]:
         print(json.dumps({"loss": candidate.loss, "complexity": candidate.complexity, **candidate.solution}))
@@ -81,9 +76,10 @@ def _solve(options: argparse.Namespace) -> None:
 
 
 def _score(options: argparse.Namespace) -> None:
-    from . import problem, score
+    from . import score
+    from .problems.commands import one
 
-    chosen = problem(options.problem)
+    chosen = one(options)
     pairs = dict(text.partition("=")[::2] for text in options.answer) if options.named else options.answer[0]
     print(json.dumps(score(chosen, pairs, seed=options.seed), indent=1))
 
@@ -95,6 +91,8 @@ def _run(options: argparse.Namespace) -> None:
 
     if options.out:
         _check_output(options.out)
+    if options.catalog:
+        return catalog_commands.run(options)
     if options.study:
         return _run_study(options)
     if options.subset or options.profile or options.model:
@@ -130,6 +128,10 @@ def _run_study(options: argparse.Namespace) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
+    if options.catalog:
+        return print(catalog_commands.compare(options))
+    if options.seeds or _budget(options):
+        raise ValueError("seeds and budget of a comparison are those of its study: leave them out without --catalog")
     print(_comparison(options))
 
 
@@ -160,8 +162,9 @@ def _new(options: argparse.Namespace) -> None:
 
 def _show(options: argparse.Namespace) -> None:
     from . import comparison
+    from .problems.commands import one
 
-    comparison.show(options.problem)
+    comparison.show(one(options))
 
 
 def _check_output(path: Path) -> None:
@@ -304,15 +307,20 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--subset", help="of the study's problems, such as explicit")
 
     parser.add_argument("--version", action="version", version=f"rediscover {__version__}")
-    study(command("problems", _problems, "list problem ids"))
+    sub = command("problems", of_problems.listed, "list problem ids")
+    study(sub)
+    of_problems.add_catalog(sub)
+    sub.add_argument("--out", type=Path, help="write the problems here, as a catalog that other programs read")
     sub = command("methods", _methods, "list methods, and why some are unavailable")
     sub.add_argument("--long", action="store_true", help="with the reference of each")
     fit_command.declare(command("fit", fit_command.run, "find an equation in a table of your own"))
     sub = command("show", _show, "a problem: its equation, variables and where it comes from")
     sub.add_argument("problem", help="its id, such as srsd/I.27.6")
+    of_problems.add_catalog(sub)
     sub = command("solve", _solve, "run one method on one problem and score the answer")
     sub.add_argument("method", help="its name, or file.py:Class")
     sub.add_argument("problem", help="its id, such as srsd/I.27.6")
+    of_problems.add_catalog(sub)
     sub.add_argument("--seed", type=int, default=0, help="of data and search")
     sub.add_argument("--noise", type=float, default=0.0, help="of the training data, in the study's own measure")
     sub.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method")
@@ -320,14 +328,16 @@ def _parser() -> argparse.ArgumentParser:
     budget(sub)
     sub = command("score", _score, "score an expression on a problem")
     sub.add_argument("problem", help="its id, such as srsd/I.27.6")
+    of_problems.add_catalog(sub)
     sub.add_argument("answer", nargs="+", help="an expression, or with --named output=expression ...")
     sub.add_argument("--named", action="store_true", help="answers are output=expression, for several outputs")
     sub.add_argument("--seed", type=int, default=0, help="of the data")
     of_problems.add_fresh(command)
     sub = command("new", _new, "write a file with a working method of your own into the current folder")
     sub.add_argument("name", help="of the method, such as mine")
-    sub = command("run", _run, "run methods: on a study, scored by its rules, or on any problems, as CSV")
+    sub = command("run", _run, "run methods: on a study or a catalog, with scores, or on any problems, as CSV")
     study(sub)
+    of_problems.add_catalog(sub)
     sub.add_argument("--problems", nargs="+", help="problem ids; without --study names of studies too")
     sub.add_argument("--methods", nargs="+", required=True, help="names, file.py:Class or package.module:Class")
     sub.add_argument("--seeds", nargs="+", type=int, help="of data and search (0; with --study the profile's)")
@@ -341,9 +351,12 @@ def _parser() -> argparse.ArgumentParser:
     budget(sub)
     sub = command("compare", _compare, "compare a method that was run with what others answered, without running them")
     sub.add_argument("mine", help="its name, or file.py:Class, which is run first if it was not")
-    sub.add_argument("against", nargs="+", help="names of other methods")
+    sub.add_argument("against", nargs="+", help="names of other methods; with --catalog all are run")
     study(sub)
+    of_problems.add_catalog(sub)
     sub.add_argument("--problems", nargs="+", help="only these ids")
+    sub.add_argument("--seeds", nargs="+", type=int, help="of data and search (0), with --catalog")
+    budget(sub)
     sub = command("report", _report, "a comparison, by default the last one, as one HTML page, LaTeX and CSV")
     sub.add_argument("mine", nargs="?", help="as for compare")
     sub.add_argument("against", nargs="*", help="as for compare")
