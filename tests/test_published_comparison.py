@@ -6,7 +6,7 @@ import subprocess
 import rediscover as rd
 from rediscover import comparison, methods
 from rediscover.cli import main
-from rediscover.comparison import opponents, summary
+from rediscover.comparison import opponents
 from rediscover.comparison.head_to_head import Comparison
 from rediscover.report.statistics import holm
 from rediscover.report.tables import CONTROLS
@@ -198,9 +198,6 @@ def test_all_studies_in_one_table(folder, capsys):
     assert (
         "mine on 2 studies" in said and "over 2 studies" in said and "odes is left out: mine was not run there" in said
     )
-    table = summary.compare_all("mine", ["power_law", "mean"]).table
-    assert list(table.index) == ["surfaces", "srsd"] and list(table["problems"]) == [2, 2]
-    scores = [rd.score("srsd/I.12.1", {"F": "mu*N_n"})["solution_rate"], table.loc["srsd", "its value"]]
-    assert scores == [1.0, 1.0] and table.loc["srsd", "best other"] == "power_law" and table.loc["srsd", "rank"] >= 2
+    assert re.search(r"\n +srsd +2 +solution_rate, mean \S+ .* power_law +1 +[23] +3 ", said), said
     assert main(["compare", "mine", "--study", "all", "--subset", "easy"]) == 2
     assert "leave out --subset" in capsys.readouterr().err

@@ -306,7 +306,9 @@ def failures(rows: pd.DataFrame) -> list[str]:
     ['mine: 1 of 2 runs ended with error, such as q: my bug']
     """
     said = []
-    failed = rows[rows["status"] != "ok"] if "status" in rows else rows.iloc[:0]
+    if "status" not in rows:
+        return said
+    failed = rows[rows["status"] != "ok"]
     for (name, status), part in failed.groupby(["method", "status"], sort=False):
         reason = part["reason"].iloc[0] if "reason" in part else ""
         count = f"{len(part)} of {sum(rows['method'] == name)} runs ended with {status}"

@@ -78,7 +78,7 @@ def compare_all(mine: str | type | Method, against: str | Iterable[str] = (), **
 
     Parameters
     ----------
-    mine : as for `compare`; a name means the studies on which it was run, anything else is run on every study
+    mine : as for `compare`; a name means the problems on which it was run, anything else is run on every study
     against : as for `compare`: others by name, where they have answers to a study, or by default its five best
     **options : as for `compare`
 
@@ -95,14 +95,16 @@ def compare_all(mine: str | type | Method, against: str | Iterable[str] = (), **
     name = str(mine) if named else comparison.known(mine)
     found, left = {}, []
     for study in every():
-        if named and kept(name, study, None) is None:
+        known = kept(name, study, None) if named else None
+        if named and known is None:
             left.append(f"{study} is left out: {name} was not run there.")
             continue
         if not named and not isinstance(problem(problems(study)[0]), method(name).accepts):
             left.append(f"{study} is left out: {name} does not treat its problems.")
             continue
         try:
-            found[study] = comparison.compare(mine, against, study, **options)
+            ids = [] if known is None else list(dict.fromkeys(known["problem"]))
+            found[study] = comparison.compare(mine, against, study, ids=ids, **options)
         except LookupError as error:
             left.append(f"{study} is left out: {error.args[0]}.")
     if not found:
