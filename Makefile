@@ -38,7 +38,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke publish site paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check generate pretrain bench lab refresh cost whole trees given-up clean distclean lock FORCE
+.PHONY: help all smoke publish site paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check submissions generate pretrain bench lab refresh cost whole trees given-up clean distclean lock FORCE
 
 help: ## show this help
 	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
@@ -149,6 +149,9 @@ records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD
 spot-check: $(READY) ### run a sample of the recorded runs again and compare the answers (SEED=1 SIZE=300 SECONDS=5)
 	@$(PY) -m rediscover spot-check $(if $(SEED),--seed $(SEED)) $(if $(SIZE),--size $(SIZE)) \
 	    $(if $(SECONDS),--seconds $(SECONDS))
+
+submissions: $(READY) ### run a sample of the submitted rows again and compare answers and scores (SEED=1 SIZE=20)
+	@$(PY) -m rediscover spot-check --submissions $(if $(SEED),--seed $(SEED)) $(if $(SIZE),--size $(SIZE))
 
 generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
