@@ -161,6 +161,9 @@ bench: $(READY) ### compare speed with named alternatives, into tables/bench.csv
 	$(PY) benchmarks/speed.py
 	$(PY) benchmarks/envelope.py
 
+intervals: $(READY) ### do the simulated fits that benchmarks/intervals.csv lacks; how often intervals hold, into docs/fit.md
+	$(PY) benchmarks/intervals.py
+
 lab: $(READY) ## open JupyterLab on the notebooks
 	$(PY) -m jupyterlab notebooks
 
