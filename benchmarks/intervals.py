@@ -130,9 +130,8 @@ def main() -> None:
     print(summary(table).to_string(index=False))
     put(summary(table), PAGE, MARK)
     covered = table["inside"].sum() / table["intervals"].sum()
-    print(
-        f"{covered:.1%} of intervals hold the constant; {'within' if BAR[0] <= covered <= BAR[1] else 'outside of'} {BAR}"
-    )
+    verdict = "within" if BAR[0] <= covered <= BAR[1] else "outside of"
+    print(f"{covered:.1%} of intervals hold the constant; {verdict} {BAR[0]:.0%} to {BAR[1]:.0%}")
 
 
 if __name__ == "__main__":
