@@ -50,7 +50,7 @@ def fits(done: set[tuple[str, float, int]]) -> Iterator[dict[str, Any]]:
 
 def one(law: str, noise: float, seed: int) -> dict[str, Any]:
     """A fit: its form, whether it is right, and how many of its intervals hold the true constants."""
-    rng = generator(seed, law, noise)
+    rng = generator(seed, law, f"{noise:g}")
     columns = {f"x{i}": rng.uniform(*ends, ROWS) for i, ends in enumerate(LAWS[law])}
     exact = parse(law)(columns)
     y = exact + noise * exact.std() * rng.normal(size=ROWS)
