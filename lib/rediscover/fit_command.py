@@ -16,6 +16,10 @@ def declare(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--method", default="bidirectional", help="the search: a name of `rediscover methods`")
     sub.add_argument("--operators", help="that an equation may hold, such as +,*,sqrt (all)")
     sub.add_argument("--max-complexity", type=int, help="nodes that an equation may have")
+    sub.add_argument(
+        "--units", action="store_true", help="leave out equations whose units, as in speed [m/s], disagree"
+    )
+    sub.add_argument("--constants", default="free", help="with --units, free to have units (free) or dimensionless")
     sub.add_argument("--time-limit", type=float, default=60.0, help="seconds of the search (60)")
     sub.add_argument("--max-evaluations", type=int, default=10_000_000, help="of its last run (10000000)")
     sub.add_argument("--seed", type=int, default=0, help="of held-out rows and search")

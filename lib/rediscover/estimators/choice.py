@@ -28,6 +28,13 @@ Each rule says when it was set: *before* any data was tried, or *after*, and the
    equation, its other constants fitted again, is not worse on held-out rows by more than `CHANCE` standard errors of
    the paired difference. At first the interval alone decided, which with few rows is wider than two standard errors;
    this was narrowed before the coverage of intervals was studied, with no data looked at.
+7. *Units* (before). An equation is left out if its units do not agree (`dimensions`): terms of a sum, sides of a
+   comparison and what is the least of several must have one unit, the whole that of the target; exponents and arguments
+   of functions other than roots, abs and sign must have none. Each constant that is fitted may have any unit
+   (``constants="free"``) or none (``"dimensionless"``: a size only, such as 1000 m/km), one unit wherever it stands.
+   Short numbers and the whole exponents of `expressions.EXPONENT` have none, so that a constant with a unit never
+   becomes a short number. A column without a unit may have any one. Free constants let most forms pass whose terms each
+   have one; what fails is what no constant can mend, such as m h + v or log(t). PySR has the same two ways.
 
 References
 ----------

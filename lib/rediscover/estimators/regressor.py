@@ -10,8 +10,7 @@ from ..expressions import parse
 from ..problems import generator
 from ..problems.tables import Table
 from .base import EquationEstimator, check_magnitudes, column_names, held_out_rows
-from .constants import Form
-from .names import named
+from .constants import Form, tabulated
 from .residuals import TableResiduals, columns, straight_line
 from .selection import candidate_forms, select
 
@@ -33,7 +32,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
 
     Parameters
     ----------
-    method, operators, max_complexity, max_evaluations, time_limit, random_state
+    method, operators, max_complexity, max_evaluations, time_limit, random_state, units, constants
         As for `rediscover.estimators.base.EquationEstimator`.
 
     Attributes
@@ -84,8 +83,9 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         given, target = column_names(X), getattr(y, "name", None)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         weights, y = weights_of(sample_weight, len(y)), np.asarray(y, float)
-        *names, output = named([*(given or column_names(X)), str(target) if target is not None else "y"])
+        *names, output = self._named([*(given or column_names(X)), str(target) if target is not None else "y"])
         self._names, self._outputs = tuple(names), (output,)
+        dimensions = self._dimensions(output)
         check_magnitudes(X, y)
         rows = int((weights > 0).sum())
         X, y, weights = merged(X, y, weights)
@@ -101,13 +101,15 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         texts = (candidate.solution["y"] for candidate in found.candidates)
         candidates = [mean, *candidate_forms(texts, inner, allowed, self.max_complexity)]
         line = straight_line(inner, train.X, train.y, train.weights)
-        selection = select(candidates, thinned(train), mean, line)
+        selection = select(candidates, thinned(train), mean, line, dimensions.refused if dimensions else None)
         every = train.all()
         free, self._chosen = every.fit(selection.front[selection.chosen].form), every.fit(selection.form)
         self.expressions_ = {output.shown: self._shown(self._chosen.shown)}
         self.skeleton_ = self._skeleton(free)
         errors, freedom = every.errors(free, rows)
-        self.constants_ = self._constants(output.shown, free, self._chosen, errors, freedom).drop(columns="output")
+        units = dimensions.of_constants(self._chosen) if dimensions else None
+        table = tabulated(output.shown, free, self._chosen, errors, freedom, units)
+        self.constants_ = table.drop(columns="output")
         self._sample = sample(train, rng)
         self._set_results(
             {output.shown: selection}, found, {output.shown: output.unit}, 0 if rest is None else len(rest.y)

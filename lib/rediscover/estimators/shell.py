@@ -70,6 +70,8 @@ def estimator_of(table: pd.DataFrame, options: argparse.Namespace) -> tuple[Any,
         "max_evaluations": options.max_evaluations,
         "time_limit": options.time_limit,
         "random_state": options.seed,
+        "units": options.units,
+        "constants": options.constants,
     }
     if options.seed < 0:
         raise ValueError("--seed must be at least 0")
