@@ -35,6 +35,10 @@ Each rule says when it was set: *before* any data was tried, or *after*, and the
    Short numbers and the whole exponents of `expressions.EXPONENT` have none, so that a constant with a unit never
    becomes a short number. A column without a unit may have any one. Free constants let most forms pass whose terms each
    have one; what fails is what no constant can mend, such as m h + v or log(t). PySR has the same two ways.
+8. *Constraints* (before). An equation is left out if it does not keep to bounds, monotony or symmetry on a sample of
+   points at and between rows (`constraints`), its constants fitted to the training rows. If its constants fitted to all
+   rows no longer do, it keeps those. What was left out is counted in the message; the mean is always kept, and is what
+   is chosen where nothing else is left.
 
 References
 ----------

@@ -1,16 +1,22 @@
 """`EquationRegressor`: one equation for a column of a table."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..expressions import parse
+from ..expressions import Expression, parse
+from ..methods import Method
 from ..problems import generator
 from ..problems.tables import Table
 from .base import EquationEstimator, check_magnitudes, column_names, held_out_rows
 from .constants import Form, tabulated
+from .constraints import constraints, mirrored
+from .known import known
+from .names import displayed
 from .residuals import TableResiduals, columns, straight_line
 from .selection import candidate_forms, select
 
@@ -32,8 +38,18 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
 
     Parameters
     ----------
+    offset, factor : str or None
+        Known parts, in names of columns: y = factor(x) f(x) + offset(x), and f is searched. Numbers in them are not
+        fitted.
+    bounds : pair or None
+        Least and largest value of the equation, None where there is none.
+    increasing, decreasing : str, int, sequence of them, or None
+        Columns in which the equation does not fall, and does not rise.
+    symmetric : pair, sequence of pairs, or None
+        Columns that can change places. Each row is then trained on both ways.
     method, operators, max_complexity, max_evaluations, time_limit, random_state, units, constants
-        As for `rediscover.estimators.base.EquationEstimator`.
+        As for `rediscover.estimators.base.EquationEstimator`. What is asked is checked as the eighth rule of
+        `rediscover.estimators.choice` says, and ``message_`` says how many equations were left out.
 
     Attributes
     ----------
@@ -59,6 +75,41 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     >>> str(found.expressions_["y"]), found.clear_, round(found.score(X, 3 * X[:, 0] * X[:, 1]), 6)
     ('3*(x0*x1)', True, 1.0)
     """
+
+    def __init__(
+        self,
+        *,
+        offset: str | None = None,
+        factor: str | None = None,
+        bounds: Any = None,
+        increasing: Any = None,
+        decreasing: Any = None,
+        symmetric: Any = None,
+        method: str | Method = "bidirectional",
+        operators: Any = None,
+        max_complexity: int | None = None,
+        max_evaluations: int = 10_000_000,
+        time_limit: float = 60.0,
+        random_state: Any = 0,
+        units: Any = None,
+        constants: str = "free",
+    ):
+        super().__init__(
+            method=method,
+            operators=operators,
+            max_complexity=max_complexity,
+            max_evaluations=max_evaluations,
+            time_limit=time_limit,
+            random_state=random_state,
+            units=units,
+            constants=constants,
+        )
+        self.offset = offset
+        self.factor = factor
+        self.bounds = bounds
+        self.increasing = increasing
+        self.decreasing = decreasing
+        self.symmetric = symmetric
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "EquationRegressor":
         """Search for an equation.
@@ -87,13 +138,23 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         self._names, self._outputs = tuple(names), (output,)
         dimensions = self._dimensions(output)
         check_magnitudes(X, y)
+        self._known = known(names, self.factor, self.offset)
+        wanted = constraints(names, self.bounds, self.increasing, self.decreasing, self.symmetric)
+        weights = weights * self._known.used(X)
         rows = int((weights > 0).sum())
         X, y, weights = merged(X, y, weights)
         rng = generator(seed, "rows")
         out = held_out_rows(len(y), rng)
-        inner = tuple(f"x{i}" for i in range(X.shape[1]))
-        rest = TableResiduals(inner, X[out], y[out], weights[out]) if out.any() else None
-        train = TableResiduals(inner, X[~out], y[~out], weights[~out], rest)
+        wanted = wanted.on(X, y, generator(seed, "constraints"))
+        scale = self._known.scale(X, weights)
+        inner = self._known.names
+        rest = self._residuals(X[out], y[out], weights[out]) if out.any() else None
+        train = self._residuals(*mirrored(X[~out], y[~out], weights[~out], wanted.symmetric), rest)
+
+        def refused(form: Form) -> str:
+            whole = Form(self._known.whole(form.expression), form.held)
+            return (dimensions.refused(whole) if dimensions else "") or wanted.refused(whole)
+
         few = search_rows(train.X, train.y, train.weights, rng)
         self.searched_rows_ = len(few[1])
         found = self._search([Table(id="own/table", truth={"y": ""}, inputs=inner, X=few[0], y=few[1])], solver, seed)
@@ -101,21 +162,39 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         texts = (candidate.solution["y"] for candidate in found.candidates)
         candidates = [mean, *candidate_forms(texts, inner, allowed, self.max_complexity)]
         line = straight_line(inner, train.X, train.y, train.weights)
-        selection = select(candidates, thinned(train), mean, line, dimensions.refused if dimensions else None)
+        selection = select(candidates, thinned(train), mean, line, refused)
         every = train.all()
-        free, self._chosen = every.fit(selection.front[selection.chosen].form), every.fit(selection.form)
+        free, self._chosen = (
+            settled(form, every, refused) for form in (selection.front[selection.chosen].form, selection.form)
+        )
         self.expressions_ = {output.shown: self._shown(self._chosen.shown)}
         self.skeleton_ = self._skeleton(free)
         errors, freedom = every.errors(free, rows)
-        units = dimensions.of_constants(self._chosen) if dimensions else None
+        whole = Form(self._known.whole(self._chosen.expression), self._chosen.held)
+        units = dimensions.of_constants(whole) if dimensions else None
         table = tabulated(output.shown, free, self._chosen, errors, freedom, units)
         self.constants_ = table.drop(columns="output")
         self._sample = sample(train, rng)
+        factor, offset = self._known.values(self._sample["X"])
+        self._sample["y"] = self._sample["y"] * factor + offset
         self._set_results(
             {output.shown: selection}, found, {output.shown: output.unit}, 0 if rest is None else len(rest.y)
         )
         self.equations_ = self.equations_.drop(columns="output")
+        self.equations_[["training_error", "held_out_error"]] *= scale
         return self
+
+    def _residuals(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray, rest: Any = None) -> TableResiduals:
+        """Rows of the part that is searched."""
+        return TableResiduals(self._known.names, X, *self._known.rest(X, y, weights), rest)
+
+    def _shown(self, expression: Expression) -> Expression:
+        return super()._shown(self._known.whole(expression))
+
+    def _skeleton(self, form: Form) -> str:
+        factor, offset = (displayed(part, self._inner) for part in (self._known.factor, self._known.offset))
+        f = super()._skeleton(form)
+        return f if self._known.nothing else str(replace(self._known, factor=factor, offset=offset).whole(parse(f)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Values of the chosen equation.
@@ -131,7 +210,13 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._chosen.shown(columns([f"x{i}" for i in range(X.shape[1])], X))
+        return self._known.whole(self._chosen.shown)(columns(self._known.names, X))
+
+
+def settled(form: Form, every: TableResiduals, refused: Callable[[Form], str]) -> Form:
+    """A form with its constants fitted to all rows; those of the training rows where these are refused."""
+    found = every.fit(form)
+    return form if refused(found) else found
 
 
 def weights_of(given: Any, n: int) -> np.ndarray:
