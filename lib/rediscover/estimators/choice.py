@@ -39,6 +39,11 @@ Each rule says when it was set: *before* any data was tried, or *after*, and the
    points at and between rows (`constraints`), its constants fitted to the training rows. If its constants fitted to all
    rows no longer do, it keeps those. What was left out is counted in the message; the mean is always kept, and is what
    is chosen where nothing else is left.
+9. *Columns* (after). Of more than ``screening`` columns (20) the search is given those whose importance in randomised
+   trees on training rows is above that of each of as many shuffled columns, ten at least (`screening`). The message
+   names them. Looked at before: on seven laws of two to five inputs among 50 columns, 800 rows, the
+   inputs were the most important columns in all of five draws. Of 100 rows the five that stayed at least at first were
+   too few: of Friedman's function one or two of five inputs were lost.
 
 References
 ----------

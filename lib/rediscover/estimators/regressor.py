@@ -5,20 +5,24 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from ..expressions import Expression, parse
 from ..methods import Method
 from ..problems import generator
 from ..problems.tables import Table
+from . import choice
 from .base import EquationEstimator, check_magnitudes, column_names, held_out_rows
 from .constants import Form, tabulated
 from .constraints import constraints, mirrored
 from .known import known
 from .names import displayed
 from .residuals import TableResiduals, columns, straight_line
+from .screening import screened
 from .selection import candidate_forms, select
+from .stability import times_chosen
 
 SEARCHED = 20_000  # rows that the search is given at most
 REPEATED = 4  # times as many rows as there are, at most, where weights repeat them
@@ -47,6 +51,9 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         Columns in which the equation does not fall, and does not rise.
     symmetric : pair, sequence of pairs, or None
         Columns that can change places. Each row is then trained on both ways.
+    screening : int or None
+        Of more columns than this the search is given those that the ninth rule of `rediscover.estimators.choice` keeps;
+        None: all, however many.
     method, operators, max_complexity, max_evaluations, time_limit, random_state, units, constants
         As for `rediscover.estimators.base.EquationEstimator`. What is asked is checked as the eighth rule of
         `rediscover.estimators.choice` says, and ``message_`` says how many equations were left out.
@@ -64,6 +71,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     clear_ : whether it beats the mean and a straight line by more than chance
     message_ : what was found and how it was chosen, in sentences
     searched_rows_ : rows that the search was given
+    screened_ : columns that it was given
     evaluations_ : expressions that it evaluated
     ended_ : ``done``, ``exact``, ``time`` or ``interrupted``
 
@@ -85,6 +93,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         increasing: Any = None,
         decreasing: Any = None,
         symmetric: Any = None,
+        screening: int | None = 20,
         method: str | Method = "bidirectional",
         operators: Any = None,
         max_complexity: int | None = None,
@@ -110,6 +119,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         self.increasing = increasing
         self.decreasing = decreasing
         self.symmetric = symmetric
+        self.screening = screening
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "EquationRegressor":
         """Search for an equation.
@@ -146,7 +156,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         rng = generator(seed, "rows")
         out = held_out_rows(len(y), rng)
         wanted = wanted.on(X, y, generator(seed, "constraints"))
-        scale = self._known.scale(X, weights)
+        scale, self._pairs = self._known.scale(X, weights), wanted.symmetric
         inner = self._known.names
         rest = self._residuals(X[out], y[out], weights[out]) if out.any() else None
         train = self._residuals(*mirrored(X[~out], y[~out], weights[~out], wanted.symmetric), rest)
@@ -155,9 +165,14 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
             whole = Form(self._known.whole(form.expression), form.held)
             return (dimensions.refused(whole) if dimensions else "") or wanted.refused(whole)
 
-        few = search_rows(train.X, train.y, train.weights, rng)
+        kept = self._screened(train, generator(seed, "screening"))
+        few = search_rows(train.X[:, kept], train.y, train.weights, rng)
         self.searched_rows_ = len(few[1])
-        found = self._search([Table(id="own/table", truth={"y": ""}, inputs=inner, X=few[0], y=few[1])], solver, seed)
+        found = self._search(
+            [Table(id="own/table", truth={"y": ""}, inputs=tuple(inner[i] for i in kept), X=few[0], y=few[1])],
+            solver,
+            seed,
+        )
         mean = Form(parse(repr(float(np.average(train.y, weights=train.weights)))))
         texts = (candidate.solution["y"] for candidate in found.candidates)
         candidates = [mean, *candidate_forms(texts, inner, allowed, self.max_complexity)]
@@ -180,9 +195,59 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         self._set_results(
             {output.shown: selection}, found, {output.shown: output.unit}, 0 if rest is None else len(rest.y)
         )
+        if len(self.screened_) < len(names):
+            shown = ", ".join(name.shown for name in names if name.column in self.screened_)
+            self.message_ += (
+                f"\nof {len(names)} columns the search was given those that say most in randomised trees: {shown}"
+            )
         self.equations_ = self.equations_.drop(columns="output")
         self.equations_[["training_error", "held_out_error"]] *= scale
         return self
+
+    def stability(self, X: Any, y: Any, sample_weight: Any = None, n: int = 20) -> pd.DataFrame:
+        """On which share of resamples of the rows each equation of the front is the one that is chosen.
+
+        Nothing is searched again (`rediscover.estimators.stability`): constants are fitted to a bootstrap resample of
+        four fifths of the rows, equations compared on one of the others, and the choice is made as in `fit`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows, as for `fit`.
+        n : resamples
+
+        Returns
+        -------
+        DataFrame
+            ``equation`` with c0, c1, ... for its constants, ``complexity``, ``share``, and whether it is ``chosen``.
+        """
+        check_is_fitted(self)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2, reset=False)
+        weights = weights_of(sample_weight, len(y)) * self._known.used(X)
+        X, y, weights = merged(X, np.asarray(y, float), weights)
+        [output] = self._outputs
+        forms = self._entries[output.shown]
+        table = self.equations_[["complexity", "chosen"]].copy()
+        table.insert(0, "equation", [self._skeleton(form) for form in forms])
+
+        def resampled(drawn: np.ndarray, out: np.ndarray) -> TableResiduals:
+            w = weights * drawn
+            on, off = ~out & (drawn > 0), out & (drawn > 0)
+            rest = self._residuals(X[off], y[off], w[off]) if off.any() else None
+            return thinned(self._residuals(*mirrored(X[on], y[on], w[on], self._pairs), rest))
+
+        rng = generator(int(check_random_state(self.random_state).randint(2**31 - 1)), "stability")
+        table.insert(2, "share", times_chosen(forms, len(y), resampled, n, rng) / n)
+        return table
+
+    def _screened(self, train: TableResiduals, rng: np.random.Generator) -> list[int]:
+        """Places of the columns that the search is given."""
+        if self.screening is None or train.X.shape[1] <= self.screening or len(train.y) < choice.FEW:
+            self.screened_ = [name.column for name in self._names]
+            return list(range(train.X.shape[1]))
+        kept = screened(train.X, train.y, train.weights, rng)
+        self.screened_ = [self._names[i].column for i in kept]
+        return kept
 
     def _residuals(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray, rest: Any = None) -> TableResiduals:
         """Rows of the part that is searched."""
