@@ -164,6 +164,11 @@ def test_settings_are_kept_and_looked_at():
         EquationRegressor(constants="some").fit(np.eye(4), np.arange(4.0))
 
 
+def test_units_that_no_column_has_are_refused():
+    with pytest.raises(ValueError, match="no column has one"):
+        EquationRegressor(units=True).fit(np.eye(4), np.arange(4.0))
+
+
 def test_units_from_the_shell(tmp_path, capsys):
     X, y = energy(60)
     path = tmp_path / "table.csv"

@@ -136,6 +136,8 @@ class EquationEstimator(BaseEstimator):
         """What units ask of an equation for a target, or for its rate per a unit of time; None without units."""
         if not self.units:
             return None
+        if not any(name.unit for name in (*self._names, *self._outputs)):
+            raise ValueError("units are to be used, and no column has one; write speed [m/s], or give a dict of units")
         columns = {f"x{i}": vector for i, vector in enumerate(vectors(self._names))}
         [whole, time] = [next(vectors([name]), None) if name else None for name in (target, per)]
         rate = whole if per is None else None if whole is None or time is None else whole - time

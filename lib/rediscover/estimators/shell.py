@@ -58,6 +58,8 @@ def fit(options: argparse.Namespace) -> int:
 
             folder = options.out / named([target])[0].shown if target and len(targets) > 1 else options.out
             print(f"\nwritten: {write(found, folder, options.table.name)}")
+        if found.ended_ == "interrupted":
+            break
     return 0
 
 
