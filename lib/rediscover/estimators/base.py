@@ -15,10 +15,12 @@ from ..methods import Method, method
 from ..problems import Problem
 from . import choice
 from .anytime import SearchResult, search
-from .constants import Form, quantile, rounded, tidied
-from .names import Name, displayed
+from .constants import Form, rounded, tidied
+from .dimensions import CONSTANTS, Dimensions
+from .names import Name, displayed, named
 from .selection import Selection, labels
 from .source import function
+from .units import vectors, with_units
 
 LARGEST = 1e60  # magnitudes of columns
 ENDED = {
@@ -57,6 +59,12 @@ class EquationEstimator(BaseEstimator):
         time depends on the machine, others only on ``random_state``.
     random_state : int, RandomState or None
         Of the held-out rows and of the search.
+    units : bool, dict or None
+        Whether equations whose units do not agree are left out, by the seventh rule of `rediscover.estimators.choice`.
+        Units stand in brackets in names of columns, ``speed [m/s]``, or in a dict by name: ``{"speed": "m/s"}``. A
+        column without one may have any; plain numbers have the unit 1.
+    constants : str
+        With units, ``"free"`` where constants may have units, which ``constants_`` then states, or ``"dimensionless"``.
     """
 
     keeps_when_interrupted: ClassVar[bool] = False
@@ -72,6 +80,8 @@ class EquationEstimator(BaseEstimator):
         max_evaluations: int = 10_000_000,
         time_limit: float = 60.0,
         random_state: Any = 0,
+        units: Mapping[str, str | None] | bool | None = None,
+        constants: str = "free",
     ):
         self.method = method
         self.operators = operators
@@ -79,6 +89,8 @@ class EquationEstimator(BaseEstimator):
         self.max_evaluations = max_evaluations
         self.time_limit = time_limit
         self.random_state = random_state
+        self.units = units
+        self.constants = constants
 
     # The search
 
@@ -95,6 +107,8 @@ class EquationEstimator(BaseEstimator):
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
                 raise ValueError(f"{name} is {value!r}; give a positive number")
+        if self.constants not in CONSTANTS:
+            raise ValueError(f"constants is {self.constants!r}; choose from {', '.join(CONSTANTS)}")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return solver, labels(self.operators), seed
 
@@ -116,6 +130,24 @@ class EquationEstimator(BaseEstimator):
             if part.ended == "interrupted":
                 break
         return whole
+
+    # Names and units
+
+    def _named(self, columns: Sequence[str]) -> tuple[Name, ...]:
+        """Columns as they are shown, with their units."""
+        return with_units(named(columns), self.units)
+
+    def _dimensions(self, target: Name | None, per: Name | None = None) -> Dimensions | None:
+        """What units ask of an equation for a target, or for its rate per a unit of time; None without units."""
+        if not self.units:
+            return None
+        if not any(name.unit for name in (*self._names, *self._outputs)):
+            raise ValueError("units are to be used, and no column has one; write speed [m/s], or give a dict of units")
+        columns = {f"x{i}": vector for i, vector in enumerate(vectors(self._names))}
+        [whole, time] = [next(vectors([name]), None) if name else None for name in (target, per)]
+        rate = whole if per is None else None if whole is None or time is None else whole - time
+        known = tuple(name.unit for name in (*self._names, *self._outputs) if name.unit)
+        return Dimensions(columns, rate, self.constants, known)
 
     # What was found
 
@@ -170,27 +202,16 @@ class EquationEstimator(BaseEstimator):
                 lines.append(f"{self._left_side(output)} = {text}{unit}")
             if selection.noise and not selection.unclear:
                 lines.append(f"the noise is too large for what was found: {selection.noise}")
+        lines += [
+            f"left out{_of(output, selections)}: {counted(s.left_out)}"
+            for output, s in selections.items()
+            if s.left_out
+        ]
         how = f"chosen on {rows} rows that the search had not seen"
         if not rows:
             how = "too few rows to hold any out: chosen by the shortest description of equation and errors"
         ended = ENDED[found.ended] + (f" ({found.reason})" if found.reason and not found.candidates else "")
         return "\n".join([*lines, f"{how}; {ended}"])
-
-    def _constants(self, output: str, free: Form, short: Form, errors: np.ndarray, freedom: float) -> pd.DataFrame:
-        """The constants of one equation: value, standard error, 95 % interval, and how it is shown."""
-        values = np.array(free.expression.constants, float)
-        half = quantile(freedom) * errors
-        return pd.DataFrame(
-            {
-                "output": output,
-                "constant": [f"c{i}" for i in range(len(values))],
-                "value": values,
-                "standard_error": errors,
-                "low": values - half,
-                "high": values + half,
-                "shown": [short.held.get(f"k{i}", f"{value:.6g}") for i, value in enumerate(values)],
-            }
-        )
 
     def _shown(self, expression: Expression) -> Expression:
         return tidied(displayed(expression, self._inner))
@@ -309,6 +330,19 @@ class EquationEstimator(BaseEstimator):
     _names: tuple[Name, ...]
     _outputs: tuple[Name, ...]
     expressions_: dict[str, Expression]
+
+
+def counted(left_out: Mapping[str, int]) -> str:
+    """How many candidates were left out, and why.
+
+    >>> counted({"with units that do not agree": 2, "outside the bounds": 1})
+    '2 equations with units that do not agree, 1 equation outside the bounds'
+    """
+    return ", ".join(f"{n} equation{'s' if n > 1 else ''} {reason}" for reason, n in left_out.items())
+
+
+def _of(output: str, several: Mapping[str, Any]) -> str:
+    return f" for {output}" if len(several) > 1 else ""
 
 
 def column_names(X: Any) -> list[str]:

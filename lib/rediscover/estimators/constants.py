@@ -17,7 +17,7 @@ import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from ..expressions import Expression, parse, refit
 from ..expressions.trees import fold, is_number
 from ..runs.refit import folded
 from . import choice
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHORT = ("1", "2", "3", "4", "1/2", "3/2", "1/3", "2/3", "1/4", "pi", "2*pi")  # and their negatives
 NARROW = 0.02  # half of an interval, over the constant, above which it is never written as a short number
@@ -169,6 +172,29 @@ class Form(NamedTuple):
         return Form(Expression(self.expression._with_leaves(leaf)), {**self.held, name: short})
 
 
+def without_factor(form: Form, place: int) -> Form | None:
+    """The form without one of its constants, by its place, if that is a factor; None if it is something else.
+
+    Examples
+    --------
+    >>> print(without_factor(Form(parse("2.5*x/(3.0*x + 4.0)")), 1).expression)
+    2.5*x/(x + 4.0)
+    >>> without_factor(Form(parse("2.5*x/(3.0*x + 4.0)")), 2)
+    """
+    places, mark = itertools.count(), ("a factor",)
+
+    def leaf(value: float) -> tuple:
+        return mark if next(places) == place else (value,)
+
+    def combine(label: Any, children: list[tuple]) -> tuple:
+        if label == "*" and mark in children:
+            return children[1] if children[0] == mark else children[0]
+        return (label, *children)
+
+    left = Expression(fold(form.expression._with_leaves(leaf), combine))
+    return None if mark[0] in left.names else Form(left, form.held)
+
+
 def snapped(
     form: Form,
     errors: np.ndarray,
@@ -232,6 +258,46 @@ def short_number(constant: float, half: float, rounding: float = DIGITS) -> str 
         if half <= NARROW * value and abs(abs(constant) - value) <= max(half, rounding * value):
             return short if constant > 0 else f"-{short}"
     return None
+
+
+def tabulated(
+    output: str, free: Form, short: Form, errors: np.ndarray, freedom: float, units: Mapping[int, str] | None = None
+) -> "pd.DataFrame":
+    """The constants of one equation: value, standard error, 95 % interval, and how each is shown.
+
+    Parameters
+    ----------
+    output : name of what the equation is for
+    free, short : the form with all constants fitted, and with some held
+    errors : ndarray, shape (n_constants,)
+    freedom : rows less constants
+    units : place of a constant -> its unit, where units are used
+
+    Returns
+    -------
+    DataFrame
+    """
+    import pandas as pd
+
+    values = np.array(free.expression.constants, float)
+    half = quantile(freedom) * errors
+    shown = [short.held.get(f"k{i}", f"{value:.6g}") for i, value in enumerate(values)]
+    if units is not None:
+        shown = [f"{text} {units.get(i, '')}".rstrip() for i, text in enumerate(shown)]
+    table = pd.DataFrame(
+        {
+            "output": output,
+            "constant": [f"c{i}" for i in range(len(values))],
+            "value": values,
+            "standard_error": errors,
+            "low": values - half,
+            "high": values + half,
+            "shown": shown,
+        }
+    )
+    if units is not None:
+        table.insert(3, "unit", [units.get(i, "") for i in range(len(values))])
+    return table
 
 
 def rounded(expression: Expression, digits: int = 4) -> Expression:

@@ -11,8 +11,8 @@ from ..problems import generator
 from ..problems.tables import Cloud
 from . import choice
 from .base import EquationEstimator, check_magnitudes, column_names, held_out_rows
-from .constants import Form
-from .names import Name, named
+from .constants import Form, tabulated
+from .names import Name
 from .regressor import SEARCHED, sample, weights_of
 from .residuals import DistanceResiduals, columns
 from .selection import candidate_forms, select
@@ -34,8 +34,8 @@ class ImplicitEquation(EquationEstimator):
 
     Parameters
     ----------
-    method, operators, max_complexity, max_evaluations, time_limit, random_state
-        As for `rediscover.estimators.base.EquationEstimator`.
+    method, operators, max_complexity, max_evaluations, time_limit, random_state, units, constants
+        As for `rediscover.estimators.base.EquationEstimator`; F may have any unit.
 
     Attributes
     ----------
@@ -74,7 +74,8 @@ class ImplicitEquation(EquationEstimator):
         solver, allowed, seed = self._validated()
         given = column_names(X)
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=LEAST, ensure_min_features=2)
-        self._names, self._outputs = named(given or column_names(X)), (Name("F", "F", ""),)
+        self._names, self._outputs = self._named(given or column_names(X)), (Name("F", "F", ""),)
+        dimensions = self._dimensions(None)
         inner = tuple(f"x{i}" for i in range(X.shape[1]))
         check_magnitudes(X)
         X = np.unique(X, axis=0)
@@ -92,13 +93,15 @@ class ImplicitEquation(EquationEstimator):
         flat = plane(inner, train.X)
         forms = candidate_forms(texts, inner, allowed, self.max_complexity)
         candidates = [flat, *(Form(scaled(form.expression, inner, few)) for form in forms)]
-        selection = select(candidates, train, flat, flat)
+        selection = select(candidates, train, flat, flat, dimensions.refused if dimensions else None)
         every = train.all()
         free, self._chosen = every.fit(selection.front[selection.chosen].form), every.fit(selection.form)
         self.expressions_ = {"F": self._shown(self._chosen.shown)}
         self.skeleton_ = self._skeleton(free)
         errors, freedom = every.errors(free)
-        self.constants_ = self._constants("F", free, self._chosen, errors, freedom).drop(columns="output")
+        units = dimensions.of_constants(self._chosen) if dimensions else None
+        table = tabulated("F", free, self._chosen, errors, freedom, units)
+        self.constants_ = table.drop(columns="output")
         self._sample = sample(train, rng)
         self._set_results({"F": selection}, found, {}, 0 if rest is None else len(rest.y))
         self.equations_ = self.equations_.drop(columns="output")

@@ -1,19 +1,28 @@
 """`EquationRegressor`: one equation for a column of a table."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from ..expressions import parse
+from ..expressions import Expression, parse
+from ..methods import Method
 from ..problems import generator
 from ..problems.tables import Table
+from . import choice
 from .base import EquationEstimator, check_magnitudes, column_names, held_out_rows
-from .constants import Form
-from .names import named
+from .constants import Form, tabulated
+from .constraints import constraints, mirrored
+from .known import known
+from .names import displayed
 from .residuals import TableResiduals, columns, straight_line
+from .screening import screened
 from .selection import candidate_forms, select
+from .stability import times_chosen
 
 SEARCHED = 20_000  # rows that the search is given at most
 REPEATED = 4  # times as many rows as there are, at most, where weights repeat them
@@ -34,8 +43,21 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
 
     Parameters
     ----------
-    method, operators, max_complexity, max_evaluations, time_limit, random_state
-        As for `rediscover.estimators.base.EquationEstimator`.
+    offset, factor : str or None
+        Known parts, in names of columns: y = factor(x) f(x) + offset(x), and f is searched. Numbers in them are not
+        fitted.
+    bounds : pair or None
+        Least and largest value of the equation, None where there is none.
+    increasing, decreasing : str, int, sequence of them, or None
+        Columns in which the equation does not fall, and does not rise.
+    symmetric : pair, sequence of pairs, or None
+        Columns that can change places. Each row is then trained on both ways.
+    screening : int or None
+        Of more columns than this the search is given those that the ninth rule of `rediscover.estimators.choice` keeps;
+        None: all, however many.
+    method, operators, max_complexity, max_evaluations, time_limit, random_state, units, constants
+        As for `rediscover.estimators.base.EquationEstimator`. What is asked is checked as the eighth rule of
+        `rediscover.estimators.choice` says, and ``message_`` says how many equations were left out.
 
     Attributes
     ----------
@@ -50,6 +72,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     clear_ : whether it beats the mean and a straight line by more than chance
     message_ : what was found and how it was chosen, in sentences
     searched_rows_ : rows that the search was given
+    screened_ : columns that it was given
     evaluations_ : expressions that it evaluated
     ended_ : ``done``, ``exact``, ``time`` or ``interrupted``
 
@@ -63,6 +86,43 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     """
 
     beside = ("transformed_linear",)
+
+    def __init__(
+        self,
+        *,
+        offset: str | None = None,
+        factor: str | None = None,
+        bounds: Any = None,
+        increasing: Any = None,
+        decreasing: Any = None,
+        symmetric: Any = None,
+        screening: int | None = 20,
+        method: str | Method = "bidirectional",
+        operators: Any = None,
+        max_complexity: int | None = None,
+        max_evaluations: int = 10_000_000,
+        time_limit: float = 60.0,
+        random_state: Any = 0,
+        units: Any = None,
+        constants: str = "free",
+    ):
+        super().__init__(
+            method=method,
+            operators=operators,
+            max_complexity=max_complexity,
+            max_evaluations=max_evaluations,
+            time_limit=time_limit,
+            random_state=random_state,
+            units=units,
+            constants=constants,
+        )
+        self.offset = offset
+        self.factor = factor
+        self.bounds = bounds
+        self.increasing = increasing
+        self.decreasing = decreasing
+        self.symmetric = symmetric
+        self.screening = screening
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "EquationRegressor":
         """Search for an equation.
@@ -87,36 +147,122 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         given, target = column_names(X), getattr(y, "name", None)
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         weights, y = weights_of(sample_weight, len(y)), np.asarray(y, float)
-        *names, output = named([*(given or column_names(X)), str(target) if target is not None else "y"])
+        *names, output = self._named([*(given or column_names(X)), str(target) if target is not None else "y"])
         self._names, self._outputs = tuple(names), (output,)
+        dimensions = self._dimensions(output)
         check_magnitudes(X, y)
+        self._known = known(names, self.factor, self.offset)
+        wanted = constraints(names, self.bounds, self.increasing, self.decreasing, self.symmetric)
+        weights = weights * self._known.used(X)
         rows = int((weights > 0).sum())
         X, y, weights = merged(X, y, weights)
         rng = generator(seed, "rows")
         out = held_out_rows(len(y), rng)
-        inner = tuple(f"x{i}" for i in range(X.shape[1]))
-        rest = TableResiduals(inner, X[out], y[out], weights[out]) if out.any() else None
-        train = TableResiduals(inner, X[~out], y[~out], weights[~out], rest)
-        few = search_rows(train.X, train.y, train.weights, rng)
+        wanted = wanted.on(X, y, generator(seed, "constraints"))
+        scale, self._pairs = self._known.scale(X, weights), wanted.symmetric
+        inner = self._known.names
+        rest = self._residuals(X[out], y[out], weights[out]) if out.any() else None
+        train = self._residuals(*mirrored(X[~out], y[~out], weights[~out], wanted.symmetric), rest)
+
+        def refused(form: Form) -> str:
+            whole = Form(self._known.whole(form.expression), form.held)
+            return (dimensions.refused(whole) if dimensions else "") or wanted.refused(whole)
+
+        kept = self._screened(train, generator(seed, "screening"))
+        few = search_rows(train.X[:, kept], train.y, train.weights, rng)
         self.searched_rows_ = len(few[1])
-        found = self._search([Table(id="own/table", truth={"y": ""}, inputs=inner, X=few[0], y=few[1])], solver, seed)
+        found = self._search(
+            [Table(id="own/table", truth={"y": ""}, inputs=tuple(inner[i] for i in kept), X=few[0], y=few[1])],
+            solver,
+            seed,
+        )
         mean = Form(parse(repr(float(np.average(train.y, weights=train.weights)))))
         texts = (candidate.solution["y"] for candidate in found.candidates)
         candidates = [mean, *candidate_forms(texts, inner, allowed, self.max_complexity)]
         line = straight_line(inner, train.X, train.y, train.weights)
-        selection = select(candidates, thinned(train), mean, line)
+        selection = select(candidates, thinned(train), mean, line, refused)
         every = train.all()
-        free, self._chosen = every.fit(selection.front[selection.chosen].form), every.fit(selection.form)
+        free, self._chosen = (
+            settled(form, every, refused) for form in (selection.front[selection.chosen].form, selection.form)
+        )
         self.expressions_ = {output.shown: self._shown(self._chosen.shown)}
         self.skeleton_ = self._skeleton(free)
         errors, freedom = every.errors(free, rows)
-        self.constants_ = self._constants(output.shown, free, self._chosen, errors, freedom).drop(columns="output")
+        whole = Form(self._known.whole(self._chosen.expression), self._chosen.held)
+        units = dimensions.of_constants(whole) if dimensions else None
+        table = tabulated(output.shown, free, self._chosen, errors, freedom, units)
+        self.constants_ = table.drop(columns="output")
         self._sample = sample(train, rng)
+        factor, offset = self._known.values(self._sample["X"])
+        self._sample["y"] = self._sample["y"] * factor + offset
         self._set_results(
             {output.shown: selection}, found, {output.shown: output.unit}, 0 if rest is None else len(rest.y)
         )
+        if len(self.screened_) < len(names):
+            shown = ", ".join(name.shown for name in names if name.column in self.screened_)
+            self.message_ += (
+                f"\nof {len(names)} columns the search was given those that say most in randomised trees: {shown}"
+            )
         self.equations_ = self.equations_.drop(columns="output")
+        self.equations_[["training_error", "held_out_error"]] *= scale
         return self
+
+    def stability(self, X: Any, y: Any, sample_weight: Any = None, n: int = 20) -> pd.DataFrame:
+        """On which share of resamples of the rows each equation of the front is the one that is chosen.
+
+        Nothing is searched again (`rediscover.estimators.stability`): constants are fitted to a bootstrap resample of
+        four fifths of the rows, equations compared on one of the others, and the choice is made as in `fit`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows, as for `fit`.
+        n : resamples
+
+        Returns
+        -------
+        DataFrame
+            ``equation`` with c0, c1, ... for its constants, ``complexity``, ``share``, and whether it is ``chosen``.
+        """
+        check_is_fitted(self)
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2, reset=False)
+        weights = weights_of(sample_weight, len(y)) * self._known.used(X)
+        X, y, weights = merged(X, np.asarray(y, float), weights)
+        [output] = self._outputs
+        forms = self._entries[output.shown]
+        table = self.equations_[["complexity", "chosen"]].copy()
+        table.insert(0, "equation", [self._skeleton(form) for form in forms])
+
+        def resampled(drawn: np.ndarray, out: np.ndarray) -> TableResiduals:
+            w = weights * drawn
+            on, off = ~out & (drawn > 0), out & (drawn > 0)
+            rest = self._residuals(X[off], y[off], w[off]) if off.any() else None
+            return thinned(self._residuals(*mirrored(X[on], y[on], w[on], self._pairs), rest))
+
+        rng = generator(int(check_random_state(self.random_state).randint(2**31 - 1)), "stability")
+        table.insert(2, "share", times_chosen(forms, len(y), resampled, n, rng) / n)
+        return table
+
+    def _screened(self, train: TableResiduals, rng: np.random.Generator) -> list[int]:
+        """Places of the columns that the search is given."""
+        if self.screening is None or train.X.shape[1] <= self.screening or len(train.y) < choice.FEW:
+            self.screened_ = [name.column for name in self._names]
+            return list(range(train.X.shape[1]))
+        kept = screened(train.X, train.y, train.weights, rng)
+        self.screened_ = [self._names[i].column for i in kept]
+        return kept
+
+    def _residuals(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray, rest: Any = None) -> TableResiduals:
+        """Rows of the part that is searched."""
+        return TableResiduals(self._known.names, X, *self._known.rest(X, y, weights), rest)
+
+    def _shown(self, expression: Expression) -> Expression:
+        return super()._shown(self._known.whole(expression))
+
+    def _skeleton(self, form: Form) -> str:
+        factor, offset = (displayed(part, self._inner) for part in (self._known.factor, self._known.offset))
+        f = super()._skeleton(form)
+        return f if self._known.nothing else str(replace(self._known, factor=factor, offset=offset).whole(parse(f)))
 
     def predict(self, X: Any) -> np.ndarray:
         """Values of the chosen equation.
@@ -132,7 +278,13 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return self._chosen.shown(columns([f"x{i}" for i in range(X.shape[1])], X))
+        return self._known.whole(self._chosen.shown)(columns(self._known.names, X))
+
+
+def settled(form: Form, every: TableResiduals, refused: Callable[[Form], str]) -> Form:
+    """A form with its constants fitted to all rows; those of the training rows where these are refused."""
+    found = every.fit(form)
+    return form if refused(found) else found
 
 
 def weights_of(given: Any, n: int) -> np.ndarray:

@@ -1,7 +1,8 @@
 """From the candidates of a search to a front with one equation chosen, by the rules of `choice`."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -9,9 +10,10 @@ from ..expressions import Expression, ExpressionError, parse
 from ..expressions.trees import ARITY, fold
 from ..runs.refit import folded
 from . import choice
-from .constants import Form, snapped
+from .constants import Form, snapped, without_factor
 from .residuals import TableResiduals, is_straight
 
+Refusal = Callable[[Form], str]  # why a form is left out; empty where it is not
 SAME = {"^": "**", "add": "+", "sub": "-", "mul": "*", "div": "/", "pow": "**"}
 
 
@@ -47,6 +49,7 @@ class Selection:
     form : the chosen one with short constants where they may be
     unclear : why it is no clear equation; empty where it is one
     noise : why noise is too large for it; empty where it is not
+    left_out : why candidates were left out -> how many
     """
 
     front: list[Equation]
@@ -54,6 +57,7 @@ class Selection:
     form: Form
     unclear: str
     noise: str
+    left_out: Counter = field(default_factory=Counter)
 
 
 def labels(operators: Iterable[str] | None) -> set[str] | None:
@@ -108,22 +112,36 @@ def used(expression: Expression) -> set[str]:
 
 def assessed(form: Form, residuals: TableResiduals) -> Equation:
     """A form, its constants fitted to the training rows, with its errors."""
-    form = residuals.fit(form)
+    form = determined(residuals.fit(form), residuals)
     squares = choice.floored(residuals.squares(form), residuals.spread)
     held_out = float(np.sqrt(np.average(squares, weights=residuals.validation.weights)))
     return Equation(form, form.shown.size, residuals.training(form), squares, held_out)
 
 
-def select(candidates: Sequence[Form], residuals: TableResiduals, mean: Form, line: Form | None) -> Selection:
+def determined(form: Form, residuals: TableResiduals) -> Form:
+    """The form without factors that the rows do not determine beside its other constants, as b in a x/(b x + c)."""
+    if len(form.expression.constants) < 2:
+        return form
+    for place in reversed(np.flatnonzero(np.isnan(residuals.errors(form)[0]))):
+        shorter = without_factor(form, int(place))
+        if shorter and residuals.training(fitted := residuals.fit(shorter)) <= (1 + 1e-6) * residuals.training(form):
+            return determined(fitted, residuals)
+    return form
+
+
+def select(
+    candidates: Sequence[Form], residuals: TableResiduals, mean: Form, line: Form | None, refused: Refusal | None = None
+) -> Selection:
     """The front of candidates, and what is chosen from it.
 
     Parameters
     ----------
     candidates : list of Form
-        At least one that is defined everywhere.
+        At least one that is defined everywhere. The first says nothing, and is kept whatever is refused.
     residuals : TableResiduals
     mean : what says nothing of a table
     line : a straight line fitted to the training rows, or None
+    refused : why a form with its constants fitted is left out; empty where it is not; optional
 
     Returns
     -------
@@ -131,6 +149,8 @@ def select(candidates: Sequence[Form], residuals: TableResiduals, mean: Form, li
     """
     weights = residuals.validation.weights
     every = [assessed(form, residuals) for form in candidates]
+    reasons = ["", *(refused(each.form) if refused else "" for each in every[1:])]
+    every = [each for each, reason in zip(every, reasons, strict=True) if not reason]
     every = [each for each in every if np.isfinite(each.held_out)] or every[:1]
     kept = [every[i] for i in choice.front([e.complexity for e in every], [e.held_out for e in every])]
     lengths = [description_length(each, residuals) for each in kept]
@@ -139,7 +159,7 @@ def select(candidates: Sequence[Form], residuals: TableResiduals, mean: Form, li
     best = kept[place]
 
     errors, freedom = residuals.errors(best.form)
-    form = snapped(best.form, errors, freedom, residuals.fit, residuals.worse)
+    form = snapped(best.form, errors, freedom, residuals.fit, worse_than(residuals, refused))
     straight = is_straight(form.shown, residuals.validation.values)
     if few:
         by_mean = description_length(assessed(mean, residuals), residuals)
@@ -155,7 +175,13 @@ def select(candidates: Sequence[Form], residuals: TableResiduals, mean: Form, li
             residuals.likelier(best.form, line) if line else 0.0,
             residuals.against,
         )
-    return Selection(kept, place, form, unclear, too_noisy(best, every, residuals))
+    left_out = Counter(filter(None, reasons))
+    return Selection(kept, place, form, unclear, too_noisy(best, every, residuals), left_out)
+
+
+def worse_than(residuals: TableResiduals, refused: Refusal | None) -> Callable[[Form, Form], bool]:
+    """Whether a form is refused, or has larger errors than another by more than chance."""
+    return lambda form, than: bool(refused and refused(form)) or residuals.worse(form, than)
 
 
 def description_length(equation: Equation, residuals: TableResiduals) -> float:

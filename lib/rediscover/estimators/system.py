@@ -14,10 +14,11 @@ from ..problems import Problem, generator
 from ..problems.tables import Record, Table
 from . import choice
 from .base import EquationEstimator, check_magnitudes, column_names
-from .constants import Form, snapped
-from .names import named
+from .constants import Form, snapped, tabulated
+from .dimensions import Dimensions
+from .names import Name, named
 from .residuals import WINDOW, RateResiduals, columns, straight_line
-from .selection import Selection, candidate_forms, select
+from .selection import Selection, candidate_forms, select, worse_than
 from .shooting import SOLVED, Records, fit_trajectories
 
 SERIES = 5  # with so many series and more, whole ones are held out
@@ -42,8 +43,8 @@ class EquationSystem(EquationEstimator):
         rows come in the order of time and are one unit of it apart.
     series : str, int or None
         Column that says to which series a row belongs, where there are several.
-    method, operators, max_complexity, max_evaluations, time_limit, random_state
-        As for `rediscover.estimators.base.EquationEstimator`.
+    method, operators, max_complexity, max_evaluations, time_limit, random_state, units, constants
+        As for `rediscover.estimators.base.EquationEstimator`. A rate has the unit of its state over that of the times.
 
     Attributes
     ----------
@@ -77,6 +78,8 @@ class EquationSystem(EquationEstimator):
         max_evaluations: int = 10_000_000,
         time_limit: float = 60.0,
         random_state: Any = 0,
+        units: Any = None,
+        constants: str = "free",
     ):
         super().__init__(
             method=method,
@@ -85,6 +88,8 @@ class EquationSystem(EquationEstimator):
             max_evaluations=max_evaluations,
             time_limit=time_limit,
             random_state=random_state,
+            units=units,
+            constants=constants,
         )
         self.time = time
         self.series = series
@@ -111,7 +116,11 @@ class EquationSystem(EquationEstimator):
         given = column_names(X)
         X = validate_data(self, self._coded(X, given), dtype=np.float64, ensure_min_samples=2)
         self._places = self._placed(given or column_names(X))
-        self._names = self._outputs = named([(given or column_names(X))[i] for i in self._places[2]])
+        time, _, states = self._places
+        shown = [(given or column_names(X))[i] for i in (*states, *([] if time is None else [time]))]
+        names = self._named(shown)
+        self._names = self._outputs = names[: len(states)]
+        asked = [self._dimensions(name, Name("", "", "") if time is None else names[-1]) for name in self._names]
         check_magnitudes(X)
         records = self._records(X)
         train, rest = split(records, generator(seed, "rows"))
@@ -127,14 +136,21 @@ class EquationSystem(EquationEstimator):
             line = straight_line(inner, *slope_rows(train, i))
             candidates = [constant, *candidate_forms(texts, inner, allowed, self.max_complexity)]
             by_state.append(residuals)
-            selections[name.shown] = select(candidates, residuals, constant, line and residuals.fit(line))
-        self._settle(selections, by_state, records)
+            refused = units.refused if (units := asked[i]) else None
+            selections[name.shown] = select(candidates, residuals, constant, line and residuals.fit(line), refused)
+        self._settle(selections, by_state, records, asked)
         self._sample = {"records": [(t[:400], states[:400]) for t, states in records[:4]]}
         rows = sum(len(t) for t, _ in rest)
         self._set_results(selections, found, self._rate_units(given), rows)
         return self
 
-    def _settle(self, selections: dict[str, Selection], by_state: list[RateResiduals], records: Records) -> None:
+    def _settle(
+        self,
+        selections: dict[str, Selection],
+        by_state: list[RateResiduals],
+        records: Records,
+        asked: list[Dimensions | None],
+    ) -> None:
         """Fit the constants of the chosen forms to the trajectories, and keep what the fit says of them."""
         states = [f"x{i}" for i in range(len(selections))]
         outputs = list(selections)
@@ -143,9 +159,14 @@ class EquationSystem(EquationEstimator):
         )
         self._chosen = {
             state: snapped(
-                free.forms[state], free.errors[state], free.freedom, lambda form: form, residuals.worse, SOLVED
+                free.forms[state],
+                free.errors[state],
+                free.freedom,
+                lambda form: form,
+                worse_than(residuals, units.refused if units else None),
+                SOLVED,
             )
-            for state, residuals in zip(states, by_state, strict=True)
+            for state, residuals, units in zip(states, by_state, asked, strict=True)
         }
         if any(form.held for form in self._chosen.values()):
             self._chosen = fit_trajectories(self._chosen, records).forms
@@ -157,8 +178,15 @@ class EquationSystem(EquationEstimator):
 
         self.constants_ = pd.concat(
             [
-                self._constants(output, plain[output], shown[output], free.errors[state], free.freedom)
-                for output, state in zip(outputs, states, strict=True)
+                tabulated(
+                    output,
+                    plain[output],
+                    shown[output],
+                    free.errors[state],
+                    free.freedom,
+                    units.of_constants(shown[output]) if units else None,
+                )
+                for output, state, units in zip(outputs, states, asked, strict=True)
             ],
             ignore_index=True,
         )

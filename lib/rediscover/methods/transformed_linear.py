@@ -21,10 +21,11 @@ LARGEST = 300.0  # of what is exponentiated
 
 
 class Term(NamedTuple):
-    """A transformed input: its values, shape (n,), and its text; the constant 1 is one, too."""
+    """A transformed input, or the constant 1: values, shape (n,), which are `factor` times what the text says."""
 
     values: np.ndarray
     text: str
+    factor: float = 1.0
 
 
 class Target(NamedTuple):
@@ -116,10 +117,10 @@ def exponentials(task: Task) -> Iterator[Term]:
     for name, x in zip(task.inputs, task.X.T, strict=True):
         if span := float(np.ptp(x)):
             step = max(float(np.median(np.diff(np.unique(x)))), span / 1000)
-            for rate in np.geomspace(0.25 / span, 3 / step, RATES).tolist():
-                # the largest value is 1, whatever the sign
-                yield Term(np.exp(rate * (x - x.max())), f"exp({rate!r}*({name} - ({float(x.max())!r})))")
-                yield Term(np.exp(-rate * (x - x.min())), f"exp(-{rate!r}*({name} - ({float(x.min())!r})))")
+            for size in np.geomspace(0.25 / span, 3 / step, RATES).tolist():
+                for rate, at in ((size, float(x.max())), (-size, float(x.min()))):
+                    if abs(rate * at) < LARGEST:  # the largest value is 1
+                        yield Term(np.exp(rate * (x - at)), f"exp({rate!r}*{name})", math.exp(-rate * at))
 
 
 def fits(terms: list[Term], target: Target, most: int) -> Iterator[tuple[list[int], np.ndarray]]:
@@ -168,7 +169,7 @@ def as_text(right: str, terms: list[Term], coefficients: np.ndarray) -> str:
     >>> as_text("1/({})", [Term(one, "1"), Term(x, "x")], np.array([1.0, -2.0]))
     '1/(1.0 - 2.0*x)'
     """
-    pairs = [(float(c), term.text) for c, term in zip(coefficients, terms, strict=True)]
+    pairs = [(float(c) * term.factor, term.text) for c, term in zip(coefficients, terms, strict=True)]
     if right != "exp({})":
         parts = [repr(c) if text == "1" else times(c, text) for c, text in pairs]
         return right.format(" + ".join(parts).replace("+ -", "- "))
