@@ -269,9 +269,9 @@ def test_commands_take_problems_of_a_catalog(tmp_path, monkeypatch, capsys):
     assert (status, out.split()) == (0, ["laws/rest", "laws/decay", "laws/dice"]) and err.count("is left out") == 7
     status, out, _ = rediscover("show", "rest", "--catalog", "laws.csv", capsys=capsys)
     assert status == 0 and "E_0 = m*c**2" in out
-    status, out, _ = rediscover("score", "rest", "c*m*c", "--catalog", "laws.csv", capsys=capsys)
+    status, out, _ = rediscover("score", "rest", "c*m*c", "--catalog", "laws.csv", "--json", capsys=capsys)
     assert status == 0 and '"symbolic_solution": 1.0' in out
-    status, out, _ = rediscover("solve", "power_law", "laws/rest", "--catalog", "laws.csv", capsys=capsys)
+    status, out, _ = rediscover("solve", "power_law", "laws/rest", "--catalog", "laws.csv", "--json", capsys=capsys)
     assert status == 0 and '"solution_rate": 1.0' in out
 
 

@@ -149,16 +149,7 @@ class TestOpponents:
 
     def test_without_names_they_are_taken_and_the_rule_is_said(self, folder, capsys):
         comparison.new("mine")
-        arguments = [
-            "compare",
-            "./mine.py:Mine",
-            "--study",
-            "srsd",
-            "--problems",
-            "srsd/I.12.1",
-            "--latex",
-            "out/t.tex",
-        ]
+        arguments = ["compare", "./mine.py:Mine", "--study", "srsd", "--problems", "srsd/I.12.1", "--latex"]
         assert main([*arguments, "out/t.tex"]) == 0
         said = capsys.readouterr().out
         chosen = opponents.best_recorded("srsd", ["srsd/I.12.1"], "mine")

@@ -60,7 +60,7 @@ class EquationEstimator(BaseEstimator):
     random_state : int, RandomState or None
         Of the held-out rows and of the search.
     units : bool, dict or None
-        Whether equations whose units do not agree are left out, by the seventh rule of `rediscover.estimators.choice`.
+        Whether equations whose units do not agree are left out, by the eighth rule of `rediscover.estimators.choice`.
         Units stand in brackets in names of columns, ``speed [m/s]``, or in a dict by name: ``{"speed": "m/s"}``. A
         column without one may have any; plain numbers have the unit 1.
     constants : str

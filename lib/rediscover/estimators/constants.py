@@ -36,6 +36,7 @@ SINGULAR = 1e-10  # singular values below this, of columns of norm 1, are none
 WEIGHT = "w0"  # variable that holds roots of weights while constants are fitted
 
 
+@np.errstate(all="ignore")  # of steps that are not taken
 def fitted(expression: Expression, values: Mapping[str, np.ndarray], y: np.ndarray, weights: np.ndarray) -> Expression:
     """The expression with its constants fitted by weighted least squares, from those that it has.
 
@@ -97,6 +98,7 @@ def _compiled(skeleton: str, names: tuple[str, ...], count: int) -> tuple[Expres
     return parse(skeleton, [*names, *letters]), letters
 
 
+@np.errstate(all="ignore")  # of candidates that no rows determine
 def standard_errors(J: np.ndarray, residuals: np.ndarray, weights: np.ndarray, freedom: float) -> np.ndarray:
     """Standard errors of constants.
 

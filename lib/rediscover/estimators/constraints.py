@@ -1,4 +1,4 @@
-"""What is asked of an equation beside its errors: bounds, monotony in a column, symmetry in two: rule 8 of `choice`.
+"""What is asked of an equation beside its errors: bounds, monotony in a column, symmetry in two: rule 9 of `choice`.
 
 It is checked on a sample, so that it is no proof: rows of the table, and points halfway or elsewhere between two rows,
 which lie where data do, so that a law need not be defined where there are none. An equation is monotone if at all of

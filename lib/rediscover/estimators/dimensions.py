@@ -1,4 +1,4 @@
-"""Whether an equation's units agree, and which units its constants have: the seventh rule of `choice`.
+"""Whether an equation's units agree, and which units its constants have: the eighth rule of `choice`.
 
 With u a unit as a vector (`units`), that of a product is a sum and that of a power p is p u, so that a node has
 

@@ -62,7 +62,17 @@ def read(path: str | Path) -> pd.DataFrame:
 
 
 def examples() -> list[str]:
-    """Names of the tables that come with this package: ``cloud``, ``pendulum`` and ``planets``."""
+    """Names of the tables that come with this package.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> examples()
+    ['cloud', 'pendulum', 'planets']
+    """
     return sorted(path.stem for path in EXAMPLES.glob("*.csv"))
 
 

@@ -13,14 +13,13 @@ from ..expressions import Expression, parse
 from ..methods import Method
 from ..problems import generator
 from ..problems.tables import Table
-from . import choice
 from .base import EquationEstimator, check_magnitudes, column_names, held_out_rows
 from .constants import Form, tabulated
 from .constraints import constraints, mirrored
 from .known import known
 from .names import displayed
 from .residuals import TableResiduals, columns, straight_line
-from .screening import screened
+from .screening import LEAST_ROWS, screened
 from .selection import candidate_forms, select
 from .stability import times_chosen
 
@@ -53,10 +52,10 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     symmetric : pair, sequence of pairs, or None
         Columns that can change places. Each row is then trained on both ways.
     screening : int or None
-        Of more columns than this the search is given those that the ninth rule of `rediscover.estimators.choice` keeps;
+        Of more columns than this the search is given those that the tenth rule of `rediscover.estimators.choice` keeps;
         None: all, however many.
     method, operators, max_complexity, max_evaluations, time_limit, random_state, units, constants
-        As for `rediscover.estimators.base.EquationEstimator`. What is asked is checked as the eighth rule of
+        As for `rediscover.estimators.base.EquationEstimator`. What is asked is checked as the ninth rule of
         `rediscover.estimators.choice` says, and ``message_`` says how many equations were left out.
 
     Attributes
@@ -245,7 +244,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
 
     def _screened(self, train: TableResiduals, rng: np.random.Generator) -> list[int]:
         """Places of the columns that the search is given."""
-        if self.screening is None or train.X.shape[1] <= self.screening or len(train.y) < choice.FEW:
+        if self.screening is None or train.X.shape[1] <= self.screening or len(train.y) < LEAST_ROWS:
             self.screened_ = [name.column for name in self._names]
             return list(range(train.X.shape[1]))
         kept = screened(train.X, train.y, train.weights, rng)

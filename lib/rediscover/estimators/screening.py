@@ -1,4 +1,4 @@
-"""Which of many columns a search is given: the ninth rule of `choice`.
+"""Which of many columns a search is given: the tenth rule of `choice`.
 
 Beside each column a copy is put whose rows are shuffled, and extremely randomised trees are grown on all. A column
 stays if its importance is above that of every copy: what chance gives to the best of as many columns that say nothing.
@@ -12,6 +12,7 @@ selection with the Boruta package, Journal of Statistical Software 36.
 import numpy as np
 
 ROWS = 2_000  # that trees are grown on
+LEAST_ROWS = 25  # of fewer nothing is left out
 TREES, LEAF = 100, 5
 LEAST = 10  # columns that stay at least
 

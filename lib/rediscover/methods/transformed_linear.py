@@ -61,6 +61,7 @@ class TransformedLinear(Tabular):
     name: ClassVar[str] = "transformed_linear"
     reference: ClassVar[str] = "sparse least squares on transformed columns; Box and Tidwell, Technometrics 4 (1962)"
 
+    @np.errstate(all="ignore")  # what overflows is no candidate
     def search(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         found: dict[str, tuple[float, int]] = {}
         plain = [Term(np.ones(len(task.y)), "1"), *powers(task)]
@@ -68,9 +69,8 @@ class TransformedLinear(Tabular):
         for target, (terms, most) in itertools.product(targets(task.y), pools):
             for subset, coefficients in fits(terms, target, most):
                 chosen = [terms[j] for j in subset]
-                with np.errstate(all="ignore"):
-                    off = inverse(target.text, sum(c * t.values for c, t in zip(coefficients, chosen, strict=True)))
-                    loss = float(np.mean((off - task.y) ** 2))
+                right = sum(c * term.values for c, term in zip(coefficients, chosen, strict=True))
+                loss = float(np.mean((inverse(target.text, right) - task.y) ** 2))
                 if math.isfinite(loss):
                     found[as_text(target.text, chosen, coefficients)] = loss, len(subset)
         if not found:
