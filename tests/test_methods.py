@@ -458,7 +458,9 @@ def test_classic_curves_are_found(law):
     X = np.random.default_rng(0).uniform([1, 2], [2, 3], (60, 2))
     values = {"x": X[:, 0], "t": X[:, 1]}
     y = parse(law, ["x", "t"])(values)
-    best = parse(fit("transformed_linear", X, y, ("x", "t"))[0].solution["z"], ["x", "t"])
+    found = fit("transformed_linear", X, y, ("x", "t"), budget=Budget(evaluations=100_000))
+    assert len(found) > 20 and 1000 < found[0].evaluations < 100_000
+    best = parse(found[0].solution["z"], ["x", "t"])
     assert np.sqrt(np.mean((best(values) - y) ** 2)) < 1e-3 * np.std(y)
 
 

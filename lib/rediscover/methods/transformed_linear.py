@@ -66,8 +66,10 @@ class TransformedLinear(Tabular):
         found: dict[str, tuple[float, int]] = {}
         plain = [Term(np.ones(len(task.y)), "1"), *powers(task)]
         pools = [(plain, self.max_terms), ([*plain, *exponentials(task)], min(3, self.max_terms))]
+        left = int(budget.evaluations)  # least squares problems
         for target, (terms, most) in itertools.product(targets(task.y), pools):
-            for subset, coefficients in fits(terms, target, most):
+            for subset, coefficients, solved in fits(terms, target, most, left):
+                left -= solved
                 chosen = [terms[j] for j in subset]
                 right = sum(c * term.values for c, term in zip(coefficients, chosen, strict=True))
                 loss = float(np.mean((inverse(target.text, right) - task.y) ** 2))
@@ -77,7 +79,8 @@ class TransformedLinear(Tabular):
             raise ValueError(f"{task.output}: no combination of transformed inputs is finite on all rows")
         n, floor = len(task.y), 1e-24 * float(np.mean(task.y**2)) or 1e-300
         order = sorted(found, key=lambda text: n * math.log(max(found[text][0], floor)) + found[text][1] * math.log(n))
-        return [Candidate({task.output: text}, found[text][0], 4 * found[text][1], len(found)) for text in order]
+        used = int(budget.evaluations) - left
+        return [Candidate({task.output: text}, found[text][0], 4 * found[text][1], used) for text in order]
 
 
 def targets(y: np.ndarray) -> Iterator[Target]:
@@ -123,35 +126,43 @@ def exponentials(task: Task) -> Iterator[Term]:
                         yield Term(np.exp(rate * (x - at)), f"exp({rate!r}*{name})", math.exp(-rate * at))
 
 
-def fits(terms: list[Term], target: Target, most: int) -> Iterator[tuple[list[int], np.ndarray]]:
-    """Terms, by their places, and coefficients: as fitted, and with those of logarithms rounded to halves."""
+def fits(terms: list[Term], target: Target, most: int, left: int) -> Iterator[tuple[list[int], np.ndarray, int]]:
+    """Terms, by their places; coefficients, as fitted and with those of logarithms rounded to halves; new solutions."""
     A = target.weights[:, None] * np.column_stack([term.values for term in terms])
     scale = np.linalg.norm(A, axis=0)
     sound = [j for j in range(len(terms)) if np.isfinite(scale[j]) and scale[j] > 0]
     A, b = A / np.where(scale > 0, scale, 1.0), target.weights * target.values
     is_log = np.array([term.text.startswith("log(") for term in terms])
     power_law = [j for j in sound if is_log[j] or terms[j].text == "1"]
-    for subset in [*best_subsets(A, b, sound, most), *([power_law] if len(power_law) < len(b) - 1 else [])]:
+    first = [(power_law, 1)] if len(power_law) < len(b) - 1 and left > 0 else []
+    for subset, solved in itertools.chain(first, best_subsets(A, b, sound, most, left - 1)):
         c = np.linalg.lstsq(A[:, subset], b, rcond=None)[0] / scale[subset]
-        yield subset, c
+        yield subset, c, solved
         logs, halves = is_log[subset], np.where(is_log[subset], np.round(2 * c) / 2, 0.0)
         if logs.any() and halves[logs].all():
             others = [j for j in subset if not is_log[j]]
             rest = np.linalg.lstsq(A[:, others], b - A[:, subset] @ (halves * scale[subset]), rcond=None)[0]
             halves[~logs] = rest / scale[others]
-            yield subset, halves
+            yield subset, halves, 0
 
 
-def best_subsets(A: np.ndarray, b: np.ndarray, columns: list[int], most: int) -> Iterator[list[int]]:
-    """For each number of columns those with the smallest residuals."""
+def best_subsets(
+    A: np.ndarray, b: np.ndarray, columns: list[int], most: int, left: int
+) -> Iterator[tuple[list[int], int]]:
+    """For each number of columns those with the smallest residuals, and with the first of them how many were tried."""
     first = tuple[int, ...]()
     for k in range(1, min(most, len(columns), len(b) - 2) + 1):
         every = math.comb(len(columns), k) <= SUBSETS
+        tried = math.comb(len(columns), k) if every else len(columns) - len(first)
+        if tried > left:
+            return
+        left -= tried
         more = (tuple(sorted((*first, j))) for j in columns if j not in first)
         subsets = itertools.combinations(columns, k) if every else more
         best = heapq.nsmallest(BEST, ((squares_left(A[:, list(s)], b), s) for s in subsets))
         first = best[0][1]
-        yield from (list(subset) for residual, subset in best if math.isfinite(residual))
+        kept = [list(subset) for residual, subset in best if math.isfinite(residual)]
+        yield from ((subset, tried if i == 0 else 0) for i, subset in enumerate(kept))
 
 
 def squares_left(A: np.ndarray, b: np.ndarray) -> float:
