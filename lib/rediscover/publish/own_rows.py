@@ -10,7 +10,7 @@ import pandas as pd
 from ..methods import registry
 from ..runs.schema import read_csv
 from ..system.committed import place, submissions
-from ..system.studies import measures_of, studies
+from ..system.studies import studies
 
 
 def values(board: Mapping[str, Any], scores: pd.Series) -> pd.Series:
@@ -50,8 +50,8 @@ def of_board(board: Mapping[str, Any], problems: Sequence[str]) -> Iterator[tupl
 
 def _files(scores: str) -> Iterator[tuple[Path, str]]:
     """Tables of answers to the problems that a table of scores is about, and whose they are."""
-    prefixes = [prefix for study in studies().values() for prefix in study["problems"] if study.get("paper")]
-    for prefix in (each for each in prefixes if measures_of(each)["table"] == scores):
+    stated = [{**study.get("everywhere", {}), **study.get("shown", {})} for study in studies().values()]
+    for prefix in (prefix for shown in stated for prefix, about in shown.items() if about.get("table") == scores):
         for path in sorted((place() / prefix).glob("*.csv")):
             yield path, "yours"
         for path in sorted(submissions().glob(f"*/{prefix}.csv")):
