@@ -38,7 +38,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke publish site paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check generate pretrain bench lab refresh cost whole trees given-up clean distclean lock FORCE
+.PHONY: help all smoke publish site paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check submissions generate pretrain bench intervals lab refresh cost whole trees given-up clean distclean lock FORCE
 
 help: ## show this help
 	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
@@ -136,8 +136,8 @@ test-minutes: $(READY) ### the long checks of the search engines
 	$(PY) -m pytest -m minutes tests
 
 lint: $(READY) ### style and types: ruff on everything, mypy on the library
-	$(PY) -m ruff check lib tests benchmarks notebooks
-	$(PY) -m ruff format --check lib tests benchmarks
+	$(PY) -m ruff check lib tests benchmarks integrations notebooks
+	$(PY) -m ruff format --check lib tests benchmarks integrations
 	$(PY) -m mypy
 
 records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD=..., HOURS=2, WORKERS=..., LIST=1)
@@ -150,6 +150,9 @@ spot-check: $(READY) ### run a sample of the recorded runs again and compare the
 	@$(PY) -m rediscover spot-check $(if $(SEED),--seed $(SEED)) $(if $(SIZE),--size $(SIZE)) \
 	    $(if $(SECONDS),--seconds $(SECONDS))
 
+submissions: $(READY) ### run a sample of the submitted rows again and compare answers and scores (SEED=1 SIZE=20)
+	@$(PY) -m rediscover spot-check --submissions $(if $(SEED),--seed $(SEED)) $(if $(SIZE),--size $(SIZE))
+
 generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
 	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
@@ -160,6 +163,9 @@ pretrain: $(READY) ### train a network again, into the user's cache (needs the e
 bench: $(READY) ### compare speed with named alternatives, into tables/bench.csv; what a fit costs, into docs/methods.md
 	$(PY) benchmarks/speed.py
 	$(PY) benchmarks/envelope.py
+
+intervals: $(READY) ### do the simulated fits that benchmarks/intervals.csv lacks; how often intervals hold, into docs/own-data.md
+	$(PY) benchmarks/intervals.py
 
 lab: $(READY) ## open JupyterLab on the notebooks
 	$(PY) -m jupyterlab notebooks

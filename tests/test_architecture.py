@@ -24,7 +24,7 @@ FLOORS = [  # from the ground up; rooms of one floor do not import each other
     ["methods"],
     ["runs"],
     ["report"],
-    ["studies"],
+    ["studies", "estimators"],
     ["publish", "comparison"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}

@@ -441,3 +441,30 @@ class TestCatalogue:
         for name in ("LLM-SR", "LaSR", "SGA", "OpenEvolve", "prompted language model (text to equation)"):
             assert table.loc[name, "status"] == "runs with an endpoint", name
         assert (table["reason"][table["status"] != "runs here"].str.len() > 10).all()
+
+
+@pytest.mark.parametrize(
+    "law",
+    [
+        "2*x**1.5",
+        "3.0 + 0.5*log(x)",
+        "2*exp(-0.7*x)*x**2",
+        "log(3.0/x**2 - 0.5/t**2)",
+        "1/(1.0 + 2*x)",
+        "4 + 2*exp(1.5*x)",
+    ],
+)
+def test_classic_curves_are_found(law):
+    X = np.random.default_rng(0).uniform([1, 2], [2, 3], (60, 2))
+    values = {"x": X[:, 0], "t": X[:, 1]}
+    y = parse(law, ["x", "t"])(values)
+    found = fit("transformed_linear", X, y, ("x", "t"), budget=Budget(evaluations=100_000))
+    assert len(found) > 20 and 1000 < found[0].evaluations < 100_000
+    best = parse(found[0].solution["z"], ["x", "t"])
+    assert np.sqrt(np.mean((best(values) - y) ** 2)) < 1e-3 * np.std(y)
+
+
+def test_classic_curves_of_what_has_no_logarithm():
+    X = np.array([[0.0], [1.0], [2.0], [-3.0], [4.0]])
+    best = fit("transformed_linear", X, X[:, 0] ** 2 - 1, ("x",))[0]
+    assert best.loss < 1e-20 and "log" not in best.solution["z"]

@@ -109,6 +109,7 @@ def commands():
 
 COMMANDS = commands()
 OWN = "docs/my-method.md"  # whose commands follow each other; tests/test_comparison.py types them
+CATALOGS = "docs/integrations.md"  # whose commands read a file of the page; tests/test_catalogs.py types them
 MODELS = "docs/llm.md"  # whose commands need a server; tests/test_language_models.py parses them
 NOT_HERE = ("conda", "pip", ".venv/bin/pip", ".venv/bin/dask", ".venv/bin/python")  # another environment, or a cluster
 
@@ -116,7 +117,7 @@ NOT_HERE = ("conda", "pip", ".venv/bin/pip", ".venv/bin/dask", ".venv/bin/python
 @pytest.mark.parametrize("line", COMMANDS)
 def test_every_command_of_every_document_runs(line, tmp_path):
     """make runs dry, everything else as it stands; what needs another environment is known by its program."""
-    if {OWN, MODELS} & COMMANDS[line] or "retest" in line:  # an hour; tests/test_reasons.py does a part of it
+    if {OWN, CATALOGS, MODELS} & COMMANDS[line] or "retest" in line:  # an hour; tests/test_reasons.py does a part of it
         return
     words = [word for word in shlex.split(line) if not re.match(r"[A-Z]+=\S", word)]
     words = words[3:] if words[0] == "taskset" else words
@@ -142,7 +143,7 @@ def test_commands_are_found_everywhere():
 
 def test_the_commands_for_a_method_of_ones_own_are_those_of_its_page():
     own = {line for line in COMMANDS if re.search(r"\bmine\b|rediscover report", line)}
-    assert len(own) == 4 and all(OWN in COMMANDS[line] for line in own)
+    assert len(own) == 5 and all(OWN in COMMANDS[line] for line in own)
 
 
 def test_what_is_not_run_here_is_declared():

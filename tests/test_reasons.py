@@ -99,6 +99,10 @@ def test_a_trial_executes_the_notebook_and_keeps_the_cells_of_its_methods(tmp_pa
         "noise_surfaces": ["surfaces/QIS2"],
         "relative_noise": [0.1],
         "clean_methods": [],
+        "ablated": {},
+        "budgets": {"gplearn": [100]},
+        "budget_problems": ["surfaces/QIS2"],
+        "budget_seeds": [0],
     }
     methods = {"methods": ["oracle", "gplearn"], "evaluations": 300, "evaluations_by_method": {}, "max_rows": 100}
     found = retrials.run("surfaces", {"labels": ["gplearn"], "parameters": few | methods | {"seeds": [0, 1]}})

@@ -1,17 +1,15 @@
 """The command line: the public surface, typed in a shell."""
 
 import argparse
-import contextlib
-import json
 import os
 import secrets
 import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-from . import __version__
+from . import __version__, fit_command, method_commands, problem_commands
+from .system import users_lines
 from .system.writing import one_line
 
 
@@ -29,149 +27,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("rediscover: interrupted; finished runs are kept", file=sys.stderr)
         return 130
     except Exception as error:
-        if not isinstance(error, LookupError | ValueError | TypeError | OSError | RuntimeError | ImportError):
+        theirs = users_lines.where(error)  # a method of the user's own, which may raise anything
+        if not theirs and not isinstance(error, LookupError | ValueError | TypeError | OSError | RuntimeError):
             from .methods import Unsupported
 
-            if not isinstance(error, Unsupported):
+            if not isinstance(error, Unsupported | ImportError):
                 raise
         message = error.args[0] if isinstance(error, KeyError) and error.args else error
+        message = users_lines.described(error) if theirs else message
         print(f"rediscover: {one_line(str(message))}", file=sys.stderr)
         return 2
-
-
-def _problems(options: argparse.Namespace) -> None:
-    from . import problems
-
-    print("\n".join(problems(options.study, options.subset)))
-
-
-def _methods(options: argparse.Namespace) -> None:
-    from . import methods
-
-    frame = methods()
-    columns = ["name", "available", "accepts", "reason"] + ["reference"] * options.long
-    print(frame[columns].to_string(index=False, justify="left"))
-
-
-def _budget(options: argparse.Namespace) -> Mapping[str, float]:
-    given = {name: getattr(options, name) for name in ("evaluations", "seconds", "memory_mb")}
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """A ``name=value`` pair, the value as JSON where it is JSON."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise ValueError(f"--set {text!r}: write it as name=value")
-    with contextlib.suppress(json.JSONDecodeError):
-        return name, json.loads(value)
-    return name, value
-
-
-def _solve(options: argparse.Namespace) -> None:
-    from . import method, problem, score
-
-    solver = method(options.method, **dict(map(_setting, options.set)))
-    if reason := solver.available():
-        raise RuntimeError(f"{options.method} is unavailable: {reason}")
-    chosen = problem(options.problem, noise=options.noise)
-    candidates = solver.solve(chosen, budget=_budget(options), seed=options.seed)
-    for candidate in candidates[: options.show]:
-        print(json.dumps({"loss": candidate.loss, "complexity": candidate.complexity, **candidate.solution}))
-    print(json.dumps({"scores of the first": score(chosen, candidates, seed=options.seed)}, indent=1))
-
-
-def _score(options: argparse.Namespace) -> None:
-    from . import problem, score
-
-    chosen = problem(options.problem)
-    pairs = dict(text.partition("=")[::2] for text in options.answer) if options.named else options.answer[0]
-    print(json.dumps(score(chosen, pairs, seed=options.seed), indent=1))
-
-
-def _run(options: argparse.Namespace) -> None:
-    """A grid as CSV or, of a study, with scores by its rules."""
-    from . import problems, runs
-    from .runs.schema import to_csv
-
-    if options.out:
-        _check_output(options.out)
-    if options.study:
-        return _run_study(options)
-    if options.subset or options.profile or options.model:
-        raise ValueError("--subset, --profile and --model are for a study: add --study")
-    if not options.problems:
-        raise ValueError("nothing to run: add --study surfaces, or --problems with ids or names of studies")
-    ids = [id for name in options.problems for id in (problems(name) if "/" not in name else [name])]
-    more = {name: getattr(options, name) for name in ("store", "workers", "retry")}
-    frame = runs.grid(ids, options.methods, seeds=options.seeds or [0], budget=_budget(options), **more)
-    to_csv(frame, options.out or sys.stdout)
-
-
-def _run_study(options: argparse.Namespace) -> None:
-    from . import comparison
-    from .comparison import language_models
-    from .runs.schema import to_csv
-
-    if options.store or _budget(options):
-        raise ValueError("with --study the budget is the study's (--profile), and finished runs are in build/own")
-    chosen = {name: getattr(options, name) for name in ("profile", "workers")} | {"seeds": options.seeds or ()}
-    problems = options.problems or ()
-    if options.model:
-        ids = comparison.chosen_ids(options.study, options.subset, problems)
-        asked = {"model": options.model, "base_url": options.base_url}
-        frame = language_models.run(options.methods, options.study, ids, **asked, **chosen)
-        if frame.empty:
-            return
-    else:
-        frame = comparison.run(options.methods, options.study, subset=options.subset, ids=problems, **chosen)
-    if options.out:
-        to_csv(frame, options.out)
-    print(comparison.overview(frame))
-
-
-def _compare(options: argparse.Namespace) -> None:
-    print(_comparison(options))
-
-
-def _report(options: argparse.Namespace) -> None:
-    """The comparison that is named, or the last one, as a page, LaTeX and CSV."""
-    from . import comparison
-    from .comparison.page import write
-
-    folder = options.out or comparison.place() / "report"
-    _check_output(folder / "index.html")
-    print(write(_comparison(options) if options.mine else comparison.last(), folder))
-
-
-def _comparison(options: argparse.Namespace) -> Any:
-    from . import comparison
-
-    if not options.study:
-        raise ValueError("name the study of the comparison: --study surfaces")
-    ids = options.problems or ()
-    return comparison.compare(options.mine, options.against, options.study, subset=options.subset, ids=ids)
-
-
-def _new(options: argparse.Namespace) -> None:
-    from . import comparison
-
-    print(f"{comparison.new(options.name)} is ready; its first lines say how to run it")
-
-
-def _show(options: argparse.Namespace) -> None:
-    from . import comparison
-
-    comparison.show(options.problem)
-
-
-def _check_output(path: Path) -> None:
-    """Raise an OSError at once if a file cannot be written there."""
-    with contextlib.suppress(OSError):  # what is wrong is said below
-        path.parent.mkdir(parents=True, exist_ok=True)
-    place = path if path.exists() else path.parent
-    if path.is_dir() or not place.exists() or not os.access(place, os.W_OK):
-        raise OSError(f"{path} cannot be written: choose another --out")
 
 
 def _records(options: argparse.Namespace) -> None:
@@ -206,6 +71,8 @@ def _spot_check(options: argparse.Namespace) -> int:
     from .studies import notebooks, planned
 
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
+    if options.submissions is not None:
+        return _check_submissions(options, seed)
     runs = [run for notebook in notebooks() for run in planned(notebook)]
     checked = recording.spot_checks(runs, seed=seed, **{n: getattr(options, n) for n in ("size", "seconds", "workers")})
     if options.out:
@@ -220,6 +87,20 @@ def _spot_check(options: argparse.Namespace) -> int:
     if others:
         print(f"the tree of {others[0]} is not the recorded one", file=sys.stderr)
     return int(bool(len(wrong) or others))
+
+
+def _check_submissions(options: argparse.Namespace, seed: int) -> int:
+    """Make a sample of submitted rows again; the first that comes out otherwise is an error."""
+    from .comparison.submissions import check
+    from .system.committed import submissions
+
+    folders = options.submissions or sorted(path.parent for path in submissions().glob("*/method.yaml"))
+    for folder in folders:
+        chosen = {name: getattr(options, name) for name in ("size", "seconds", "workers")}
+        print("\n".join(check(folder, seed=seed, **chosen)))
+    if not folders:
+        print("there are no submissions")
+    return 0
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -300,56 +181,15 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--seconds", type=float, help="wall-clock limit of a run (60)")
         sub.add_argument("--memory-mb", type=int, help="memory limit of a run, MiB (2048)")
 
-    def study(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("--study", help="prefix of the problems' ids, such as surfaces")
-        sub.add_argument("--subset", help="of the study's problems, such as explicit")
-
     parser.add_argument("--version", action="version", version=f"rediscover {__version__}")
-    study(command("problems", _problems, "list problem ids"))
-    sub = command("methods", _methods, "list methods, and why some are unavailable")
-    sub.add_argument("--long", action="store_true", help="with the reference of each")
-    sub = command("show", _show, "a problem: its equation, variables and where it comes from")
-    sub.add_argument("problem", help="its id, such as srsd/I.27.6")
-    sub = command("solve", _solve, "run one method on one problem and score the answer")
-    sub.add_argument("method", help="its name, or file.py:Class")
-    sub.add_argument("problem", help="its id, such as srsd/I.27.6")
-    sub.add_argument("--seed", type=int, default=0, help="of data and search")
-    sub.add_argument("--noise", type=float, default=0.0, help="of the training data, in the study's own measure")
-    sub.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method")
-    sub.add_argument("--show", type=int, default=5, help="candidates to print")
-    budget(sub)
-    sub = command("score", _score, "score an expression on a problem")
-    sub.add_argument("problem", help="its id, such as srsd/I.27.6")
-    sub.add_argument("answer", nargs="+", help="an expression, or with --named output=expression ...")
-    sub.add_argument("--named", action="store_true", help="answers are output=expression, for several outputs")
-    sub.add_argument("--seed", type=int, default=0, help="of the data")
+    sub = command("problems", of_problems.listed, "list problem ids")
+    method_commands.study(sub)
+    of_problems.add_catalog(sub)
+    sub.add_argument("--out", type=Path, help="write the problems here, as a catalog that other programs read")
+    fit_command.declare(command("fit", fit_command.run, "find an equation in a table of your own"))
+    problem_commands.declare(command, budget)
     of_problems.add_fresh(command)
-    sub = command("new", _new, "write a file with a working method of your own into the current folder")
-    sub.add_argument("name", help="of the method, such as mine")
-    sub = command("run", _run, "run methods: on a study, scored by its rules, or on any problems, as CSV")
-    study(sub)
-    sub.add_argument("--problems", nargs="+", help="problem ids; without --study names of studies too")
-    sub.add_argument("--methods", nargs="+", required=True, help="names, file.py:Class or package.module:Class")
-    sub.add_argument("--seeds", nargs="+", type=int, help="of data and search (0; with --study the profile's)")
-    sub.add_argument("--profile", help="whose budget a study's runs have: smoke, reference or paper")
-    sub.add_argument("--model", help="a language model, as its server knows it, for methods that ask one")
-    sub.add_argument("--base-url", help="its server, up to and including /v1 (OPENAI_BASE_URL)")
-    sub.add_argument("--workers", type=int, help="runs at a time (as many as there are processors)")
-    sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it; its folder is made")
-    sub.add_argument("--retry", nargs="+", metavar="STATUS", help="do stored runs that ended so again, such as timeout")
-    sub.add_argument("--out", type=Path, help="write the rows here, as CSV; its folder is made")
-    budget(sub)
-    sub = command("compare", _compare, "compare a method that was run with what others answered, without running them")
-    sub.add_argument("mine", help="its name, or file.py:Class, which is run first if it was not")
-    sub.add_argument("against", nargs="+", help="names of other methods")
-    study(sub)
-    sub.add_argument("--problems", nargs="+", help="only these ids")
-    sub = command("report", _report, "a comparison, by default the last one, as one HTML page, LaTeX and CSV")
-    sub.add_argument("mine", nargs="?", help="as for compare")
-    sub.add_argument("against", nargs="*", help="as for compare")
-    study(sub)
-    sub.add_argument("--problems", nargs="+", help="only these ids")
-    sub.add_argument("--out", type=Path, help="folder in place of build/own/report")
+    method_commands.declare(command, budget)
     sub = command("records", _records, "do the runs of the reference profile that are not recorded yet")
     sub.add_argument("notebooks", nargs="*", help="such as 10_surface_benchmark; by default all")
     sub.add_argument("--methods", nargs="+", default=[], help="only these")
@@ -366,6 +206,9 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--seconds", type=float, default=60.0, help="for each run; one that takes longer is not compared")
     sub.add_argument("--workers", type=int)
     sub.add_argument("--out", type=Path, help="write the sample here, as CSV")
+    sub.add_argument(
+        "--submissions", nargs="*", type=Path, metavar="FOLDER", help="check submitted rows in place of records (all)"
+    )
     sub = command("check", _check, "check parameter files, output folders, store and scheduler before a run")
     sub.add_argument("files", nargs="+", type=Path)
     sub.add_argument("--profile", help="smoke, reference or paper; by default all are read")

@@ -142,15 +142,17 @@ class Profile(BaseModel):
 
 
 class Ledger(Profile):
-    """90_ledger: nothing is run, the verdicts of all studies are put together.
-
-    Attributes
-    ----------
-    reasons : how many of the commonest reasons are printed.
-    """
+    """90_ledger: the verdicts of all studies, and so many of the commonest reasons."""
 
     notebook: ClassVar[str] = "90_ledger"
     reasons: Count
+
+
+class YourData(Profile):
+    """01_your_data: equations for three small tables, each from a search that ends with so many evaluations."""
+
+    notebook: ClassVar[str] = "01_your_data"
+    evaluations: Count
 
 
 class Parameters(Profile):

@@ -3,7 +3,7 @@
 import math
 
 import rediscover as rd
-from rediscover import params
+from rediscover import params, runs
 from rediscover.expressions import parse
 from rediscover.runs import plan, records
 from rediscover.studies.outside import analysis, facts, sample, scores
@@ -130,6 +130,15 @@ def test_without_records_every_table_is_empty_and_nothing_fails():
     found = {"lsr": analysis.finished(block, REFERENCE)}
     left = analysis.whole(found, analysis.progress({"lsr": block}, found))["lsr"]
     assert left.empty and analysis.of_front(left, [], "is_law").empty
+
+
+def test_where_laws_alone_are_recorded_tables_are_empty():
+    law = rd.problem("srbench/feynman_I_12_1")
+    runs_of_a_law = runs.grid([law], ["power_law"], workers=1, progress=False)
+    found = analysis.scores({"srbench": runs_of_a_law, "tables": runs_of_a_law[:0]}, [law])
+    assert found["symbolic_solution"].tolist() == [1.0] and found["law_with_any_constants"].isna().all()
+    tables = found[found["block"] == "tables"]
+    assert tables.groupby(["study", "method"])["nmse_variance_left_out"].median().empty
 
 
 def test_trials_and_aims_by_hand():

@@ -18,10 +18,13 @@ from ..methods import Candidate, Method, give, method, registry
 from ..problems import did_you_mean, problem_of, problems
 from ..runs import predictions
 from ..studies import asked
+from ..system.committed import place
 from ..system.studies import measures_of, owner
 from ..system.writing import write_text
-from .answers import answers, class_name, folder, keep, place, profile_of, scored
-from .head_to_head import Comparison, cell
+from . import opponents
+from .answers import allowed, answers, class_name, folder, keep, profile_of, scored
+from .head_to_head import Comparison, failures
+from .sections import cell
 
 __all__ = ["compare", "new", "run", "show"]
 
@@ -121,7 +124,7 @@ def run(
         If there is nothing to run.
     """
     listed = [methods] if isinstance(methods, str | type | Method) else list(methods)
-    names = list(dict.fromkeys(_known(each) for each in listed))
+    names = list(dict.fromkeys(known(each) for each in listed))
     if not names:
         raise ValueError("no method given: name one such as ./mine.py:Mine")
     chosen = chosen_ids(study, subset, ids)
@@ -137,19 +140,21 @@ def run(
     frame = pd.concat(parts, ignore_index=True)
     if not (frame["status"] == "ok").any():
         raise RuntimeError(_why_nothing(frame, grid["methods"]))
+    most = {name: allowed(grid, name) for name in frame["method"].unique()}
     for part in parts:
         for name, rows in part.groupby("method", sort=False):
-            keep(rows, str(name), study)
+            keep(rows.assign(allowed=most[name]), str(name), study)
     return frame
 
 
 def compare(
     mine: str | type | Method,
-    against: str | Iterable[str],
-    study: str,
+    against: str | Iterable[str] = (),
+    study: str = "",
     *,
     subset: str | None = None,
     ids: Sequence[str] = (),
+    equal_seconds: bool = False,
     **options: Any,
 ) -> Comparison:
     """Compare a method with others on a study's problems, without running the others.
@@ -158,8 +163,10 @@ def compare(
     ----------
     mine : a reference such as ``./mine.py:Mine``, a class or an instance, which is run where that is not done yet; or
         the name of a method that has been run
-    against : names of methods with answers in records/ or tables/, or that were run with `run`
+    against : names of methods with answers in records/ or tables/, or that were run with `run`; by default the five
+        best that are recorded (`opponents.RULE`)
     study, subset, ids : as for `run`
+    equal_seconds : whether others are taken at the recorded budget that took as long as mine (`opponents.EQUAL`)
     **options : as for `run`
 
     Returns
@@ -169,24 +176,32 @@ def compare(
     Raises
     ------
     LookupError
-        If there are no answers of a method.
+        If there are no answers of a method, or none that took as long.
+    ValueError
+        If no study is named, or a method is compared with itself.
     """
+    if not study:
+        raise ValueError("name the study of the comparison: --study surfaces")
     chosen = chosen_ids(study, subset, ids)
-    others = [against] if isinstance(against, str) else list(against)
-    if not others:
-        raise ValueError("compare: name at least one method to compare with")
-    if isinstance(mine, str) and ":" not in mine:
-        name, found = mine, {mine: answers(mine, study, chosen, own=True)}
-    else:
-        name = _known(mine)
-        run(mine, study, ids=chosen, **options)
-        found = {name: answers(name, study, chosen, own=True)}
+    name = mine if isinstance(mine, str) and ":" not in mine else known(mine)
+    others = [against] if isinstance(against, str) else list(dict.fromkeys(against))
     if name in others:
         raise ValueError(f"compare: {name} is compared with itself: name another method")
-    found |= {other: answers(other, study, chosen) for other in dict.fromkeys(others)}
-    last = {"mine": name, "against": others, "study": study, "ids": chosen}
+    if name is not mine:
+        run(mine, study, ids=chosen, **options)
+    rows = answers(name, study, chosen, own=True)
+    last = {"mine": name, "against": others, "study": study, "ids": chosen, "equal_seconds": equal_seconds}
+    remarks = [] if others else [opponents.RULE]
+    others = others or opponents.best_recorded(study, chosen, name)
+    if equal_seconds:
+        found, said = opponents.at_equal_seconds(rows, others, study, chosen)
+        remarks += [opponents.EQUAL, f"{'; '.join(said)}."]
+        rows = rows[rows["problem"].isin(next(iter(found.values()))["problem"])]
+    else:
+        found = {other: answers(other, study, chosen) for other in others}
     write_text(_last(), json.dumps(last))
-    return Comparison(study, name, pd.concat(found.values(), ignore_index=True), measures_of(study)["measures"])
+    frame = pd.concat([rows, *found.values()], ignore_index=True)
+    return Comparison(study, name, frame, measures_of(study)["measures"], tuple(remarks), equal_seconds)
 
 
 def last() -> Comparison:
@@ -232,7 +247,7 @@ def chosen_ids(study: str, subset: str | None = None, ids: Sequence[str] = ()) -
     return list(ids) or known
 
 
-def _known(given: Any) -> str:
+def known(given: Any) -> str:
     """The name of a method that is given in whatever way; from now on it can be named."""
     return (method(given) if isinstance(given, str) else give(given)).name
 
@@ -248,11 +263,7 @@ def overview(rows: pd.DataFrame) -> str:
     study = rows["study"].iloc[0]
     found = Comparison(study, rows["method"].iloc[0], rows, measures_of(study)["measures"])
     lines = [found.table.map(cell).reset_index().to_string(index=False)]
-    for (name, status), part in rows[rows["status"] != "ok"].groupby(["method", "status"], sort=False):
-        lines.append(
-            f"{name}: {len(part)} of {sum(rows['method'] == name)} runs ended with {status}, such as "
-            f"{part['problem'].iloc[0]}: {part['reason'].iloc[0]}"
-        )
+    lines += failures(rows)
     for name, part in rows[rows["scoring"].fillna("") != ""].query("status == 'ok'").groupby("method", sort=False):
         lines.append(
             f"{name}: {len(part)} answers could not be scored, such as {part['problem'].iloc[0]}: "
@@ -277,9 +288,10 @@ def _predicted(grid: dict, options: dict) -> pd.DataFrame:
     planned = runs.plan(**{name: value for name, value in grid.items() if name != "store"})
     works = [predictions.Predicted(each.problem, _inner(each.method), each.seed, each.budget) for each in planned]
     outcomes = runs.compute(works, works[0].budget, **options)
+    about = ("status", "reason", "seconds")
     rows = [
         run.identity
-        | {"status": outcome["status"], "reason": outcome["reason"], "solution": None, "size": float("nan")}
+        | {"solution": None, "size": float("nan"), **{name: outcome[name] for name in about}}
         | outcome.get("result", {})
         for run, outcome in zip(planned, outcomes, strict=True)
     ]

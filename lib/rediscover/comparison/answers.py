@@ -16,7 +16,7 @@ from ..report.tables import answered
 from ..runs import schema, scoring, selection
 from ..studies import asked
 from ..system import record_files
-from ..system.committed import build, committed
+from ..system.committed import committed, place
 from ..system.studies import measures_of, owner, studies
 
 
@@ -39,11 +39,33 @@ def answers(name: str, study: str, ids: Sequence[str], *, own: bool = False) -> 
     found = [mine] if mine is not None else [look(name, study, list(ids)) for look in (_recorded, _tabulated, kept)]
     most = max(found, key=lambda frame: 0 if frame is None else frame["problem"].nunique())
     if most is not None and len(most):
-        return most.assign(method=name)
+        return most.assign(method=name, allowed=most.get("allowed", float("nan")))
     near = did_you_mean(name, {*registry(), *(path.stem for path in folder(study).glob("*.csv"))} - {name})
     asked_for = name if name in registry() else f"./{name}.py:{class_name(name)}"
     remedy = f": `rediscover run --methods {asked_for} --study {study}` makes them"
     raise LookupError(f"no answers of {name!r} to these problems of {study}{near or remedy}")
+
+
+def allowed(grid: dict[str, Any], name: str) -> int:
+    """Evaluations that a run of a method may use, by the arguments of `runs.grid` that `studies.asked` gives."""
+    return int((grid.get("evaluations") or {}).get(name, grid["budget"].evaluations))
+
+
+def at(name: str, study: str, ids: Sequence[str], evaluations: int) -> pd.DataFrame:
+    """Runs of a method that are recorded at another number of evaluations, as `runs.kept` gives them; maybe none."""
+    grid = asked(list(ids), [name], profile_of(study))
+    grid.pop("store")
+    found = runs.kept(runs.plan(**(grid | {"evaluations": {name: evaluations}})))
+    return found.assign(allowed=evaluations)
+
+
+def scored_records(found: pd.DataFrame, study: str, ids: Sequence[str]) -> pd.DataFrame:
+    """Recorded runs with their scores, which are computed here and kept."""
+    name = found["method"].iloc[0]
+    wanted = asked(list(ids), [name], profile_of(study))["problems"]
+    options = {"store": folder(study) / "runs.sqlite"}
+    more = found[["origin", "allowed"]]
+    return scored(found.drop(columns=["origin", "allowed"]), wanted, options).assign(**more)
 
 
 def profile_of(study: str) -> str:
@@ -58,12 +80,6 @@ def profile_of(study: str) -> str:
     return "reference"
 
 
-def place() -> Path:
-    """The folder ``build/own``: of the repository within it, else of the current folder."""
-    here, made = Path.cwd(), build()
-    return (made if here.is_relative_to(made.parent) else here / "build") / "own"
-
-
 def folder(study: str) -> Path:
     return place() / study
 
@@ -76,7 +92,7 @@ def scored(frame: pd.DataFrame, asked_problems: list, options: dict) -> pd.DataF
     scores = scoring.table(frame, asked_problems, **options)
     columns = scores.columns.difference(frame.columns, sort=False)
     sizes = [_size(row) for row in frame.itertuples()]
-    about = frame[[*schema.IDENTITY, "reason", "solution", "evaluations"]]
+    about = frame[[*schema.IDENTITY, "reason", "solution", "evaluations", "seconds"]]
     return pd.concat([about.assign(size=sizes), scores[columns]], axis=1)
 
 
@@ -114,12 +130,8 @@ def _recorded(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
     if name not in registry():
         return None
     grid = asked(ids, [name], profile_of(study))
-    store = grid.pop("store")
-    found = runs.kept(runs.plan(**grid), store)
-    if not len(found):
-        return None
-    options = {"store": folder(study) / "runs.sqlite"}
-    return scored(found.drop(columns="origin"), grid["problems"], options).assign(origin=found["origin"])
+    found = runs.kept(runs.plan(**{key: value for key, value in grid.items() if key != "store"}), grid["store"])
+    return scored_records(found.assign(allowed=allowed(grid, name)), study, ids) if len(found) else None
 
 
 def _tabulated(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
@@ -134,4 +146,5 @@ def _tabulated(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
     if not len(frame):
         return None
     sizes = [_size(row) for row in frame.itertuples()] if "solution" in frame else float("nan")
-    return frame.assign(size=sizes, origin=f"tables/{path.name}")
+    most = allowed(asked(ids, [name], profile_of(study)), name) if name in registry() else float("nan")
+    return frame.assign(size=sizes, allowed=most, origin=f"tables/{path.name}")

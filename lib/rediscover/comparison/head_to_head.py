@@ -2,16 +2,18 @@
 
 import functools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import scipy.stats
 
 from ..report import plots
 from ..report.comparisons import paired_test, paired_tests
 from ..report.summaries import interval
-from ..report.tables import number
 from ..runs.scoring import metric, worst
+from . import budgets
+from .sections import Section, text_of
 
 if TYPE_CHECKING:  # loaded on first use
     from matplotlib.figure import Figure
@@ -20,6 +22,7 @@ if TYPE_CHECKING:  # loaded on first use
 RTOL, ATOL = 1e-6, plots.DECADES
 __all__ = ["Comparison"]
 EVERY = "all"  # the condition of a comparison over all subsets
+DRAWS = 1000  # of the interval of an effect
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,16 @@ class Comparison:
     answers : DataFrame
         One row for each method, problem and seed, with the columns subset, size, origin and the scores.
     measures : columns of `answers`, the decisive one first
+    remarks : how methods and budgets were chosen, one sentence each
+    equal_seconds : whether budgets were chosen so that seconds are about equal
     """
 
     study: str
     mine: str
     answers: pd.DataFrame
     measures: list[str]
+    remarks: tuple[str, ...] = ()
+    equal_seconds: bool = False
 
     def __post_init__(self) -> None:
         absent = [name for name in self.measures if name not in self.answers]  # of methods without expressions
@@ -60,44 +67,70 @@ class Comparison:
         parts = {str(name): list(part["problem"].unique()) for name, part in mine.groupby("subset", sort=False)}
         return parts if len(parts) == 1 else {EVERY: list(mine["problem"].unique()), **parts}
 
-    @property
-    def origins(self) -> pd.DataFrame:
-        """Where the answers of each method come from, and what they cost.
+    @functools.cached_property
+    def budgets(self) -> pd.DataFrame:
+        """What each method used, and where its answers come from; see `budgets.table`."""
+        return budgets.table(self.answers, self.methods)
 
-        Index: method. Columns: origin, problems, seeds, evaluations (the median, NaN where it is not known).
+    @property
+    def warnings(self) -> list[str]:
+        """A sentence for each method whose budget is not that of mine; see `budgets.warnings`."""
+        return budgets.warnings(self.budgets, self.mine, ("seconds",) if self.equal_seconds else budgets.USED)
+
+    @functools.cached_property
+    def values(self) -> pd.DataFrame:
+        """Means of shares and medians of other measures, with their 95 % intervals over problems.
+
+        Index: subset, method, column (a measure, or size). Columns: value, low, high.
         """
-        counted = pd.to_numeric(self.answers.get("evaluations", np.nan), errors="coerce")
-        grouped = self.answers.assign(counted=counted).groupby("method", sort=False)
-        frame = grouped.agg(
-            origin=("origin", lambda places: ", ".join(sorted(set(places)))),
-            problems=("problem", "nunique"),
-            seeds=("seed", "nunique"),
-            evaluations=("counted", "median"),
-        )
-        return frame.loc[self.methods]
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """Means of shares and medians of other measures. Index: subset, method. Columns: problems, measures, size."""
         rows = {}
         for condition, ids in self.conditions.items():
             part = self.answers[self.answers["problem"].isin(ids)]
             for name in self.methods:
                 group = part[part["method"] == name]
-                rows[condition, name] = {
-                    "problems": group["problem"].nunique(),
-                    **{self.label(m): self._value(group, m) for m in self.measures},
-                    "size, median": group["size"].median(),
-                }
-        return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["subset", "method"])
+                for measure in self.measures:
+                    rows[condition, name, measure] = self._interval(group, measure)
+                rows[condition, name, "size"] = interval(group["size"], np.median)
+        frame = pd.DataFrame.from_dict(rows, orient="index")[["value", "low", "high"]]
+        return frame.rename_axis(["subset", "method", "column"])
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Means of shares and medians of other measures. Index: subset, method. Columns: problems, measures, size."""
+        return self._section_of_values().frame
 
     @functools.cached_property
     def tests(self) -> pd.DataFrame:
-        """Wilcoxon tests of mine against each other method, with the columns of `runs.schema.PAIRED_TEST`."""
-        return paired_tests(
-            paired_test(a, b, (self.mine, other), measure=measure, condition=condition)
+        """Wilcoxon tests of mine against each other method, with the columns of `runs.schema.PAIRED_TEST`.
+
+        Scores are turned so that more is better: a - b and the effect are positive where mine is better, whatever the
+        direction of the measure. The row of all problems holds those of its parts, so that the two are no family:
+        Holm's correction is over the tests of all problems, and apart from them over those of the parts.
+        """
+        rows = [
+            paired_test(turn * a, turn * b, (self.mine, other), measure=measure, condition=condition)
             for condition, measure, other, a, b in self._pairs
-        )
+            for turn in [self._turn(measure)]
+        ]
+        whole = paired_tests(row for row in rows if row["condition"] == EVERY)
+        parts = paired_tests(row for row in rows if row["condition"] != EVERY)
+        return pd.concat([each for each in (whole, parts) if len(each)] or [parts], ignore_index=True)
+
+    @functools.cached_property
+    def effects(self) -> pd.DataFrame:
+        """Wins, losses and ties beside the effect of each test and its 95 % interval over problems.
+
+        Columns: measure, condition, a, b, wins, losses, ties, effect, low, high (rank-biserial, positive where mine is
+        better), p_holm.
+        """
+        keys = ["measure", "condition", "a", "b"]
+        bounds = [
+            (measure, condition, self.mine, other, *effect_interval(self._turn(measure) * a, self._turn(measure) * b))
+            for condition, measure, other, a, b in self._pairs
+        ]
+        tests = self.tests[[*keys, "p_holm"]]
+        merged = self.outcomes.merge(pd.DataFrame(bounds, columns=[*keys, "effect", "low", "high"]), on=keys)
+        return merged.merge(tests, on=keys)
 
     @functools.cached_property
     def outcomes(self) -> pd.DataFrame:
@@ -105,7 +138,7 @@ class Comparison:
         rows = []
         for condition, measure, other, a, b in self._pairs:
             equal = np.isclose(a, b, rtol=RTOL, atol=ATOL)
-            better = (a < b) if metric(measure).direction == "lower" else (a > b)
+            better = self._turn(measure) * a > self._turn(measure) * b
             counts = {"wins": int((better & ~equal).sum()), "losses": int((~better & ~equal).sum())}
             names = {"measure": measure, "condition": condition, "a": self.mine, "b": other}
             rows.append(names | counts | {"ties": int(equal.sum())})
@@ -121,8 +154,7 @@ class Comparison:
         groups = {name: self.answers[self.answers["method"] == name] for name in self.methods}
         rows = {name: {measure: self._value(g, measure), "size": g["size"].median()} for name, g in groups.items()}
         frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method").dropna()
-        sign = 1 if metric(measure).direction == "lower" else -1
-        return frame.assign(front=plots.front(np.column_stack([sign * frame[measure], frame["size"]])))
+        return frame.assign(front=plots.front(np.column_stack([-self._turn(measure) * frame[measure], frame["size"]])))
 
     def label(self, measure: str) -> str:
         """A measure's name for readers, with its statistic and direction."""
@@ -133,8 +165,15 @@ class Comparison:
     def _share(self, measure: str) -> bool:
         return metric(measure).bounds == (0.0, 1.0)
 
+    def _turn(self, measure: str) -> float:
+        """What a score is multiplied with so that more is better."""
+        return -1.0 if metric(measure).direction == "lower" else 1.0
+
+    def _interval(self, group: pd.DataFrame, measure: str) -> dict[str, float]:
+        return interval(group[measure], np.mean if self._share(measure) else np.median)
+
     def _value(self, group: pd.DataFrame, measure: str) -> float:
-        return float(interval(group[measure], np.mean if self._share(measure) else np.median)["value"])
+        return float(self._interval(group, measure)["value"])
 
     @functools.cached_property
     def _pairs(self) -> list[tuple[str, str, str, np.ndarray, np.ndarray]]:
@@ -184,58 +223,133 @@ class Comparison:
         plt.close(figure)
         return figure
 
-    def sections(self) -> dict[str, pd.DataFrame]:
-        """Every table by its title, in the order of a report."""
-        outcomes = self.outcomes.merge(self.tests, on=["measure", "condition", "a", "b"])
-        shown = ["measure", "condition", "b", "wins", "losses", "ties", "median_difference", "rank_biserial", "p_holm"]
-        return {
-            f"{self.mine} on {self.study}": self.table,
-            f"Paired tests of {self.mine}": outcomes[shown].rename(columns={"b": "against", "condition": "subset"}),
-            "Error and size": self.pareto,
-            "Where the answers come from": self.origins,
-        }
+    def sections(self) -> list[Section]:
+        """Every table, in the order of a report."""
+        effects, sizes = self.effects, self.values.xs(next(iter(self.conditions)), level="subset")
+        tests = effects[["measure", "condition", "b", "wins", "losses", "ties", "effect", "p_holm"]]
+        names = {"b": "against", "condition": "subset"}
+        pareto = self.pareto
+        columns = {"effect": (effects["low"], effects["high"])}
+        both = {name: sizes.xs(name, level="column").loc[pareto.index] for name in (self.measures[-1], "size")}
+        return [
+            self._section_of_values(),
+            Section(f"Paired tests of {self.mine}", tests.rename(columns=names), columns),
+            Section("Error and size", pareto, {name: (part["low"], part["high"]) for name, part in both.items()}),
+            budgets.section(self.budgets),
+        ]
 
-    def _shown(self) -> dict[str, pd.DataFrame]:
-        return {title: frame.map(cell) for title, frame in self.sections().items()}
+    def _section_of_values(self) -> Section:
+        counts = self.answers.groupby("method")["problem"].agg(set)
+        heads = {measure: self.label(measure) for measure in self.measures} | {"size": "size, median"}
+        parts = {
+            bound: self.values[bound].unstack("column").reindex(columns=[*heads]).rename(columns=heads)
+            for bound in ("value", "low", "high")
+        }
+        order = pd.MultiIndex.from_product([[*self.conditions], self.methods], names=["subset", "method"])
+        frame = parts["value"].reindex(order).rename_axis(columns=None)
+        frame.insert(0, "problems", [len(counts[name] & {*self.conditions[part]}) for part, name in order])
+        bounds = {
+            head: (parts["low"].reindex(order)[head], parts["high"].reindex(order)[head]) for head in heads.values()
+        }
+        best = {heads[measure]: metric(measure).direction for measure in self.measures}
+        return Section(f"{self.mine} on {self.study}", frame, bounds, best)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the tables must know, the warnings first."""
+        mine = self.answers[self.answers["method"] == self.mine]
+        return [*(f"Warning: {text}" for text in [*self.warnings, *failures(mine)]), *self.remarks, NOTE]
+
+    def latex(self) -> str:
+        """The measures and the tests as LaTeX (booktabs), with budgets, seeds and numbers of problems as caption."""
+        values, tests, *_ = self.sections()
+        whole = self.answers[self.answers["method"] == self.mine]
+        about = f"{whole['problem'].nunique()} problems, {_seeds(whole['seed'])}. {budgets.sentence(self.budgets)}"
+        first = f"{self.mine} on {self.study}: {' '.join([about, *self.remarks, SHOWN])}"
+        second = f"{self.mine} against others on {self.study}, in pairs: {about} {NOTE}"
+        return "\n".join([values.latex(first, f"{self.study}-values"), tests.latex(second, f"{self.study}-tests")])
 
     def __str__(self) -> str:
-        parts = [f"{title}\n{_plain(frame)}" for title, frame in self._shown().items()]
-        return "\n\n".join([*parts, NOTE])
+        return "\n\n".join([*map(str, self.sections()), "\n".join(self.notes)])
 
     def _repr_html_(self) -> str:
-        parts = [f"<h4>{title}</h4>{frame.to_html(border=0)}" for title, frame in self._shown().items()]
-        return "".join([*parts, f"<p>{NOTE}</p>"])
+        parts = [f"<h4>{section.title}</h4>{section.html()}" for section in self.sections()]
+        return "".join([*parts, *(f"<p>{note}</p>" for note in self.notes)])
 
 
+SHOWN = "Means of shares and medians of other measures, with 95 % bootstrap intervals over problems; the best in bold."
 NOTE = (
+    "In brackets: 95 % bootstrap intervals over problems. "
     f"Wins, losses and ties count problems; scores that differ by less than {RTOL:g} of them, or are both below "
-    f"{ATOL:g}, are a tie. p is of Wilcoxon's signed-rank test, corrected for all tests of the table (Holm)."
+    f"{ATOL:g}, are a tie. The effect is rank-biserial, positive where the method compared is better. p is of "
+    "Wilcoxon's signed-rank test, corrected (Holm) over the tests of all problems, and apart from them over those of "
+    "the subsets."
 )
 
 
-def cell(value: Any) -> str:
-    """A cell of a comparison as text.
+def failures(rows: pd.DataFrame) -> list[str]:
+    """How runs failed, with an example of each way.
 
     Parameters
     ----------
-    value : object
+    rows : DataFrame
+        With method, problem, status and, as far as known, reason.
 
     Returns
     -------
-    str
+    list of str
 
     Examples
     --------
-    >>> cell(True), cell(0.25), cell(float("nan"))
-    ('yes', '0.250', '')
+    >>> rows = {"method": "mine", "problem": ["p", "q"], "status": ["ok", "error"], "reason": ["", "my bug"]}
+    >>> failures(pd.DataFrame(rows))
+    ['mine: 1 of 2 runs ended with error, such as q: my bug']
     """
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e5:
-        return f"{value:g}"
-    return number(float(value) if isinstance(value, np.floating) else value)
+    said: list[str] = []
+    if "status" not in rows:
+        return said
+    failed = rows[rows["status"] != "ok"]
+    for (name, status), part in failed.groupby(["method", "status"], sort=False):
+        reason = part["reason"].iloc[0] if "reason" in part else ""
+        count = f"{len(part)} of {sum(rows['method'] == name)} runs ended with {status}"
+        said.append(f"{name}: {count}, such as {part['problem'].iloc[0]}: {reason}".rstrip(": "))
+    return said
 
 
-def _plain(frame: pd.DataFrame) -> str:
-    counts = frame.index.names == [None]
-    return (frame if counts else frame.reset_index()).to_string(index=False)
+def effect_interval(a: np.ndarray, b: np.ndarray, seed: int = 0) -> tuple[float, float, float]:
+    """Rank-biserial correlation of pairs, positive where a is larger, with its 95 % bootstrap interval over pairs.
+
+    Parameters
+    ----------
+    a, b : ndarray, shape (n,)
+        Two equal infinities are an equal pair.
+    seed : int
+        Of the draws.
+
+    Returns
+    -------
+    (effect, low, high)
+        0 where all pairs are equal.
+
+    Examples
+    --------
+    >>> effect_interval(np.array([1.0, 2.0, 4.0]), np.array([0.0, 0.0, 0.0]))
+    (1.0, 1.0, 1.0)
+    >>> effect_interval(np.array([1.0, 2.0]), np.array([3.0, 1.0]))[0]  # ranks 2 and 1: (1 - 2) / 3
+    -0.3333333333333333
+    """
+    with np.errstate(invalid="ignore"):
+        difference = np.where(a == b, 0.0, a - b)
+    draws = np.random.default_rng(seed).integers(len(difference), size=(DRAWS, len(difference)))
+    drawn = np.vstack([difference, difference[draws]])
+    zeros = (drawn == 0).sum(axis=1, keepdims=True)  # which have the lowest ranks, and do not count
+    ranks = np.where(drawn == 0, 0.0, scipy.stats.rankdata(np.abs(drawn), axis=1) - zeros)
+    total = ranks.sum(axis=1)
+    effects = np.divide((np.sign(drawn) * ranks).sum(axis=1), total, out=np.zeros(len(total)), where=total > 0)
+    low, high = np.quantile(effects[1:], [0.025, 0.975])
+    return float(effects[0]), float(low), float(high)
+
+
+def _seeds(seeds: pd.Series) -> str:
+    known = sorted(set(seeds))
+    return f"seed{'s' * (len(known) > 1)} {text_of(known)}"

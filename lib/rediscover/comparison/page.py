@@ -10,7 +10,8 @@ import jinja2
 from ..report.tables import Output
 from ..runs.schema import to_csv
 from ..system.writing import write_text
-from .head_to_head import NOTE, Comparison, cell
+from .head_to_head import Comparison
+from .sections import cell
 
 HERE = Path(__file__).parent
 
@@ -37,11 +38,12 @@ def write(comparison: Comparison, folder: str | Path) -> Path:
     out = Output(SimpleNamespace(folder=folder, pdf=folder / "figures"))
     out.figure(comparison.plot(), "comparison", alt=f"{comparison.mine} beside others: error and size, wins and losses")
     tables = {}
-    for title, frame in comparison.sections().items():
-        name = re.sub(r"\W+", "_", title).strip("_").lower()
-        numbered = frame.index.names == [None]
-        out.table(frame, name, caption=title)
-        tables[title] = (name, frame.map(cell).to_html(border=0, index=not numbered))
+    for section in comparison.sections():
+        name = re.sub(r"\W+", "_", section.title).strip("_").lower()
+        to_csv(section.csv(), out.tables / f"{name}.csv")
+        write_text(out.tables / f"{name}.tex", section.latex(section.title, name))
+        tables[section.title] = (name, section.html())
+    write_text(out.tables / "comparison.tex", comparison.latex())
     to_csv(comparison.answers, folder / "tables" / "answers.csv")
     measure = comparison.measures[-1]
     each = comparison.answers.pivot_table(measure, ["subset", "problem"], "method", sort=False)[comparison.methods]
@@ -52,7 +54,7 @@ def write(comparison: Comparison, folder: str | Path) -> Path:
         comparison=comparison,
         tables=tables,
         picture=picture,
-        note=NOTE,
+        notes=comparison.notes,
         measure=comparison.label(measure).partition(",")[0],
         each=each.map(cell).to_html(border=0),
     )

@@ -24,6 +24,7 @@ import yaml
 from tqdm import tqdm
 
 from ..system.extras import extra
+from ..system.progress import shown
 from .records import Records
 from .replies import Malformed, completion, strip_thought, text_of, token_counts
 from .transport import Bounded
@@ -249,7 +250,9 @@ class Chat:
 
         pool = ThreadPoolExecutor(self.concurrency)
         try:
-            return list(tqdm(pool.map(one, prompts, draws), progress, len(prompts), disable=progress is None))
+            return list(
+                tqdm(pool.map(one, prompts, draws), progress, len(prompts), disable=progress is None or not shown())
+            )
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # loaded on first use
 
 from ..problems import Field, LevelSet, Problem, Regression, Task, Trajectories, did_you_mean, generator, problem_of
 from ..system import extras, reproducible_blas, user_classes, workers
-from ..system.display import Displayed
+from .candidates import Candidate, check_front
 
 T = TypeVar("T")
 TABULAR = (Regression, LevelSet, Trajectories, Field)
@@ -57,27 +57,6 @@ class Budget:
             value = getattr(self, f.name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
                 raise ValueError(f"budget: {f.name} must be a positive number, got {value!r}")
-
-
-@dataclass(frozen=True)
-class Candidate(Displayed):
-    """One proposed answer.
-
-    Attributes
-    ----------
-    solution : output name -> text of its expression, rule or formula, as ``problem.truth`` has it. For a level set
-        either ``{"F": ...}`` or ``{"z": ...}``.
-    loss : the method's own training loss (NaN where it has none).
-    complexity : the method's own size measure, if it has one.
-    evaluations : expressions evaluated by the whole search that led here, if known.
-    notes : anything the tables or audits should know, JSON values only.
-    """
-
-    solution: Mapping[str, Any]
-    loss: float = math.nan
-    complexity: float | None = None
-    evaluations: int | None = None
-    notes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -156,9 +135,7 @@ class Method:
         fronts = []
         for task in problem.tasks(seed):
             front = self.fit(task, budget=budget, rng=rng)
-            if not isinstance(front, list) or not all(isinstance(item, Candidate) for item in front):
-                inside = f" of {type(front[0]).__name__}" if isinstance(front, list) else ""
-                raise TypeError(f"fit returned {type(front).__name__}{inside} instead of a list of Candidate")
+            check_front("fit", front, task.output)
             fronts.append(front)
         return join(fronts)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..expressions import parse
 from ..problems import Split, Task
-from . import Budget, Candidate, Method
+from . import Budget, Candidate, Method, check_front
 
 # Columns beyond these magnitudes, or below their inverse: products of a few inputs, or squares of the target, leave
 # what floats can hold.
@@ -61,14 +61,22 @@ class Tabular(Method):
             ]
         scales, unit = units(table)
         if unit == 1.0 and set(scales.values()) == {1.0}:
-            front = self.search(table, budget=budget, rng=rng)
+            front = self._found(table, budget, rng)
         else:
-            front = self.search(divided(table, scales, unit), budget=budget, rng=rng)
+            front = self._found(divided(table, scales, unit), budget, rng)
             changed = {name: scale for name, scale in scales.items() if scale != 1.0}
             front = [in_units(candidate, task, changed, unit) for candidate in front]
         if task.validation is not None:
             front = sorted(front, key=lambda candidate: validation_error(candidate, task))
         return [dataclasses.replace(candidate, notes={**notes, **candidate.notes}) for candidate in front]
+
+    def _found(self, task: Task, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
+        """What `search` returns, if it is a list of candidates for the table."""
+        front = self.search(task, budget=budget, rng=rng)
+        check_front("search", front, task.output)
+        if wrong := [sorted(each.solution) for each in front if task.output not in each.solution]:
+            raise TypeError(f"search returned a solution for {wrong[0]!r:.80}, expected one for {task.output!r}")
+        return front
 
 
 def complete_rows(task: Task) -> tuple[Task, dict]:

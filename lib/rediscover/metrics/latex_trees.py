@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from ..system.extras import extra
 from ..system.given_up import attempt, is_listed
+from ..system.progress import shown
 from ..system.store import algebra
 from .latex_text import FACTS, spelt_alike
 from .trees import tuples
@@ -181,7 +182,7 @@ def _parse_missing(texts: Sequence[str], processes: int) -> Iterator[tuple[str, 
     pool = ThreadPoolExecutor(min(processes, len(texts)))
     answers = pool.map(_attempt, texts)
     try:
-        quiet = len(texts) < 100 or os.environ.get("REDISCOVER_PROGRESS") == "off"
+        quiet = len(texts) < 100 or not shown()
         yield from tqdm(zip(texts, answers, strict=True), "parsing LaTeX", len(texts), disable=quiet)
     finally:
         pool.shutdown(cancel_futures=True)

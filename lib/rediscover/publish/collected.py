@@ -21,6 +21,7 @@ from ..runs.schema import IDENTITY, read_csv
 from ..runs.scoring import metric
 from ..system.paths import root
 from ..system.studies import studies
+from . import own_rows
 from .facts import texts
 
 HERE = Path(__file__).parent / "pages"
@@ -183,36 +184,47 @@ def leaderboard(board: Mapping[str, Any]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: rank (empty for controls), method (its name here, or empty), name, value, low, high (percent),
-        problems, answered, seeds, evaluations, seconds, printed (bool).
+        Columns: rank (empty for controls), method (its name here, or empty), name, from (empty for methods here, yours,
+        submitted or published), value, low, high (percent), problems, answered, seeds, evaluations, seconds, printed.
     """
     frame = read_csv(root() / "tables" / f"{board['scores']}.csv")
     for column, value in board.get("where", {}).items():
         frame = frame[
             frame[column].map(lambda cell: f"{cell:g}" if isinstance(cell, float) else str(cell)) == str(value)
         ]
-    values = pd.to_numeric(frame[board["score"]]).fillna(0.0)
-    frame = frame.assign(value=(values >= board["at_least"]).astype(float) if "at_least" in board else values)
+    frame = frame.assign(value=own_rows.values(board, frame[board["score"]]))
     work, time = _work(board["scores"]), seconds()
     rows: list[dict[str, Any]] = []
     for method in order(frame["method"]):
         part = frame[frame["method"] == method]
-        found = interval(part.groupby("problem")["value"].mean())
-        rows.append(
-            {"method": method, "name": names().get(method, method), "problems": part["problem"].nunique()}
-            | {"answered": part.loc[part["status"] == "ok", "problem"].nunique()}
-            | {bound: 100 * found[bound] for bound in ("value", "low", "high")}
-            | {"seeds": part["seed"].nunique(), "printed": False, "evaluations": work.get(method)}
-            | {"seconds": time.get((part["problem"].iloc[0].partition("/")[0], method))}
-        )
+        cost = {
+            "evaluations": work.get(method),
+            "seconds": time.get((part["problem"].iloc[0].partition("/")[0], method)),
+        }
+        rows.append({"method": method, "name": names().get(method, method), "from": "", **_row(part), **cost})
     rows += [
-        {"method": "", "name": name, "value": value, "printed": True}
+        {"method": "", **_row(part), **about} for about, part in own_rows.of_board(board, frame["problem"].unique())
+    ]
+    rows += [
+        {"method": "", "name": name, "from": "published", "value": value, "printed": True}
         for name, value in _printed(board.get("printed", {}))
     ]
     frame = pd.DataFrame(rows).sort_values("value", ascending=False, kind="stable", ignore_index=True)
     compete = ~frame["method"].isin(CONTROLS)
     frame.insert(0, "rank", frame["value"].where(compete).round(6).rank(ascending=False, method="min"))
     return frame
+
+
+def _row(part: pd.DataFrame) -> dict[str, Any]:
+    """What the runs of one method come to on a board."""
+    found = interval(part.groupby("problem")["value"].mean())
+    return {
+        "problems": part["problem"].nunique(),
+        "answered": part.loc[part["status"] == "ok", "problem"].nunique(),
+        **{bound: 100 * found[bound] for bound in ("value", "low", "high")},
+        "seeds": part["seed"].nunique(),
+        "printed": False,
+    }
 
 
 def _printed(about: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -119,7 +119,7 @@ class Output:
             shown += (" [" + low + ", " + high + "]").where((shown != "") & (low != ""), "")
         bold = pd.DataFrame("", shown.index, shown.columns)
         for column, direction in (best or {}).items():
-            bold.loc[_winners(frame[column], shown[column], direction), column] = "textbf:--rwrap;"
+            bold.loc[winners(frame[column], shown[column], direction), column] = "textbf:--rwrap;"
         numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
         self._write(self.tables / f"{name}.tex", _latex(shown, numeric, bold, name, caption, footnotes))
         text = Table(_wrapped(shown) + "".join(f"\n{note}" for note in footnotes))
@@ -248,8 +248,21 @@ def number(value: Any, digits: int = 3) -> str:
     return f"{value:.0f}" if "e" in text else text  # no digits left behind the point, or none after rounding
 
 
-def _winners(values, shown, direction):
-    """Labels of the rows that are best in their group, controls left out."""
+def winners(values: pd.Series, shown: pd.Series, direction: str) -> list:
+    """Labels of the rows that are best in their group (first index level, where there are several), controls left out.
+
+    Parameters
+    ----------
+    values : Series
+        Numbers; the last index level has the methods.
+    shown : Series
+        Their texts: values that display alike win together.
+    direction : 'lower' or 'higher'
+
+    Returns
+    -------
+    list
+    """
     rows = values.index
     names = rows.get_level_values(-1)
     groups = rows.get_level_values(0) if rows.nlevels > 1 else pd.Index([""] * len(rows))

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..methods import Budget, Method, budget_of, give, method
 from ..problems import Problem, problem
 from ..system import user_classes
+from ..system.progress import shown
 from ..system.store import Store, StoreError
 from . import records
 from .executors import Dask, Local, task
@@ -72,7 +73,7 @@ def grid(
         Address of a Dask scheduler (``tcp://host:port``) that has the work done instead of this machine; by
         default the environment variable SCHEDULER; "" for this machine. See docs/cluster.md.
     progress : bool
-        Show a bar with the remaining time on stderr.
+        Show a bar with the remaining time on stderr, where that is a terminal or a notebook.
 
     Returns
     -------
@@ -160,7 +161,8 @@ def compute(
         of plain data with status and reason; ``key`` is a text that changes with all that the outcome depends
         on; ``identity`` says what it is to readers of the store. Each has a process of its own, unless it says
         `shares`: that it runs code of this package alone. Such work has a process that has done no other kind, and
-        changed nothing that another piece could see (`process_state`).
+        changed nothing that another piece could see (`process_state`). ``counted`` is what the bar calls a piece (a
+        run).
     budget : Budget
         Seconds and memory of each.
     store, retry, workers, scheduler, progress : as for `grid`
@@ -180,7 +182,8 @@ def compute(
         done = {k: r | {"reused": True} for k, r in kept.get(keys).items() if r["status"] not in retry}
         planned = [(k, work) for k, work in dict(zip(keys, works, strict=True)).items() if k not in done]
         tasks = [task(work, budget) for _, work in planned]
-        with progress_bar(progress, total=len(done) + len(planned), reused=len(done)) as count:
+        what = getattr(works[0], "counted", "run") if works else "run"
+        with progress_bar(progress, total=len(done) + len(planned), reused=len(done), what=what) as count:
             for i, outcome in executor.run(tasks):
                 k, work = planned[i]
                 done[k] = outcome | {"reused": False}
@@ -283,17 +286,17 @@ def executor_for(works: Sequence[Any], workers: int | None = None, scheduler: st
 
 
 @contextmanager
-def progress_bar(show: bool, total: int, reused: int) -> Iterator[Callable[..., None]]:
-    """A bar with the remaining time and counts, on stderr or where REDISCOVER_PROGRESS says (or "off")."""
+def progress_bar(show: bool, total: int, reused: int, what: str = "run") -> Iterator[Callable[..., None]]:
+    """A bar of `what` (one of it), with the remaining time and counts, where `system.progress.shown` says so."""
     from tqdm import tqdm
 
     place = os.environ.get("REDISCOVER_PROGRESS", "")
     counts = collections.Counter(reused=reused, failed=0, timeout=0)
-    show, file = show and place != "off", sys.stderr
+    show, file = show and shown(), sys.stderr
     with ExitStack() as stack:
         with suppress(OSError):  # a terminal that is gone
             file = stack.enter_context(open(place, "w")) if show and place else file
-        bar = stack.enter_context(tqdm(total=total, initial=reused, unit="run", disable=not show, file=file))
+        bar = stack.enter_context(tqdm(None, f"{what}s", total, initial=reused, unit=what, disable=not show, file=file))
 
         def count(status: str | None = None) -> None:
             if status:

@@ -29,6 +29,11 @@ class OnAnswer(NamedTuple):
     seed: int
 
     @property
+    def counted(self) -> str:
+        """What a bar counts: scores, or what else the function makes of an answer."""
+        return self.function.rpartition(":")[2]
+
+    @property
     def loads(self) -> tuple[str, ...]:
         """What workers import before they fork: an import in a worker would count as something that it changed."""
         return (self.function.partition(":")[0],)

@@ -226,24 +226,24 @@ class Dask:
             raise ConnectionError(f"no Dask scheduler answers at {address}: {reason:.120}") from None
 
     def run(self, tasks: list[Task]) -> Iterator[tuple[int, dict]]:
-        from distributed import as_completed
+        from distributed import CancelledError, as_completed
 
         if not tasks:
             return
         # An outcome does not depend on where its task runs, so Dask may move and repeat tasks as it likes.
         submit = self.client.submit
         futures = {submit(_isolated, task, self.modules, pure=False): i for i, task in enumerate(tasks)}
-        gone = f"the scheduler at {self.address} went away; run again to go on"
+        gone = ConnectionError(f"the scheduler at {self.address} went away; run again to go on")
         for future in as_completed(futures):
-            if future.status == "cancelled":
-                raise ConnectionError(gone)
             try:
                 error = future.exception()
                 # An error is the cluster's failure, not the method's: a row that is not stored.
                 reason = f"cluster: {type(error).__name__}: {error}"
                 outcome = ending("unavailable", reason) if error else future.result()
-            except OSError:  # of the connection: what a task raised came back from `exception`
-                raise ConnectionError(gone) from None
+            except (OSError, CancelledError):  # of the connection: what a task raised came back from `exception`
+                raise gone from None
+            if isinstance(error, CancelledError):
+                raise gone
             yield futures[future], outcome
 
     def close(self) -> None:

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ..methods import Candidate, Unsupported
+from ..methods import Unsupported
+from ..methods.candidates import Candidate, not_candidates
 from ..problems import Problem
 from ..system import process_state
 from ..system.store import StoreError
+from ..system.users_lines import described, where
 from ..system.writing import one_line
 
 STATUSES = ("ok", "timeout", "memory", "error", "unparsable", "unsupported", "unavailable")
@@ -24,6 +26,7 @@ CANDIDATE = {  # what a candidate is made of
     "notes": dict,
 }
 CANDIDATES = 50  # of a front, at most so many are kept
+LONGEST, WITH_LINES = 200, 300  # characters of a reason, and of one that names lines of the user's own
 NOTES = 1_000_000  # characters that a candidate's notes may have
 # Of the disk, of open files, of processes: what the machine has none left of.
 SHORTAGES = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
@@ -48,7 +51,8 @@ def _done(task: bytes) -> str:
         outcome = ending("memory", f"MemoryError: {error}")
     except BaseException as error:  # SystemExit too: a method that gives up must not take the worker along
         status = "unavailable" if of_the_machine(error) else "error"
-        outcome = ending(status, f"{type(error).__name__}: {error}")
+        longest = WITH_LINES if where(error) else LONGEST
+        outcome = ending(status, described(error), longest=longest)
     return _text(outcome)
 
 
@@ -67,10 +71,10 @@ def of_the_machine(error: BaseException | None) -> bool:
     return False
 
 
-def ending(status: str, reason: str, candidates: Iterable[dict] = ()) -> dict:
-    """How a run ended; the reason is made one short line."""
+def ending(status: str, reason: str, candidates: Iterable[dict] = (), longest: int = LONGEST) -> dict:
+    """How a run ended; the reason is made one line of at most so many characters."""
     line = re.sub(r"\b0x[0-9a-fA-F]+", "0x...", one_line(reason))  # addresses differ from run to run
-    return {"status": status, "reason": line[:200], "candidates": list(candidates)}
+    return {"status": status, "reason": line[:longest], "candidates": list(candidates)}
 
 
 def sound(outcome: Any) -> dict:
@@ -95,8 +99,7 @@ def sound(outcome: Any) -> dict:
 def checked(problem: Problem, answer: Any) -> dict:
     """The outcome of a run: what the method returned, if it is what a method may return."""
     if not isinstance(answer, list) or not all(isinstance(item, Candidate) for item in answer):
-        inside = f" of {type(answer[0]).__name__}" if isinstance(answer, list) else ""
-        return ending("error", f"returned {type(answer).__name__}{inside} instead of a list of Candidate")
+        return ending("error", not_candidates(answer))
     if not answer:
         return ending("error", "found nothing")
     answer = answer[:CANDIDATES]

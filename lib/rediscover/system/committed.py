@@ -1,4 +1,4 @@
-"""Committed files that lie outside of the package: params/ and tables/, in a repository or as a wheel brings them."""
+"""Files outside of the package: params/ and tables/, in a repository or as a wheel brings them, and what is made."""
 
 import sysconfig
 from pathlib import Path
@@ -40,3 +40,17 @@ def build() -> Path:
         return root() / "build"
     except FileNotFoundError:
         return Path.cwd() / "build"
+
+
+def place() -> Path:
+    """The folder ``build/own``, for methods of one's own: of the repository within it, else of the current folder."""
+    here, made = Path.cwd(), build()
+    return (made if here.is_relative_to(made.parent) else here / "build") / "own"
+
+
+def submissions() -> Path:
+    """The folder ``submissions``: rows of leaderboards by other people, a folder for each method."""
+    try:
+        return root() / "submissions"
+    except FileNotFoundError:
+        return Path.cwd() / "submissions"

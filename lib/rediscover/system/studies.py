@@ -23,8 +23,9 @@ def studies() -> dict[str, dict[str, Any]]:
     Returns
     -------
     dict
-        Each value has notebooks, and, for a study of a paper: paper, problems (id prefixes), tables (file in published/
-        -> table, notebook, cells, describes) and sections (notebook -> heading -> claims).
+        Each value has notebooks, and, for a study of a paper: paper, problems (id prefixes), scored (prefixes of what
+        else its rules score), tables (file in published/ -> table, notebook, cells, describes) and sections (notebook
+        -> heading -> claims).
 
     Examples
     --------
@@ -32,7 +33,7 @@ def studies() -> dict[str, dict[str, Any]]:
     ['odes', 'pdes']
     """
     read = {
-        path.parent.name: {"problems": [], "tables": {}, "sections": {}}
+        path.parent.name: {"problems": [], "scored": [], "tables": {}, "sections": {}}
         | yaml.safe_load(path.read_text(encoding="utf-8"))
         for path in FOLDER.glob("*/study.yaml")
     }
@@ -51,7 +52,7 @@ def module(problems: str, name: str) -> ModuleType:
 
 
 def owner(problems: str) -> str:
-    """Key of the study that owns the problems with this id prefix.
+    """Key of the study that owns the problems with this id prefix, or whose rules score them.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def owner(problems: str) -> str:
         If no study has such problems.
     """
     for key, study in studies().items():
-        if problems in study["problems"]:
+        if problems in study["problems"] or problems in study["scored"]:
             return key
     known = [prefix for study in studies().values() for prefix in study["problems"]]
     raise KeyError(f"no study has the problems {problems!r} (known: {', '.join(known)})")

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from . import users_lines
 from .code_version import PACKAGE, code_version
 
 GROUP = "rediscover.methods"  # entry points of packages that bring methods
@@ -47,7 +48,8 @@ def load(reference: str) -> Any:
     except BaseException as error:  # whatever stands in somebody's file, SystemExit too
         if isinstance(error, KeyboardInterrupt):
             raise
-        reason = f"{where} cannot be imported ({_reason(error)}): mend it or install what it needs"
+        place = f" at {found}" if (found := users_lines.where(error)) else ""
+        reason = f"{where} cannot be imported{place} ({_reason(error)}): mend it or install what it needs"
         raise UserClassError(reason) from None
     if not hasattr(module, name):
         classes = [key for key, value in vars(module).items() if isinstance(value, type) and value.__module__ == where]

@@ -120,7 +120,9 @@ def scores(blocks: Mapping[str, pd.DataFrame], problems: Iterable[Problem], stor
     records = joined(*(frame.assign(block=name) for name, frame in blocks.items())).reset_index(drop=True)
     if records.empty:
         return pd.DataFrame(columns=[*IDENTITY, "scoring", *UNREADABLE, "seconds", "block"])
-    return scoring.table(records, problems, store=store).assign(seconds=records["seconds"], block=records["block"])
+    found = scoring.table(records, problems, store=store).assign(seconds=records["seconds"], block=records["block"])
+    # Scores of kinds of problems that no block has yet.
+    return found.assign(**{name: float("nan") for name in UNREADABLE if name not in found})
 
 
 def filled(frames: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:

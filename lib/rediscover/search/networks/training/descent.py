@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
+from ....system.progress import shown
 from ..network_layers import write
 
 STEEPEST = 1.0  # longest gradient
@@ -74,8 +75,7 @@ def train(course: Course, folder: Path, *, seed: int, seconds: float = math.inf)
     ends = time.monotonic() + seconds
     done, log = restored(course, folder)
     recent: list[float] = []
-    hidden = os.environ.get("REDISCOVER_PROGRESS") == "off"
-    for step in tqdm(range(done + 1, course.steps + 1), unit="step", disable=hidden):
+    for step in tqdm(range(done + 1, course.steps + 1), desc="training", unit="step", disable=not shown()):
         torch.manual_seed(seed * 1_000_000 + step)
         recent.append(descend(course.network, course.optimiser, course.batch(step), course.rate(step)))
         last = step == course.steps

@@ -1,0 +1,115 @@
+"""What the commands print for people, within the 80 columns of a terminal; programs are given JSON or CSV."""
+
+import functools
+import textwrap
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from ..runs.scoring import metric
+from .tables import number
+
+WIDTH = 80
+
+
+def method_lines(methods: pd.DataFrame, *, long: bool = False) -> list[str]:
+    """The table of methods: whether each runs here, what it treats, and below it why it does not run.
+
+    Parameters
+    ----------
+    methods : DataFrame
+        From `rediscover.methods`.
+    long : bool
+        With the reference of each.
+
+    Returns
+    -------
+    list of str
+        None longer than `WIDTH`.
+    """
+    wide = max(map(len, methods["name"]))
+    lines = [f"{'method':{wide}}  runs  treats"]
+    for row in methods.itertuples():
+        lines += _wrapped(f"{row.name:{wide}}  {'yes' if row.available else 'no':4}  ", str(row.accepts))
+        lines += _wrapped(" " * 4, row.reason) if row.reason else []
+        lines += _wrapped(" " * 4, row.reference) if long and row.reference else []
+    return lines
+
+
+def candidate_lines(candidates: Iterable[Any]) -> list[str]:
+    """Candidates: loss, size, and below them what they say.
+
+    Parameters
+    ----------
+    candidates : iterable of Candidate
+
+    Returns
+    -------
+    list of str
+    """
+    lines = [f"{'':3} {'loss':>10}  {'complexity':>10}  answer"]
+    for i, each in enumerate(candidates, 1):
+        size = "" if each.complexity is None else f"{each.complexity:g}"
+        texts = [f"{name} = {text}" for name, text in each.solution.items()]
+        first = f"{i:3} {number(float(each.loss)):>10}  {size:>10}  "
+        lines += [line for k, text in enumerate(texts) for line in _wrapped(first if not k else " " * len(first), text)]
+    return lines
+
+
+def score_lines(scores: Mapping[str, float]) -> list[str]:
+    """Scores as a table, and what they forgive.
+
+    Parameters
+    ----------
+    scores : name -> value, from `rediscover.score`
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> print("\\n".join(score_lines({"symbolic_accuracy": 1.0, "nmse_variance": 1.5})))
+    score              value  better
+    symbolic_accuracy      1  higher
+    nmse_variance       1.50  lower
+    Constants: symbolic_accuracy forgives every constant, as some choice of them
+    must give the truth; not whole exponents up to 6, and not a sign alone. All
+    other scores take them as they are.
+    """
+    shown = {name: _value(value) for name, value in scores.items()}
+    wide, right = max(map(len, ["score", *shown])), max(map(len, ["value", *shown.values()]))
+    lines = [f"{'score':{wide}}  {'value':>{right}}  better"]
+    lines += [f"{name:{wide}}  {text:>{right}}  {_better(name)}".rstrip() for name, text in shown.items()]
+    by_text: dict[str, list[str]] = {}
+    for name in shown:
+        if text := forgiven().get(name):
+            by_text.setdefault(text, []).append(name)
+    said = [f"{' and '.join(names)} forgive{'s' * (len(names) == 1)} {text}." for text, names in by_text.items()]
+    if said:
+        said = ["Constants:", *said, "All other scores take them as they are."]
+    return [*lines, *textwrap.wrap(" ".join(said), WIDTH)]
+
+
+@functools.cache
+def forgiven() -> dict[str, str]:
+    """Score -> what it does not mind about the numbers of an answer."""
+    return yaml.safe_load(Path(__file__).with_name("forgiven.yaml").read_text(encoding="utf-8"))
+
+
+def _value(value: float) -> str:
+    return f"{value:g}" if float(value).is_integer() and abs(value) < 1e5 else number(float(value))
+
+
+def _better(name: str) -> str:
+    try:
+        return metric(name).direction
+    except KeyError:  # it describes the answer
+        return ""
+
+
+def _wrapped(first: str, text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=" " * len(first)) or [first.rstrip()]

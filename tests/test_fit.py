@@ -1,0 +1,265 @@
+"""`rediscover fit`: odd files give a result or one sentence, never a traceback."""
+
+import itertools
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from rediscover import cli
+from rediscover.estimators.reading import read
+
+import numpy as np
+import pytest
+
+ROWS = 40
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
+ENCODINGS = {"utf-8": "utf-8", "bom": "utf-8-sig", "latin-1": "latin-1", "utf-16": "utf-16"}
+ENDS = {"lf": "\n", "crlf": "\r\n"}
+
+
+def cells(rows=ROWS):
+    """A header and rows of texts: y = 2 a + 3 b."""
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(1, 9, (2, rows)).round(4)
+    return [
+        ["größe [m]", "b", "y"],
+        *([f"{p:.4f}", f"{q:.4f}", f"{2 * p + 3 * q:.4f}"] for p, q in zip(a, b, strict=True)),
+    ]
+
+
+def put(row, column, text):
+    def change(table):
+        table[row][column] = text
+        return table
+
+    return change
+
+
+def every(column, text):
+    def change(table):
+        for row in table[1:]:
+            row[column] = text
+        return table
+
+    return change
+
+
+# What is done to the table -> exit status, and a part of the sentence.
+ODD = {
+    "as it is": (lambda table: table, 0, "y = "),
+    "missing": (put(3, 0, ""), 2, "no value in row 3"),
+    "NA": (put(3, 2, "NA"), 2, "no value in row 3"),
+    "text": (put(4, 1, "about 3"), 2, "text such as 'about 3'"),
+    "text column": (every(0, "red"), 2, "text such as 'red'"),
+    "formula": (put(1, 0, "=1+1"), 2, "text such as '=1+1'"),
+    "code": (put(1, 0, "__import__('os').getcwd()"), 2, "text such as"),
+    "infinite": (put(2, 1, "inf"), 2, "infinite in row 2"),
+    "minus infinity": (put(2, 2, "-Infinity"), 2, "infinite in row 2"),
+    "too large": (put(2, 1, "1e999"), 2, "infinite in row 2"),
+    "1e300": (every(0, "1e300"), 2, "other units"),
+    "1e-300": (put(2, 2, "1e-300"), 0, "y"),
+    "date": (every(1, "2024-01-31"), 2, "dates"),
+    "time of day": (every(1, "12:30"), 2, "dates"),
+    "complex": (put(1, 1, "1+2j"), 2, "text such as"),
+    "true": (every(1, "True"), 0, "y = "),
+    "constant target": (every(2, "5.0"), 2, "5 in all rows"),
+    "constant input": (every(1, "5.0"), 0, "y = "),
+    "one row": (lambda table: table[:2], 2, "one row"),
+    "two rows": (lambda table: table[:3], 0, "y"),
+    "names only": (lambda table: table[:1], 2, "no rows"),
+    "no names": (lambda table: table[1:], 2, "first line"),
+    "same names": (put(0, 1, "y"), 2, "two columns"),
+    "nameless": (put(0, 1, ""), 2, "has no name"),
+    "no target": (put(0, 2, "yy"), 2, "did you mean 'yy'"),
+    "ragged": (lambda table: [*table[:5], table[5][:2], *table[6:]], 2, "2 values for 3 names"),
+    "blank line": (lambda table: [*table[:5], ["", "", ""], *table[5:]], 0, "y = "),
+    "spaces": (lambda table: [[f" {cell} " for cell in row] for row in table], 0, "y = "),
+    "odd names": (lambda table: [["import os", "λ \x1b[31m", "y"], *table[1:]], 0, "y = "),
+    "python words": (lambda table: [["lambda", "exp", "y"], *table[1:]], 0, "y = "),
+}
+
+
+def call(arguments, capsys):
+    """Exit status, output and the lines of errors of a command; anything that is raised fails the test."""
+    status = cli.main(["fit", *map(str, arguments)])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.mark.parametrize(
+    "kind, separator, encoding, end",
+    [
+        (kind, separator, encoding, end)
+        for kind, (separator, encoding, end) in itertools.product(
+            ODD,
+            [
+                ("comma", "utf-8", "lf"),
+                ("comma", "bom", "crlf"),
+                ("semicolon", "latin-1", "lf"),
+                ("semicolon", "utf-8", "crlf"),
+                ("tab", "utf-8", "lf"),
+                ("tab", "utf-16", "crlf"),
+                ("bar", "utf-8", "lf"),
+                ("semicolon", "decimal commas", "lf"),
+            ],
+        )
+    ],
+)
+def test_odd_files(kind, separator, encoding, end, tmp_path, capsys):
+    change, status, part = ODD[kind]
+    table = change(cells())
+    if encoding == "decimal commas":
+        table = [row if i == 0 else [cell.replace(".", ",") for cell in row] for i, row in enumerate(table)]
+        part = part.replace("=1+1", "=1+1")
+    text = ENDS[end].join(SEPARATORS[separator].join(row) for row in table) + ENDS[end]
+    path = tmp_path / "table.csv"
+    path.write_bytes(text.encode(ENCODINGS.get(encoding, "utf-8"), errors="replace"))
+    found, out, err = call([path, "--target", "y", "--method", "least_squares"], capsys)
+    assert found == status, out + err
+    assert part in (out if status == 0 else err)
+    if status:
+        assert err.startswith("rediscover: ") and err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+CONTENTS = {
+    "empty": (b"", "is empty"),
+    "blank": (b"\n \n\n", "is empty"),
+    "zeros": (b"\0" * 100, "no text"),
+    "picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "no text"),
+    "half of utf-16": (b"\xff\xfea\0b", "save it as UTF-8"),
+    "html": (b"<html>\n<body>404</body>\n</html>\n", "no column 'y'"),
+    "json": (b'{"y": [1, 2, 3]}\n', "no"),
+    "one number": (b"3.5\n", "first line"),
+    "one column": (b"y\n1\n2\n3\n", "only column"),
+    "quote without end": (b'a,y\n"1,2\n3,4\n', ""),
+    "only commas": (b",,,\n,,,\n", "no name"),
+    "nan names": (b"nan,inf\n1,2\n3,4\n", "no column 'y'"),
+}
+
+
+@pytest.mark.parametrize("kind", CONTENTS)
+def test_files_that_are_no_tables(kind, tmp_path, capsys):
+    content, part = CONTENTS[kind]
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    status, _, err = call([path, "--target", "y", "--method", "least_squares"], capsys)
+    assert status == 2
+    assert part in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments, part",
+    [
+        ([], "add --target"),
+        (["--target", "engery"], "did you mean 'energy'"),
+        (["--target", "energy", "--inputs", "mass,hight"], "did you mean 'height'"),
+        (["--target", "energy", "--inputs", "energy"], "leave it out"),
+        (["--target", "energy", "--method", "bidirektional"], "did you mean"),
+        (["--target", "energy", "--time-limit", "0"], "positive"),
+        (["--target", "energy", "--operators", "+,plus"], "unknown"),
+        (["--target", "energy", "--seed", "-1"], "at least 0"),
+        (["--target", "energy", "--series", "mass"], "add --time"),
+        (["--time", "mass", "--target", "energy"], "neither"),
+        (["--time", "clock"], "no column 'clock'"),
+        (["--implicit", "--inputs", "mass"], "two columns"),
+    ],
+)
+def test_wrong_options_are_one_sentence(arguments, part, energy_file, capsys):
+    status, _, err = call([energy_file, *arguments], capsys)
+    assert status == 2
+    assert part in err and err.count("\n") == 1
+
+
+def test_files_that_are_not_there(tmp_path, capsys):
+    for name in ("none.csv", "none.parquet", "."):
+        status, _, err = call([tmp_path / name, "--target", "y"], capsys)
+        assert status == 2 and err.count("\n") == 1
+
+
+@pytest.fixture
+def energy_file(tmp_path):
+    rng = np.random.default_rng(0)
+    m, v, h = rng.uniform(1, 5, (3, 120))
+    energy = 0.5 * m * v**2 + 9.81 * m * h
+    path = tmp_path / "energy.csv"
+    lines = [f"{a},{b},{c},{d}" for a, b, c, d in zip(m, v, h, energy, strict=True)]
+    path.write_text("\n".join(["mass [kg],speed [m/s],height,energy", *lines]))
+    return path
+
+
+def test_report_is_written_and_complete(energy_file, tmp_path, capsys):
+    out = tmp_path / "report"
+    status, printed, err = call([energy_file, "--target", "energy", "--out", out], capsys)
+    assert status == 0
+    assert "energy = " in printed and "mass" in printed and "x0" not in printed + err
+    assert sorted(path.name for path in out.iterdir()) == [
+        "constants.csv",
+        "equation.py",
+        "equation.tex",
+        "front.csv",
+        "report.html",
+    ]
+    page = (out / "report.html").read_text("utf-8")
+    assert "data:image/png;base64," in page and "<math" in page and "http://" not in page.replace("http://www.w3", "")
+    space: dict = {}
+    exec((out / "equation.py").read_text("utf-8"), space)  # a text of this test's own making
+    assert space["equation"](2.0, 3.0, 1.0) == pytest.approx(0.5 * 2 * 9 + 9.81 * 2 * 1)
+
+
+def test_names_of_columns_are_text_in_the_report(tmp_path, capsys):
+    path = tmp_path / "table.csv"
+    path.write_text("<script>alert(1)</script>,y\n" + "\n".join(f"{i},{3 * i}" for i in range(1, 30)))
+    status, *_ = call([path, "--target", "y", "--method", "least_squares", "--out", tmp_path / "out"], capsys)
+    assert status == 0
+    assert "<script>" not in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+def test_time_and_clouds_from_the_shell(tmp_path, capsys):
+    t = np.linspace(0, 4, 80)
+    path = tmp_path / "decay.csv"
+    path.write_text("t;x\n" + "\n".join(f"{a};{np.exp(-0.5 * a)}" for a in t))
+    status, out, _ = call([path, "--time", "t", "--max-evaluations", "20000"], capsys)
+    assert status == 0 and "dx/dt = -1/2*x" in out
+    path.write_text("x y\n" + "\n".join(f"{2 * np.cos(a)} {np.sin(a)}" for a in np.linspace(0, 6, 60)))
+    status, out, _ = call([path, "--implicit", "--max-evaluations", "2000"], capsys)
+    assert status == 0 and "F = " in out
+
+
+def test_numbers_are_read_as_they_are_written(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a;b\n1,5;-2\n1e3;+.5\n3;4,25\n")
+    from rediscover.estimators.reading import used
+
+    table = used(read(path), ["a", "b"])
+    np.testing.assert_array_equal(table.to_numpy(), [[1.5, -2.0], [1000.0, 0.5], [3.0, 4.25]])
+
+
+def test_help_loads_no_library():
+    code = (
+        "import sys; from rediscover import cli\n"
+        "try: cli.main(['fit', '--help'])\n"
+        "except SystemExit: pass\n"
+        "assert not {'sklearn', 'sympy', 'matplotlib'} & set(sys.modules), 'slow'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+PAGE = (Path(__file__).parents[1] / "docs" / "own-data.md").read_text()
+SHOWN = re.findall(r"```sh\nrediscover (fit .*?)\n```\n\n```text\n(.*?)```", PAGE, flags=re.S)
+
+
+@pytest.mark.parametrize("line, text", SHOWN, ids=[line.split()[1] for line, _ in SHOWN])
+def test_the_page_shows_what_its_commands_print(line, text, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(line.split()) == 0
+    assert capsys.readouterr().out.startswith(text)
+    assert (tmp_path / "report" / "report.html").exists() == ("--out" in line)
+
+
+def test_the_page_has_three_examples():
+    assert [line.split()[1] for line, _ in SHOWN] == ["planets", "pendulum", "cloud"]
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.S)
+    done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stderr
