@@ -35,8 +35,16 @@ def test_conventions_of_scikit_learn(estimator, check):
     check(estimator)
 
 
+def expected_failures(estimator):
+    """Checks that an estimator cannot pass, each with its reason."""
+    if not isinstance(estimator, ImplicitEquation):
+        return {}
+    ten = "it gives ten points, and a cloud needs eleven, which is said first"
+    return {"check_estimators_nan_inf": ten, "check_fit2d_1feature": ten}
+
+
 @pytest.mark.minutes
-@parametrize_with_checks([EquationSystem(**QUICK), ImplicitEquation(**QUICK)])
+@parametrize_with_checks([EquationSystem(**QUICK), ImplicitEquation(**QUICK)], expected_failed_checks=expected_failures)
 def test_conventions_of_scikit_learn_without_a_target(estimator, check):
     check(estimator)
 
