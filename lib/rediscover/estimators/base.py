@@ -117,7 +117,8 @@ class EquationEstimator(BaseEstimator):
         whole, until = SearchResult(), time.monotonic() + float(self.time_limit)
         for name in self.beside if self.method == "bidirectional" else ():
             for problem in problems:
-                part = search(problem, method(name), int(self.max_evaluations), float(self.time_limit), seed)
+                seconds = max(0.1, (until - time.monotonic()) / 2)
+                part = search(problem, method(name), int(self.max_evaluations), seconds, seed)
                 whole.candidates += part.candidates
         for left, problem in zip(range(len(problems), 0, -1), problems, strict=True):
             seconds = max(0.1, (until - time.monotonic()) / left)

@@ -132,6 +132,10 @@ def fits(terms: list[Term], target: Target, most: int, left: int) -> Iterator[tu
     scale = np.linalg.norm(A, axis=0)
     sound = [j for j in range(len(terms)) if np.isfinite(scale[j]) and scale[j] > 0]
     A, b = A / np.where(scale > 0, scale, 1.0), target.weights * target.values
+    if len(b) > A.shape[1]:  # what all columns leave of b is left by each subset: the triangular factor has the rest
+        A[:, np.setdiff1d(range(len(terms)), sound)] = 0.0
+        Q, A = np.linalg.qr(A)
+        b = Q.T @ b
     is_log = np.array([term.text.startswith("log(") for term in terms])
     power_law = [j for j in sound if is_log[j] or terms[j].text == "1"]
     first = [(power_law, 1)] if len(power_law) < len(b) - 1 and left > 0 else []
