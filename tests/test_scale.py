@@ -109,3 +109,14 @@ def test_a_choice_within_noise_is_not_sure():
     y[:] = x + 0.03 * x**2 + 0.2 * rng.normal(size=400)
     unsure = times_chosen(forms, 400, resampled, 20, np.random.default_rng(5))
     assert sure[1] > unsure[1] and unsure[0] > 0
+
+
+def test_of_few_rows_resamples_are_decided_by_description_as_the_fit_is():
+    """By the nearest error of each row left out, longer forms would be chosen on most resamples."""
+    rng = np.random.default_rng(7)
+    X = rng.uniform(0.1, 2, (40, 1))
+    y = 475 * X[:, 0] + 180 * rng.normal(size=40)
+    found = EquationRegressor(max_evaluations=30_000).fit(X, y)
+    shares = found.stability(X, y, n=10)
+    assert len(shares) > 3 and shares["share"].sum() <= 1
+    assert shares.loc[shares["chosen"], "share"].item() >= 0.9

@@ -32,10 +32,11 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     """An equation y = f(x) from a table.
 
     The search is any method of this library; beside the default one, the classic curves of `transformed_linear` are
-    candidates, too. It is given four fifths of the rows, thinned to 20,000 by strata of y
-    where there are more; constants are then fitted to all rows. Which equation is chosen, and when there is none, is
-    decided on the other rows by the rules in `rediscover.estimators.choice`: the shortest equation of the front whose
-    held-out error is within one standard error of the best one's.
+    candidates, too. It is given four fifths of the rows, thinned to 20,000 by strata of y where there are more;
+    constants are then fitted to all rows. Which equation is chosen, and when there is none, is decided on the other
+    rows by the rules in `rediscover.estimators.choice`: the shortest equation of the front whose held-out error is
+    within one standard error of the best one's. Of fewer than 250 rows none are held out, and the shortest
+    description of equation and errors is chosen.
 
     Rows that are equal count as one of their common weight, and their order does not matter. With weights that differ
     the search sees each row as often as its weight says; errors, constants and the choice are weighted.
@@ -210,7 +211,8 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         """On which share of resamples of the rows each equation of the front is the one that is chosen.
 
         Nothing is searched again (`rediscover.estimators.stability`): constants are fitted to a bootstrap resample of
-        four fifths of the rows, equations compared on one of the others, and the choice is made as in `fit`.
+        four fifths of the rows, equations compared on one of the others, and the choice is made as in `fit`. Of fewer
+        than 250 rows none are held out here either.
 
         Parameters
         ----------

@@ -153,18 +153,16 @@ def select(
     every = [each for each, reason in zip(every, reasons, strict=True) if not reason]
     every = [each for each in every if np.isfinite(each.held_out)] or every[:1]
     kept = [every[i] for i in choice.front([e.complexity for e in every], [e.held_out for e in every])]
-    lengths = [description_length(each, residuals) for each in kept]
-    few = residuals.rest is None
-    place = int(np.argmin(lengths)) if few else choice.chosen(np.stack([each.squares for each in kept]), weights)
+    place = chosen(kept, residuals)
     best = kept[place]
 
     errors, freedom = residuals.errors(best.form)
     form = snapped(best.form, errors, freedom, residuals.fit, worse_than(residuals, refused))
     straight = is_straight(form.shown, residuals.validation.values)
-    if few:
+    if residuals.rest is None:
         by_mean = description_length(assessed(mean, residuals), residuals)
         by_line = description_length(assessed(line, residuals), residuals) if line else None
-        unclear = choice.unclear_description(lengths[place], by_mean, by_line, straight)
+        unclear = choice.unclear_description(description_length(best, residuals), by_mean, by_line, straight)
     else:
         unclear = choice.unclear(
             best.squares,
@@ -177,6 +175,13 @@ def select(
         )
     left_out = Counter(filter(None, reasons))
     return Selection(kept, place, form, unclear, too_noisy(best, every, residuals), left_out)
+
+
+def chosen(front: Sequence[Equation], residuals: TableResiduals) -> int:
+    """Position of the equation that is chosen from a front: by held-out rows, else by the shortest description."""
+    if residuals.rest is None:
+        return int(np.argmin([description_length(each, residuals) for each in front]))
+    return choice.chosen(np.stack([each.squares for each in front]), residuals.validation.weights)
 
 
 def worse_than(residuals: TableResiduals, refused: Refusal | None) -> Callable[[Form, Form], bool]:

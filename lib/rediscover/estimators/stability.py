@@ -17,7 +17,7 @@ from . import choice
 from .base import held_out_rows
 from .constants import Form
 from .residuals import TableResiduals
-from .selection import assessed
+from .selection import assessed, chosen
 
 
 def times_chosen(
@@ -48,6 +48,5 @@ def times_chosen(
         every = [assessed(form, residuals) for form in forms]
         kept = choice.front([each.complexity for each in every], [each.held_out for each in every])
         if kept:
-            squares = np.stack([every[i].squares for i in kept])
-            found[kept[choice.chosen(squares, residuals.validation.weights)]] += 1
+            found[kept[chosen([every[i] for i in kept], residuals)]] += 1
     return found
