@@ -15,6 +15,7 @@ import types
 import warnings
 from pathlib import Path
 
+from loading import loaded
 from rediscover.estimators import EquationRegressor, NoClearEquation, NoisyData
 from rediscover.expressions import parse
 
@@ -39,10 +40,7 @@ def installed(name):
 
 @pytest.fixture(scope="module")
 def regressor():
-    spec = importlib.util.spec_from_file_location("srbench_regressor", FOLDER / "srbench" / "regressor.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(FOLDER / "srbench" / "regressor.py")
 
 
 @pytest.fixture(scope="module")
@@ -216,9 +214,7 @@ def test_srbf_is_served_and_survives_what_is_wrong(served):
 
 
 def test_an_option_that_srbf_cannot_pass_on_is_refused_before_the_first_problem():
-    spec = importlib.util.spec_from_file_location("worker", FOLDER / "srbf" / "rediscover_worker.py")
-    worker = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(worker)
+    worker = loaded(FOLDER / "srbf" / "rediscover_worker.py")
     with pytest.raises(TypeError, match="populations"):
         worker.load({"populations": 3})
 

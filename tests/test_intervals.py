@@ -1,7 +1,8 @@
 """The study of how often 95 % intervals hold: what it counts, and that the page shows what it found."""
 
-import importlib.util
 from pathlib import Path
+
+from loading import loaded
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.fixture(scope="module")
 def study():
-    spec = importlib.util.spec_from_file_location("intervals", ROOT / "benchmarks" / "intervals.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(ROOT / "benchmarks" / "intervals.py")
 
 
 @pytest.fixture(scope="module")

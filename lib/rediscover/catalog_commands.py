@@ -4,6 +4,8 @@ import argparse
 import sys
 from typing import Any
 
+from .problem_commands import given_budget
+
 
 def run(options: argparse.Namespace) -> None:
     """Run methods on problems of a catalog; rows with scores, as CSV."""
@@ -26,6 +28,4 @@ def compare(options: argparse.Namespace) -> Any:
 
 
 def _asked(options: argparse.Namespace) -> dict[str, Any]:
-    given = {name: getattr(options, name) for name in ("evaluations", "seconds", "memory_mb")}
-    budget = {name: value for name, value in given.items() if value is not None}
-    return {"seeds": options.seeds or [0], "budget": budget}
+    return {"seeds": options.seeds or [0], "budget": given_budget(options)}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ..report.names import readable
-from ..report.summaries import interval
-from .sections import Section, text_of
+from ..report.names import in_words, readable
+from ..report.summaries import interval, known_numbers
+from .sections import Section
 
 FACTOR = 2.0  # budgets that differ by more are warned of
 USED = ("evaluations", "seconds")  # what a budget is measured by, the first that both methods have
@@ -42,8 +42,7 @@ def table(answers: pd.DataFrame, methods: list[str]) -> pd.DataFrame:
 
 
 def _median(part: pd.DataFrame, column: str) -> dict[str, float]:
-    known = pd.to_numeric(part[column], errors="coerce").astype(float) if column in part else pd.Series(dtype=float)
-    return interval(known, np.median)
+    return interval(known_numbers(part, column), np.median)
 
 
 def section(frame: pd.DataFrame) -> Section:
@@ -109,11 +108,11 @@ def warnings(frame: pd.DataFrame, mine: str, used: Sequence[str] = USED) -> list
     said = []
     if apart:
         said.append(
-            f"budgets differ by more than a factor of {FACTOR:g}: {text_of(apart)}; compare with --equal-seconds"
+            f"budgets differ by more than a factor of {FACTOR:g}: {in_words(apart)}; compare with --equal-seconds"
         )
     if unknown:
         said.append(
-            f"of {text_of(unknown)} neither evaluations nor seconds are known that {mine} could be held against"
+            f"of {in_words(unknown)} neither evaluations nor seconds are known that {mine} could be held against"
         )
     return said
 

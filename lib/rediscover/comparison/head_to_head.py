@@ -1,6 +1,7 @@
 """One method beside others on the same problems: measures, paired tests, wins and losses, error against size."""
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,11 @@ import scipy.stats
 
 from ..report import plots
 from ..report.comparisons import paired_test, paired_tests
+from ..report.names import in_words
 from ..report.summaries import interval
 from ..runs.scoring import metric, worst
 from . import budgets
-from .sections import Section, text_of
+from .sections import Section
 
 if TYPE_CHECKING:  # loaded on first use
     from matplotlib.figure import Figure
@@ -108,9 +110,8 @@ class Comparison:
         Holm's correction is over the tests of all problems, and apart from them over those of the parts.
         """
         rows = [
-            paired_test(turn * a, turn * b, (self.mine, other), measure=measure, condition=condition)
+            paired_test(turn(measure) * a, turn(measure) * b, (self.mine, other), measure=measure, condition=condition)
             for condition, measure, other, a, b in self._pairs
-            for turn in [self._turn(measure)]
         ]
         whole = paired_tests(row for row in rows if row["condition"] == EVERY)
         parts = paired_tests(row for row in rows if row["condition"] != EVERY)
@@ -125,7 +126,7 @@ class Comparison:
         """
         keys = ["measure", "condition", "a", "b"]
         bounds = [
-            (measure, condition, self.mine, other, *effect_interval(self._turn(measure) * a, self._turn(measure) * b))
+            (measure, condition, self.mine, other, *effect_interval(turn(measure) * a, turn(measure) * b))
             for condition, measure, other, a, b in self._pairs
         ]
         tests = self.tests[[*keys, "p_holm"]]
@@ -138,7 +139,7 @@ class Comparison:
         rows = []
         for condition, measure, other, a, b in self._pairs:
             equal = np.isclose(a, b, rtol=RTOL, atol=ATOL)
-            better = self._turn(measure) * a > self._turn(measure) * b
+            better = turn(measure) * a > turn(measure) * b
             counts = {"wins": int((better & ~equal).sum()), "losses": int((~better & ~equal).sum())}
             names = {"measure": measure, "condition": condition, "a": self.mine, "b": other}
             rows.append(names | counts | {"ties": int(equal.sum())})
@@ -154,23 +155,15 @@ class Comparison:
         groups = {name: self.answers[self.answers["method"] == name] for name in self.methods}
         rows = {name: {measure: self._value(g, measure), "size": g["size"].median()} for name, g in groups.items()}
         frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method").dropna()
-        return frame.assign(front=plots.front(np.column_stack([-self._turn(measure) * frame[measure], frame["size"]])))
+        return frame.assign(front=plots.front(np.column_stack([-turn(measure) * frame[measure], frame["size"]])))
 
     def label(self, measure: str) -> str:
         """A measure's name for readers, with its statistic and direction."""
-        share = self._share(measure)
-        arrow = "\N{DOWNWARDS ARROW}" if metric(measure).direction == "lower" else "\N{UPWARDS ARROW}"
-        return f"{measure}, {'mean' if share else 'median'} {arrow}"
-
-    def _share(self, measure: str) -> bool:
-        return metric(measure).bounds == (0.0, 1.0)
-
-    def _turn(self, measure: str) -> float:
-        """What a score is multiplied with so that more is better."""
-        return -1.0 if metric(measure).direction == "lower" else 1.0
+        arrow = "\N{DOWNWARDS ARROW}" if turn(measure) < 0 else "\N{UPWARDS ARROW}"
+        return f"{measure}, {statistic(measure).__name__} {arrow}"
 
     def _interval(self, group: pd.DataFrame, measure: str) -> dict[str, float]:
-        return interval(group[measure], np.mean if self._share(measure) else np.median)
+        return interval(group[measure], statistic(measure))
 
     def _value(self, group: pd.DataFrame, measure: str) -> float:
         return float(self._interval(group, measure)["value"])
@@ -287,6 +280,16 @@ NOTE = (
 )
 
 
+def statistic(measure: str) -> Callable:
+    """What stands for the scores of many problems: the mean of a share, the median of anything else."""
+    return np.mean if metric(measure).bounds == (0.0, 1.0) else np.median
+
+
+def turn(measure: str) -> float:
+    """What a score is multiplied with so that more is better."""
+    return -1.0 if metric(measure).direction == "lower" else 1.0
+
+
 def failures(rows: pd.DataFrame) -> list[str]:
     """How runs failed, with an example of each way.
 
@@ -352,4 +355,4 @@ def effect_interval(a: np.ndarray, b: np.ndarray, seed: int = 0) -> tuple[float,
 
 def _seeds(seeds: pd.Series) -> str:
     known = sorted(set(seeds))
-    return f"seed{'s' * (len(known) > 1)} {text_of(known)}"
+    return f"seed{'s' * (len(known) > 1)} {in_words(known)}"

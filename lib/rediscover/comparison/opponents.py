@@ -9,14 +9,15 @@ import pandas as pd
 import yaml
 
 from ..methods import registry
+from ..report.names import in_words
+from ..report.summaries import known_numbers
 from ..report.tables import CONTROLS, answered
-from ..runs.scoring import metric
 from ..system import record_files
 from ..system.committed import committed
 from ..system.studies import measures_of
 from . import answers
 from .budgets import FACTOR
-from .sections import text_of
+from .head_to_head import statistic, turn
 
 COUNT = 5
 COVERED = 0.9  # share of the problems that a method must have been run on to be one of the best
@@ -56,11 +57,8 @@ def best_recorded(study: str, ids: Sequence[str], without: str) -> list[str]:
 
 def _place(values: pd.Series, measure: str) -> float:
     """A number that is lower for what is better."""
-    declared, known = metric(measure), pd.to_numeric(values).dropna()
-    if known.empty:
-        return math.inf
-    middle = known.mean() if declared.bounds == (0.0, 1.0) else known.median()
-    return float(middle if declared.direction == "lower" else -middle)
+    known = pd.to_numeric(values).dropna()
+    return math.inf if known.empty else -turn(measure) * float(statistic(measure)(known))
 
 
 def at_equal_seconds(
@@ -85,7 +83,7 @@ def at_equal_seconds(
         If the seconds of mine are not known, or nothing recorded took as long.
     """
     name = mine["method"].iloc[0]
-    took = float(pd.to_numeric(mine.get("seconds", pd.Series(dtype=float)), errors="coerce").median())
+    took = float(known_numbers(mine, "seconds").median())
     if math.isnan(took):
         raise LookupError(
             f"the seconds of {name} are not known: run it again, `rediscover run --methods ... --study {study}`"
@@ -108,7 +106,7 @@ def at_equal_seconds(
         )
     shared = set(mine["problem"]).intersection(*(frame["problem"] for frame in found.values()))
     if not shared:
-        raise LookupError(f"no problem is recorded for {text_of(found)} alike: name fewer methods")
+        raise LookupError(f"no problem is recorded for {in_words(found)} alike: name fewer methods")
     kept = {
         other: answers.scored_records(frame[frame["problem"].isin(shared)], study, sorted(shared))
         for other, frame in found.items()

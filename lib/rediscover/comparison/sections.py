@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -149,26 +149,6 @@ def latex_number(text: str) -> str:
     if e and exponent.lstrip("+-").isdigit():
         return rf"${mantissa} \times 10^{{{int(exponent)}}}$"
     return f"${text.replace('inf', chr(92) + 'infty')}$" if text.startswith("-") or text == "inf" else text
-
-
-def text_of(items: Iterable[Any]) -> str:
-    """Items as a list in words.
-
-    Parameters
-    ----------
-    items : iterable
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> text_of([0, 1, 2]), text_of(["one"])
-    ('0, 1 and 2', 'one')
-    """
-    *first, last = map(str, items)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _missing(value: Any) -> bool:

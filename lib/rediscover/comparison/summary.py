@@ -9,10 +9,9 @@ import pandas as pd
 from .. import comparison
 from ..methods import Method, method
 from ..problems import problem, problems
-from ..runs.scoring import metric
-from ..system.studies import measures_of, studies
+from ..system.studies import stated_measures, studies
 from .answers import kept
-from .head_to_head import Comparison
+from .head_to_head import Comparison, turn
 from .sections import Section
 
 
@@ -135,14 +134,14 @@ def run_all(methods: Iterable[str], **options: Any) -> Iterator[pd.DataFrame]:
 def every() -> list[str]:
     """Id prefixes of the problems of all studies that follow a paper and state their measures."""
     prefixes = [prefix for study in studies().values() if study.get("paper") for prefix in study["problems"]]
-    return [prefix for prefix in prefixes if measures_of(prefix)]
+    return [prefix for prefix in prefixes if prefix in stated_measures()]
 
 
 def _row(found: Comparison) -> dict[str, Any]:
     measure = found.measures[0]
     whole = next(iter(found.conditions))
     values = found.values.xs((whole, measure), level=("subset", "column"))
-    turned = values["value"] if metric(measure).direction == "higher" else -values["value"]
+    turned = turn(measure) * values["value"]
     ranks = turned.rank(ascending=False, method="min")
     mine, best = values.loc[found.mine], turned.drop(found.mine).idxmax()
     effects = found.effects

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from ..methods import registry
+from ..report.summaries import known_numbers
 from ..runs.schema import read_csv
 from ..system.committed import place, submissions
-from ..system.studies import studies
+from ..system.studies import stated_measures
 
 
 def values(board: Mapping[str, Any], scores: pd.Series) -> pd.Series:
@@ -50,8 +50,7 @@ def of_board(board: Mapping[str, Any], problems: Sequence[str]) -> Iterator[tupl
 
 def _files(scores: str) -> Iterator[tuple[Path, str]]:
     """Tables of answers to the problems that a table of scores is about, and whose they are."""
-    stated = [{**study.get("everywhere", {}), **study.get("shown", {})} for study in studies().values()]
-    for prefix in (prefix for shown in stated for prefix, about in shown.items() if about.get("table") == scores):
+    for prefix in (prefix for prefix, about in stated_measures().items() if about.get("table") == scores):
         for path in sorted((place() / prefix).glob("*.csv")):
             yield path, "yours"
         for path in sorted(submissions().glob(f"*/{prefix}.csv")):
@@ -65,8 +64,8 @@ def _clean(board: Mapping[str, Any], frame: pd.DataFrame) -> bool:
 
 
 def _median(frame: pd.DataFrame, column: str) -> float | None:
-    known = pd.to_numeric(frame[column], errors="coerce").dropna() if column in frame else pd.Series(dtype=float)
-    return float(np.median(known.astype(float))) if len(known) else None
+    known = known_numbers(frame, column)
+    return float(known.median()) if len(known) else None
 
 
 def table(board: pd.DataFrame, top: int) -> pd.DataFrame:

@@ -1,7 +1,9 @@
 """What readers see in place of identifiers: methods as in plots.yaml, scores as in names.yaml."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -57,3 +59,24 @@ def title(text: str) -> str:
     ('p holm', 'F1 of pairs')
     """
     return readable(text).replace("_", " ")
+
+
+def in_words(items: Iterable[Any]) -> str:
+    """Items as a list in words.
+
+    Parameters
+    ----------
+    items : iterable
+        At least one.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> in_words([0, 1, 2]), in_words(["one"])
+    ('0, 1 and 2', 'one')
+    """
+    *first, last = map(str, items)
+    return f"{', '.join(first)} and {last}" if first else last

@@ -34,6 +34,19 @@ def sr2_percent(r2: pd.Series) -> pd.Series:
     return 100 * r2.replace([np.inf, -np.inf], np.nan).clip(lower=0).fillna(0.0)
 
 
+def known_numbers(rows: pd.DataFrame, column: str) -> pd.Series:
+    """The numbers of a column: without what is none, and empty where there is no such column.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"seconds": ["1.5", None, 2]})
+    >>> known_numbers(rows, "seconds").tolist(), known_numbers(rows, "evaluations").tolist()
+    ([1.5, 2.0], [])
+    """
+    found = rows[column] if column in rows else pd.Series(dtype=float)
+    return pd.to_numeric(found, errors="coerce").dropna().astype(float)
+
+
 def bootstrap(
     values: ArrayLike,
     statistic: Callable = np.mean,

@@ -5,6 +5,7 @@ What is below the studies (scoring, report) knows them only through this index, 
 
 import functools
 import importlib
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -89,6 +90,21 @@ def rules(problems: str) -> str:
     return ""
 
 
+def stated_measures() -> dict[str, dict[str, Any]]:
+    """Id prefix -> what stands for the scores of its problems, as far as studies state it.
+
+    Examples
+    --------
+    >>> stated_measures()["surfaces"]["table"]
+    'surfaces_scores'
+    """
+    return {prefix: about for study in studies().values() for prefix, about in _stated(study).items()}
+
+
+def _stated(study: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {**study.get("everywhere", {}), **study.get("shown", {})}
+
+
 def measures_of(problems: str) -> dict[str, Any]:
     """What stands for the scores of these problems: table (of tables/), and measures, what is decisive first.
 
@@ -97,8 +113,7 @@ def measures_of(problems: str) -> dict[str, Any]:
     >>> measures_of("surfaces")["measures"]
     ['symbolic_accuracy', 'nmse_variance']
     """
-    study = studies()[owner(problems)]
-    rules = {**study.get("everywhere", {}), **study.get("shown", {})}
+    rules = _stated(studies()[owner(problems)])
     if problems not in rules:
         line = f"shown: {{{problems}: {{table: {problems}_scores, measures: [...]}}}}"
         raise KeyError(f"no measures of {problems} are stated: write `{line}` into its study.yaml")

@@ -6,6 +6,7 @@ import pandas as pd
 
 from ...report.ablations import NOW, key
 from ...report.facts import Interval, next_best, one, setting, table
+from ...report.names import in_words
 from ...report.papers import published
 from ...report.plots import display_name, order
 
@@ -98,8 +99,7 @@ def _recovered_noisy(level):
 def _others_with_noise():
     """The methods beside our own that ran on targets with noise, by name."""
     ran = order(table("surfaces_noise_scores").query("noise > 0 and method != 'bidirectional'")["method"].unique())
-    *names, last = map(display_name, ran)
-    return f"{', '.join(names)} and {last}"
+    return in_words(map(display_name, ran))
 
 
 def _best_printed():
