@@ -72,3 +72,7 @@ def test_it_is_counted_in_the_results_and_on_the_site(extended):
     assert done.returncode == 0, done.stderr
     pages = "".join(path.read_text() for path in (extended / "build" / "site").glob("*.html"))
     assert "ToyBench" in pages and "70_toys" in pages
+    # It states no measures, so that a comparison over all studies passes it by.
+    every = [sys.executable, "-c", "from rediscover.comparison import summary; print(summary.every())"]
+    done = subprocess.run(every, cwd=extended, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "surfaces" in done.stdout and "toys" not in done.stdout, done.stderr

@@ -135,7 +135,7 @@ def front(sizes: Sequence[float], errors: Sequence[float]) -> list[int]:
     """
     kept: list[int] = []
     for i in sorted(range(len(sizes)), key=lambda i: (sizes[i], errors[i], i)):
-        if np.isfinite(errors[i]) and all(errors[i] < errors[j] for j in kept):
+        if np.isfinite(errors[i]) and (not kept or errors[i] < errors[kept[-1]]):
             kept.append(i)
     return kept
 

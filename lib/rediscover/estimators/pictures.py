@@ -76,13 +76,14 @@ def _trajectories(middle: Any, right: Any, found: Any) -> None:
         solution = found.simulate(states[0], t)
         for i, name in enumerate(found._names):
             middle.plot(t, states[:, i], ".", ms=4, color=f"C{i}")
-            middle.plot(t, solution[:, i], color=f"C{i}", lw=1, label=name.shown)
+            middle.plot(t, solution[:, i], color=f"C{i}", lw=1, label=name.column)
             right.plot(t, states[:, i] - solution[:, i], ".", ms=4, color=f"C{i}")
     handles = dict(zip(*reversed(middle.get_legend_handles_labels()), strict=True))
     middle.legend(handles.values(), handles, frameon=False)
-    middle.set(xlabel="time", title="states, and the solution from the first one")
+    time = found.time if isinstance(found.time, str) else "time"
+    middle.set(xlabel=time, title="states, and the solution from the first one")
     right.axhline(0, color=INK, lw=1)
-    right.set(xlabel="time", ylabel="observed less solution", title="residuals")
+    right.set(xlabel=time, ylabel="observed less solution", title="residuals")
 
 
 def _framed(found: Any, X: np.ndarray) -> Any:
