@@ -37,6 +37,15 @@ def sr2_percent(r2: pd.Series) -> pd.Series:
 def known_numbers(rows: pd.DataFrame, column: str) -> pd.Series:
     """The numbers of a column: without what is none, and empty where there is no such column.
 
+    Parameters
+    ----------
+    rows : DataFrame
+    column : str
+
+    Returns
+    -------
+    Series of float
+
     Examples
     --------
     >>> rows = pd.DataFrame({"seconds": ["1.5", None, 2]})
