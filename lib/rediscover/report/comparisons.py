@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from statsmodels.stats.proportion import proportion_confint
 
 from ..methods import method
 from ..methods.tables import Tabular
@@ -14,6 +13,7 @@ from ..runs.schema import PAIRED_TEST, check
 from .papers import catalogue
 from .plots import order
 from .statistics import holm, paired_wilcoxon
+from .summaries import wilson
 
 
 def exact(values: Mapping[tuple, float]) -> dict[tuple, dict[str, Any]]:
@@ -152,7 +152,7 @@ def recovery(recovered: pd.Series, by: Iterable | pd.Series) -> pd.DataFrame:
     """
     grouped = recovered.astype(float).groupby(by, sort=False)
     frame = pd.DataFrame({"recovered": grouped.sum().astype(int), "n": grouped.size(), "share": grouped.mean()})
-    bounds = [proportion_confint(k, n, method="wilson") for k, n in zip(frame["recovered"], frame["n"], strict=True)]
+    bounds = [wilson(k, n) for k, n in zip(frame["recovered"], frame["n"], strict=True)]
     frame[["low", "high"]] = np.asarray(bounds, float).reshape(-1, 2)
     return in_order(frame)
 

@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.proportion import proportion_confint
 
 from ..runs.schema import CLAIMS, LEDGER, check
 from ..system.studies import FOLDER, studies
-from . import papers, rules
+from . import papers, rules, summaries
 from .claim_cells import Cell
 from .comparable import excluded, unlike_published
 from .scores import of_seeds
@@ -246,8 +245,7 @@ def claim_verdict(cells: Iterable[bool | None]) -> str:
 def _share(cells: list, way: bool) -> tuple[int, float, float]:
     """How many cells go this way, and the ends of Wilson's 95 % interval of their share."""
     count = sum(cell is way for cell in cells)
-    low, high = proportion_confint(count, len(cells), method="wilson") if cells else (np.nan, np.nan)
-    return count, float(low), float(high)
+    return count, *(summaries.wilson(count, len(cells)) if cells else (np.nan, np.nan))
 
 
 def more(a: float, b: float) -> bool | None:
