@@ -16,13 +16,19 @@ def facts() -> dict[str, Any]:
     Problems solved are "7 of 10" of a block that is recorded whole, else `NONE`.
     """
     runs = table("outside_progress")
-    laws, noisy, fast = (_shares(f"outside_{name}") for name in ("laws", "srbench", "accepted"))
+    laws, noisy, fast, front, answer = (
+        _shares(f"outside_{name}") for name in ("laws", "srbench", "accepted", "fronts", "first")
+    )
+    levels = (0, 0.001, 0.01, 0.1)
     return {
         "runs": {"planned": runs["planned"].sum(), "recorded": runs["recorded"].sum()},
         "lsr": _solved(laws, study="lsr"),
         "phybench": _solved(laws, study="phybench"),
-        "feynman": {f"{level:g}": _solved(noisy, group="feynman", noise=level) for level in (0, 0.001, 0.01, 0.1)},
-        "strogatz": _solved(noisy, group="strogatz", noise=0),
+        **{
+            group: {f"{level:g}": _solved(noisy, group=group, noise=level) for level in levels}
+            for group in ("feynman", "strogatz")
+        },
+        "measured": {"front": _always(front), "answer": _always(answer)},
         "accepted": {"answer": _solved(fast, which="first answer"), "front": _solved(fast, which="any of the front")},
     }
 
@@ -35,3 +41,11 @@ def _shares(name: str) -> pd.DataFrame:
 def _solved(shares: pd.DataFrame, **where: Any) -> str:
     rows = shares[shares[list(where)].eq(pd.Series(where)).all(axis=1)] if len(shares) else shares
     return f"{rows['recovered'].iloc[0]} of {rows['n'].iloc[0]}" if len(rows) else NONE
+
+
+def _always(trials: pd.DataFrame) -> int | str:
+    """Tables of EmpiricalBench that our own method solved in each trial."""
+    if not len(trials):
+        return NONE
+    asked = trials[trials["table"] == "trials"]["bidirectional"].iloc[0]
+    return int((trials[trials["study"] == "empirical"]["bidirectional"] == asked).sum())
