@@ -302,6 +302,12 @@ class TestPysr:
         assert methods.method("pysr").arguments(Budget(), 0, "")["nested_constraints"] == {"tan": {"tan": 1}}
         assert methods.method("pysr", unary_operators="").arguments(Budget(), 0, "")["unary_operators"] == []
 
+    def test_arguments_are_those_of_the_newest_version(self):
+        interface = yaml.safe_load((Path(__file__).parent / "data/pysr_interface.yaml").read_text(encoding="utf-8"))
+        asked = methods.method("pysr").arguments(Budget(), 0, "out")
+        assert set(asked) <= set(interface["__init__"]) and {"X", "y", "variable_names"} <= set(interface["fit"])
+        assert not set(interface["never_together"]) <= set(asked)
+
     def test_equations_become_candidates_with_the_chosen_one_first(self):
         frame = pd.DataFrame(
             {

@@ -1,5 +1,9 @@
 """PySR itself, with Julia: `make test-pysr` (what needs no Julia is in test_methods.py)."""
 
+import ast
+from importlib.util import find_spec
+from pathlib import Path
+
 from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.methods import Budget
@@ -7,6 +11,7 @@ from rediscover.problems import Task
 
 import numpy as np
 import pytest
+import yaml
 
 pytestmark = pytest.mark.pysr
 BUDGET = Budget(evaluations=20_000)
@@ -19,6 +24,16 @@ def answers(seed=0):
     task = Task(INPUTS, "z", X, 2.5 * X[:, 0] * X[:, 1] + np.cos(X[:, 1]))
     front = methods.method("pysr", niterations=5).fit(task, budget=BUDGET, rng=np.random.default_rng(seed))
     return front, task
+
+
+def test_its_interface_is_the_one_that_is_written_down():
+    """Newer versions may have more arguments; those that are used must be there."""
+    written = yaml.safe_load((Path(__file__).parent / "data/pysr_interface.yaml").read_text(encoding="utf-8"))
+    file = Path(find_spec("pysr").origin).with_name("sr.py")
+    classes = {node.name: node for node in ast.parse(file.read_text("utf-8")).body if isinstance(node, ast.ClassDef)}
+    functions = {node.name: node.args for node in classes["PySRRegressor"].body if isinstance(node, ast.FunctionDef)}
+    for name in ("__init__", "fit", "get_best"):
+        assert set(written[name]) <= {each.arg for each in functions[name].args + functions[name].kwonlyargs}, name
 
 
 def test_it_is_available():

@@ -81,7 +81,6 @@ class Pysr(Tabular):
             "parallelism": "serial",
             "progress": False,
             "verbosity": 0,
-            "temp_equation_file": True,
             "output_directory": output_directory,
         }
 

@@ -76,8 +76,10 @@ class Output:
     def runs(self, frame: pd.DataFrame, name: str) -> None:
         """Write runs as CSV, with their first candidate; timings go to a file of their own: the table is stable.
 
-        All candidates are in ``records/`` and in the store.
+        All candidates are in ``records/`` and in the store. What a method that is unavailable here did not run has no row.
         """
+        if "status" in frame:
+            frame = frame[frame["status"] != "unavailable"]
         timings = [column for column in ("seconds", "peak_mb", "reused") if column in frame]
         self._csv(frame.drop(columns=[*timings, "candidates"], errors="ignore"), name)
         if timings:

@@ -30,7 +30,6 @@ def facts() -> dict[str, Any]:
         "implicit.one": (1 / sizes["implicit"], ".2f"),
         "implicit.two": (2 / sizes["implicit"], ".2f"),
         "runs.ok": (runs["status"] == "ok").sum(),
-        "runs.unavailable": (runs["status"] == "unavailable").sum(),
         "claims": (len(table("surfaces_claims")), "word"),
         "table1.reproduced": cells.get(("Table 1", "reproduced"), 0),
         "table1.differs": cells.get(("Table 1", "differs"), 0),
