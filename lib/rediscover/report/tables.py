@@ -76,7 +76,7 @@ class Output:
     def runs(self, frame: pd.DataFrame, name: str) -> None:
         """Write runs as CSV, with their first candidate; timings go to a file of their own: the table is stable.
 
-        All candidates are in ``records/`` and in the store. What a method that is unavailable here did not run has no row.
+        All candidates are in ``records/`` and in the store. Runs of methods that are unavailable here have no row.
         """
         if "status" in frame:
             frame = frame[frame["status"] != "unavailable"]
