@@ -38,7 +38,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke publish site paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check submissions generate pretrain bench intervals lab refresh cost whole trees given-up clean distclean lock FORCE
+.PHONY: help all smoke publish site paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check submissions generate model serve-model pretrain bench intervals lab refresh cost whole trees given-up clean distclean lock FORCE
 
 help: ## show this help
 	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
@@ -139,6 +139,13 @@ lint: $(READY) ### style and types: ruff on everything, mypy on the library
 	$(PY) -m ruff check lib tests benchmarks integrations notebooks
 	$(PY) -m ruff format --check lib tests benchmarks integrations
 	$(PY) -m mypy
+
+model: $(READY) ## a small language model into the user's cache (98 MB), and what serves it
+	$(PY) -m pip install --quiet --no-build-isolation -e '.[model]'
+	@$(PY) -m rediscover.llm.local fetch
+
+serve-model: $(READY) ## a server for it, or for MODEL_FILE=..., on this machine (PORT=8080)
+	@$(PY) -m rediscover.llm.local serve $(if $(MODEL_FILE),--file "$(MODEL_FILE)") $(if $(PORT),--port $(PORT))
 
 records: $(READY) ## do the runs that are not in records/ yet (STUDY=..., METHOD=..., HOURS=2, WORKERS=..., LIST=1)
 	@$(PY) -m rediscover records $(if $(filter-out file,$(origin STUDY)),$(STUDY)) $(if $(METHOD),--methods $(METHOD)) \

@@ -5,8 +5,9 @@ stopped goes on where it was, and asks nothing twice.
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -90,6 +91,7 @@ def run(
     seeds: Sequence[int] = (),
     profile: str | None = None,
     workers: int | None = None,
+    settings: Mapping[str, Any] = MappingProxyType({}),
     progress: bool = True,
     confirm: Callable[[], bool] = confirmed,
     say: Callable[[str], Any] = print,
@@ -104,6 +106,7 @@ def run(
     base_url : up to and including ``/v1``; by default OPENAI_BASE_URL
     records : folder of the replies
     seeds, profile, workers, progress : as for `own.run`
+    settings : more of the methods', such as max_tokens and timeout of a reply
     confirm : asked before anything is sent
     say : is told the estimates
 
@@ -125,7 +128,7 @@ def run(
     for each in grid["methods"]:
         if not isinstance(each, Endpoint):
             raise ValueError(f"{each.name} asks no language model: leave out --model, or {each.name}")
-    methods = [replace(each, model=model, records=records) for each in grid["methods"]]
+    methods = [replace(each, model=model, records=records, **settings) for each in grid["methods"]]
     for each in methods:
         if reason := each.available():
             raise RuntimeError(f"{each.name} is unavailable: {reason}")

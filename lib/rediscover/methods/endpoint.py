@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import yaml
 
 from ..system.paths import root
-from . import Method
+from . import Method, added
 
 CONTROLS = ("grammar", "genetic")
 PROPOSERS = ("model", *CONTROLS, "recorded")
@@ -32,12 +32,16 @@ class Endpoint(Method):
     model : name as the endpoint knows it.
     records : folder of the replies; if relative, in the repository.
     profile : 'paper' or 'code', whose sampling parameters.
+    max_tokens : of a reply, in place of the profile's; 0 leaves it as it is.
+    timeout : seconds for a reply.
     """
 
     proposer: str = "model"
     model: str = ""
     records: str = "records"
     profile: str = "paper"
+    max_tokens: int = added(0)
+    timeout: float = added(60.0)
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("numba",)
     texts: ClassVar[dict] = {}
@@ -48,6 +52,8 @@ class Endpoint(Method):
             if getattr(self, name) not in values:
                 shown = ", ".join(map(repr, values))
                 raise ValueError(f"{self.name}: {name} is one of {shown}, got {getattr(self, name)!r}")
+        if self.max_tokens < 0 or not self.timeout > 0:
+            raise ValueError(f"{self.name}: max_tokens must be at least 0 and timeout above 0")
 
     def text(self, key: str, /, **values: Any) -> str:
         """A text of the YAML file with its blanks filled in; what is filled in is not read for blanks."""
@@ -92,8 +98,9 @@ class Endpoint(Method):
         from ..llm.client import Chat
 
         mode = "record" if self.proposer == "model" else "replay"
-        chat = Chat(self.model, self.folder() / f"{plain(problem)}.jsonl", mode=mode)
-        return lambda messages, draw: chat.ask(messages, draw=draw, **self.parameters(draw))
+        chat = Chat(self.model, self.folder() / f"{plain(problem)}.jsonl", mode=mode, timeout=self.timeout)
+        capped = {"max_tokens": self.max_tokens} if self.max_tokens else {}
+        return lambda messages, draw: chat.ask(messages, draw=draw, **{**self.parameters(draw), **capped})
 
     def parameters(self, draw: int) -> Mapping[str, Any]:
         """Sampling parameters of a request."""
