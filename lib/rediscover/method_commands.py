@@ -119,7 +119,8 @@ def _run_study(options: argparse.Namespace) -> None:
     from .comparison import language_models, summary
     from .runs.schema import to_csv
 
-    if options.store or given_budget(options):
+    known = {"evaluations"} if options.model else set()
+    if options.store or set(given_budget(options)) - known:
         raise ValueError("with --study the budget is the study's (--profile), and finished runs are in build/own")
     chosen = {name: getattr(options, name) for name in ("profile", "workers")} | {"seeds": options.seeds or ()}
     problems = options.problems or ()
@@ -131,7 +132,7 @@ def _run_study(options: argparse.Namespace) -> None:
     if options.model:
         ids = comparison.chosen_ids(options.study, options.subset, problems)
         given = {name: getattr(options, name) for name in ("max_tokens", "timeout")}
-        asked = {"model": options.model, "base_url": options.base_url}
+        asked = {"model": options.model, "base_url": options.base_url, "evaluations": options.evaluations}
         asked["settings"] = {name: value for name, value in given.items() if value is not None}
         frame = language_models.run(options.methods, options.study, ids, **asked, **chosen)
         if frame.empty:

@@ -90,6 +90,7 @@ def run(
     records: str = "records",
     seeds: Sequence[int] = (),
     profile: str | None = None,
+    evaluations: int | None = None,
     workers: int | None = None,
     settings: Mapping[str, Any] = MappingProxyType({}),
     progress: bool = True,
@@ -106,6 +107,7 @@ def run(
     base_url : up to and including ``/v1``; by default OPENAI_BASE_URL
     records : folder of the replies
     seeds, profile, workers, progress : as for `own.run`
+    evaluations : proposals that a run may score, in place of the profile's
     settings : more of the methods', such as max_tokens and timeout of a reply
     confirm : asked before anything is sent
     say : is told the estimates
@@ -125,6 +127,8 @@ def run(
     if base_url:
         os.environ["OPENAI_BASE_URL"] = base_url
     grid = asked(ids, list(names), profile or profile_of(study), seeds)
+    if evaluations:
+        grid["evaluations"] = {each.name: evaluations for each in grid["methods"]}
     for each in grid["methods"]:
         if not isinstance(each, Endpoint):
             raise ValueError(f"{each.name} asks no language model: leave out --model, or {each.name}")

