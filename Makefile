@@ -191,7 +191,7 @@ cost: $(READY) ### measure time and memory of the smoke and reference profiles, 
 	$(PY) benchmarks/cost.py
 
 whole: $(READY) ### what a clone must stand, three hours: no network, ten interruptions, one processor, a busy machine, an old one, any parameter
-	$(PY) -m pytest -m whole tests/test_whole.py tests/test_exploring.py
+	$(PY) -m pytest -m whole tests/test_whole.py tests/test_exploring.py tests/test_local_model.py
 
 clean: ## remove build/ (stores of finished runs among it)
 	rm -rf build paper/main.pdf

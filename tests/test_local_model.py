@@ -121,7 +121,9 @@ def asked(name, folder, *, evaluations=2, **settings):
 
 
 def keys_of(folder):
-    return [json.loads(line)["key"] for path in sorted(folder.rglob("*.jsonl")) for line in path.open()]
+    return [
+        json.loads(line)["key"] for path in sorted(folder.rglob("*.jsonl")) for line in path.read_text().splitlines()
+    ]
 
 
 @pytest.mark.parametrize("name", LOOPS)
