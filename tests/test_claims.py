@@ -7,9 +7,10 @@ from factories import scores_frame
 from rediscover.methods import Method, registry
 from rediscover.problems.passages import MODELS, RUBRICS
 from rediscover.report import papers
-from rediscover.report.claim_cells import Cell, by_counts
+from rediscover.report.claim_cells import Cell, by_counts, compare, family, of_ranks, spelt
 from rediscover.report.comparisons import paired_tests
 from rediscover.report.ledger import CLAIM_VERDICTS, NOT_PRINTED, Judged, as_printed, claim_verdict, claims
+from rediscover.report.statistics import detectable, detectable_groups, kruskal_wallis, paired_wilcoxon
 from rediscover.runs.schema import read_csv
 from rediscover.studies.boolean import claims as boolean
 from rediscover.studies.causal import claims as causal
@@ -28,6 +29,7 @@ from rediscover.system.studies import studies
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from statsmodels.stats.proportion import proportion_confint
 
 KEYS = [key for key in studies() if len(papers.claims(key))]
@@ -61,6 +63,44 @@ def test_a_cell_is_made_by_a_test_an_interval_or_a_count():
     assert str(judged) == "not shown (2 of 3 cells): seen"
     with pytest.raises(TypeError, match="a cell of a claim is True: make it by a test"):
         Judged([True], "a difference of two means")
+
+
+def test_a_detectable_effect_is_found_in_four_of_five_samples():
+    n = 60  # unequal pairs: exact signs, and signed ranks of normal differences
+    shares = (1 + detectable(n**-0.5)) / 2
+    beyond = [k for k in range(n + 1) if scipy.stats.binomtest(k, n).pvalue < 0.05]
+    assert 0.7 < scipy.stats.binom.pmf(beyond, n, shares).sum() < 0.9
+    rng = np.random.default_rng(0)
+    for size in (12, 60):
+        shift = shift_of(detectable(of_ranks(size)), size, rng)
+        rows = [compare(rng.normal(shift, 1, size), np.zeros(size), ("a", "b")) for _ in range(400)]
+        share = np.mean([row["p"] < 0.05 for row in rows])  # a large effect has less spread than none, so it is more
+        assert 0.7 < share < (0.9 if size == 60 else 1)
+    groups, apart = np.repeat([0, 1, 2], 40), 119 * detectable_groups(120, 3)  # noncentrality, for normal values:
+    shift = (apart * np.pi / 3 / (40 * 2 / 3)) ** 0.5  # ranks keep 3 / pi of it
+    found = [kruskal_wallis(rng.normal(shift * (groups == 1), 1), groups)["p"] < 0.05 for _ in range(400)]
+    assert 0.7 < np.mean(found) < 0.9
+
+
+def shift_of(effect: float, size: int, rng: np.random.Generator) -> float:
+    """By how much normal differences are moved so that their mean rank-biserial correlation is `effect`."""
+    draws = rng.normal(0, 1, (300, size))
+    ways = np.linspace(0, 3, 61)
+    means = [np.mean([paired_wilcoxon(d + way, d * 0)["effect"] for d in draws[:60]]) for way in ways]
+    return float(np.interp(effect, means, ways))
+
+
+def test_what_is_not_found_comes_with_what_would_be():
+    few = family([compare([1.0, 2.0, -1.5], [0.0] * 3, ("a", "b"))])
+    assert spelt(few).endswith("(p 0.75; no effect would be seen)")
+    rng = np.random.default_rng(1)
+    several = [compare(rng.normal(size=40), np.zeros(40), ("a", "b"), condition=str(i)) for i in range(8)]
+    tests = family(several)
+    least = detectable(of_ranks(40), 8)
+    assert np.allclose(tests["detectable"], least) and detectable(of_ranks(40)) < least
+    assert spelt(tests).endswith(f"in the others an effect of {least:.2g} would be seen")
+    clear = family([compare(np.arange(1.0, 41), np.zeros(40), ("a", "b"))])
+    assert "seen" not in spelt(clear)
 
 
 LANGUAGE_MODELS = {
@@ -665,10 +705,10 @@ INPUTS = {
     "st_05": lambda rng: (rubrics(rng),),
     "st_06": lambda rng: (rubrics(rng),),
     "st_07": lambda rng: (densities(rng), leads(rng, product(["lexicality", "syntax"], ["2-5", "11+"]))),
-    "st_08": lambda rng: (paper_tests(rng),),
+    "st_08": lambda rng: (paper_tests(rng), 170),
     "st_09": lambda rng: (leads(rng, RUBRICS),),
     "st_10": lambda rng: (rubrics(rng, -0.9, 0.9), leads(rng, list("abcd"))),
-    "st_11": lambda rng: (paper_tests(rng),),
+    "st_11": lambda rng: (paper_tests(rng), 170, 5),
     "st_12": lambda rng: (around(rng, 50, MODELS), pd.Series([60.0])),
     "st_13": lambda rng: (pd.DataFrame({"papers": 170, "total": rng.choice([1043, 1209], 2)}, ["strings", "entries"]),),
     "st_14": lambda rng: (leads(rng, product(["ACL"], ["syntax", "Equivalence"], ["texbleu", "Clarity"])),),

@@ -14,9 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from .methods import Budget, descendants, method
+from .methods import CONTROLS, Budget, descendants, method
 from .problems import did_you_mean, problem
-from .report.tables import CONTROLS
 from .system import plain_yaml
 from .system.committed import build
 from .system.paths import root

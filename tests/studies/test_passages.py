@@ -219,10 +219,14 @@ def test_claims_on_density():
     groups = pd.DataFrame({name: [3.0, 2.0, 1.0] for name in ["lexicality", "syntax", *RUBRICS]})
     tests = pd.DataFrame({"rho_entries": -0.5, "p_entries": 0.001}, index=RUBRICS)
     assert claims.st_07(groups, lead(0.1))[0] == "holds" and claims.st_07(groups, lead(-0.1))[0] == "not shown"
-    assert claims.st_08(tests)[0] == "holds"
+    assert claims.st_08(tests, 170)[0] == "holds"
     tests.loc["Clarity", "rho_entries"] = 0.1
-    verdict, finding = claims.st_08(tests)
-    assert verdict == "mixed" and finding.startswith("4 of 5") and finding.endswith("; not Clarity (rho 0.10)")
+    verdict, finding = claims.st_08(tests, 170)
+    assert (
+        verdict == "mixed"
+        and finding.startswith("4 of 5")
+        and "; not Clarity (rho 0.10): an effect of 0.26 would be seen" in finding
+    )
 
 
 def test_claims_on_agreement_with_people():
@@ -238,8 +242,8 @@ def test_claims_on_agreement_with_people():
 
 def test_claims_on_venues():
     tests = pd.DataFrame({"venue_p_holm": [0.5, 0.001]}, index=["syntax", "Coverage"])
-    verdict, finding = claims.st_11(tests)
-    assert verdict == "not shown" and finding.endswith("in 1 of 2 scores, but one in Coverage (p 0.001)")
+    verdict, finding = claims.st_11(tests, 170, 5)
+    assert verdict == "not shown" and finding.endswith("ranks), but one in Coverage (p 0.001)")
     index = pd.MultiIndex.from_product([["ACL"], ["syntax", "Equivalence"], ["texbleu", "Clarity"]])
     assert claims.st_14(rows(0.3, 0.3, 0.3, 0.3, width=0.1, names=index))[0] == "holds"
     verdict, finding = claims.st_14(rows(0.3, 0.3, -0.3, 0.3, width=0.1, names=index))

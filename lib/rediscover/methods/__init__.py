@@ -31,6 +31,7 @@ from .candidates import Candidate, check_front
 
 T = TypeVar("T")
 TABULAR = (Regression, LevelSet, Trajectories, Field)
+CONTROLS = ("oracle", "mean", "zero", "blind_skeleton")  # they show what scores are worth, and win no bold
 
 
 class Unsupported(Exception):

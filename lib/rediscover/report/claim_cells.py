@@ -12,9 +12,10 @@ import pandas as pd
 import scipy.stats
 
 from ..runs.schema import CLAIM_TEST, check
-from .statistics import holm, paired_wilcoxon
+from .statistics import detectable, holm, paired_wilcoxon
 
 SIGNIFICANT = 0.05
+NOTHING = "no effect would be seen"
 ROUNDING = 1e-9  # relative: a pair that differs by less is one number computed in two ways
 
 
@@ -141,7 +142,8 @@ def compare(
     Returns
     -------
     dict
-        Column of `schema.CLAIM_TEST` -> value, without p_holm.
+        Column of `schema.CLAIM_TEST` -> value, without p_holm and detectable; and spread, the standard deviation of
+        the effect where there is none, from which `family` has the latter.
 
     Examples
     --------
@@ -157,29 +159,46 @@ def compare(
     a, b = (np.asarray(part, float) for part in (a, b))
     a, b = (part if paired else part[~np.isnan(part)] for part in (a, b))
     shares = bool(np.isin(np.concatenate([a, b]), (0, 1)).all())
-    name, effect, p = (_pairs if paired else _samples)(a, b, shares) if len(a) and len(b) else ("none", 0.0, np.nan)
+    tested = (_pairs if paired else _samples)(a, b, shares) if len(a) and len(b) else ("none", 0.0, np.nan, np.inf)
     about = {"method": method, "condition": condition, "a": names[0], "b": names[1], "n_a": len(a), "n_b": len(b)}
     centre = np.mean if shares else np.median
     middle = {f"{side}_middle": float(centre(part)) if len(part) else np.nan for side, part in (("a", a), ("b", b))}
-    return about | middle | {"test": name, "effect": effect, "p": p}
+    return about | middle | dict(zip(("test", "effect", "p", "spread"), tested, strict=True))
 
 
-def _pairs(a: np.ndarray, b: np.ndarray, shares: bool) -> tuple[str, float, float]:
+Tested = tuple[str, float, float, float]  # name of the test, effect, p value, standard deviation without an effect
+
+
+def _pairs(a: np.ndarray, b: np.ndarray, shares: bool) -> Tested:
     if not shares:
         test = paired_wilcoxon(a, np.where(np.isclose(a, b, rtol=ROUNDING, atol=0), a, b))
-        return "signed ranks", float(test["effect"]), float(test["p"])
+        return "signed ranks", float(test["effect"]), float(test["p"]), of_ranks(test["n_pairs"] - test["n_zeros"])
     more, fewer = int((a > b).sum()), int((a < b).sum())
-    if not more + fewer:
-        return "signs", 0.0, 1.0
-    return "signs", (more - fewer) / (more + fewer), float(scipy.stats.binomtest(more, more + fewer).pvalue)
+    if not (apart := more + fewer):
+        return "signs", 0.0, 1.0, np.inf
+    return "signs", (more - fewer) / apart, float(scipy.stats.binomtest(more, apart).pvalue), apart**-0.5
 
 
-def _samples(a: np.ndarray, b: np.ndarray, shares: bool) -> tuple[str, float, float]:
+def of_ranks(n: int) -> float:
+    """Standard deviation of the rank-biserial correlation of n unequal pairs where there is no difference.
+
+    Examples
+    --------
+    >>> round(of_ranks(11), 4), of_ranks(0)  # (2 * 23 / (3 * 11 * 12)) ** 0.5
+    (0.3408, inf)
+    """
+    return float((2 * (2 * n + 1) / (3 * n * (n + 1))) ** 0.5) if n else np.inf
+
+
+def _samples(a: np.ndarray, b: np.ndarray, shares: bool) -> Tested:
+    n_a, n_b = len(a), len(b)
     if shares:
         table = [[part.sum(), len(part) - part.sum()] for part in (a, b)]
-        return "Fisher", float(a.mean() - b.mean()), float(scipy.stats.fisher_exact(table)[1])
-    found = scipy.stats.mannwhitneyu(a, b)
-    return "rank sums", float(2 * found.statistic / (len(a) * len(b)) - 1), float(found.pvalue)
+        share = np.concatenate([a, b]).mean()
+        spread = float((share * (1 - share) * (1 / n_a + 1 / n_b)) ** 0.5) or np.inf
+        return "Fisher", float(a.mean() - b.mean()), float(scipy.stats.fisher_exact(table)[1]), spread
+    found, spread = scipy.stats.mannwhitneyu(a, b), ((n_a + n_b + 1) / (3 * n_a * n_b)) ** 0.5
+    return "rank sums", float(2 * found.statistic / (n_a * n_b) - 1), float(found.pvalue), spread
 
 
 def trend(levels: Any, values: Any, names: tuple[str, str], *, method: str = "", condition: str = "") -> dict[str, Any]:
@@ -206,12 +225,11 @@ def trend(levels: Any, values: Any, names: tuple[str, str], *, method: str = "",
     found = scipy.stats.kendalltau(levels, values)
     last, first = (values[levels == end] for end in (levels.max(), levels.min()))
     row = compare(last, first, names, method=method, condition=condition, paired=False)
-    constant = bool(np.isnan(found.statistic))  # all values alike: nothing rises
-    return (
-        row
-        | {"test": "trend"}
-        | ({"effect": 0.0, "p": 1.0} if constant else {"effect": float(found.statistic), "p": float(found.pvalue)})
-    )
+    if np.isnan(found.statistic):  # all values alike: nothing rises
+        return row | {"test": "trend", "effect": 0.0, "p": 1.0, "spread": np.inf}
+    n = len(values)
+    spread = (2 * (2 * n + 5) / (9 * n * (n - 1))) ** 0.5
+    return row | {"test": "trend", "effect": float(found.statistic), "p": float(found.pvalue), "spread": spread}
 
 
 def family(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -222,21 +240,43 @@ def family(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     DataFrame
         With the columns of `schema.CLAIM_TEST`, in the order of `rows`; a test without values has p NaN.
     """
-    frame = pd.DataFrame(list(rows), columns=[name for name in CLAIM_TEST if name != "p_holm"])
-    return check(frame.assign(p_holm=holm(frame["p"].astype(float))), CLAIM_TEST)
+    given = list(rows)
+    frame = pd.DataFrame(given, columns=[name for name in CLAIM_TEST if name not in ("p_holm", "detectable")])
+    p = frame["p"].astype(float)
+    least = detectable([row["spread"] for row in given], max(1, int(p.notna().sum())))
+    return check(frame.assign(p_holm=holm(p), detectable=least), CLAIM_TEST)
+
+
+def power(least: Iterable[float]) -> str:
+    """What tests that found nothing would have found, by the least effects that are `detectable`.
+
+    Examples
+    --------
+    >>> power([0.961]), power([0.2, 0.41, np.inf]), power([1.4])
+    ('an effect of 0.96 would be seen', 'an effect of 0.2 to 0.41 would be seen, or none', 'no effect would be seen')
+    """
+    values = [float(value) for value in least]
+    seen = sorted(f"{value:.2g}" for value in values if value <= 1)
+    ends = " to ".join(dict.fromkeys([seen[0], seen[-1]])) if seen else ""
+    return f"an effect of {ends} would be seen{', or none' * (len(seen) < len(values))}" if seen else NOTHING
 
 
 def spelt(tests: pd.DataFrame, most: int = 6) -> str:
-    """A family of tests in words: who against whom, by how much, and the corrected p value; of many only how many."""
+    """A family of tests in words: who against whom, by how much, the corrected p value and the power; of many how many.
+
+    Where a test finds nothing, the least effect follows that it would have found (`detectable`).
+    """
     if len(tests) > most:
         known = tests["p_holm"] < SIGNIFICANT
         up, down = ((known & (sign * tests["effect"] > 0)).sum() for sign in (1, -1))
         pairs = (tests["a"] + " against " + tests["b"]).unique()
         what = pairs[0] if len(pairs) == 1 else "one against another"
-        return f"of {len(tests)} tests of {what}, {up} say larger and {down} smaller with p below {SIGNIFICANT} by Holm"
+        text = f"of {len(tests)} tests of {what}, {up} say larger and {down} smaller with p below {SIGNIFICANT} by Holm"
+        open_ = tests.loc[tests["p_holm"] >= SIGNIFICANT, "detectable"]
+        return f"{text}; in the others {power(open_)}" if len(open_) else text
     lines = [
         f"{' '.join(filter(None, (row.condition, row.a)))} {row.a_middle:.3g} against {row.b} {row.b_middle:.3g} "
-        f"(p {row.p_holm:.2g})"
+        f"(p {row.p_holm:.2g}{f'; {power([row.detectable])}' if row.p_holm >= SIGNIFICANT else ''})"
         for row in tests.itertuples()
     ]
     return "; ".join(lines)

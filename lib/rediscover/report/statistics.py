@@ -5,9 +5,11 @@ p values.
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy.optimize
 import scipy.stats
 from numpy.typing import ArrayLike
 from statsmodels.stats.inter_rater import cohens_kappa
@@ -97,6 +99,63 @@ def holm(pvalues: ArrayLike | pd.Series) -> np.ndarray | pd.Series:
     corrected = np.full(p.shape, np.nan)
     corrected[known] = multipletests(p[known], method="holm")[1] if known.any() else p[known]
     return pd.Series(corrected, index=pvalues.index) if isinstance(pvalues, pd.Series) else corrected
+
+
+def detectable(spread: ArrayLike, tests: int = 1) -> Any:
+    """The least effect that a two-sided test at 0.05 would find in four of five samples, by the normal approximation.
+
+    It is ``(z(1 - 0.025 / tests) + z(0.8)) * spread``: that nothing was found says nothing against a smaller effect.
+    Large effects have less spread than none, so they are found more often than this.
+
+    Parameters
+    ----------
+    spread : array_like
+        Standard deviation of the effect where there is none.
+    tests : int
+        Of the family, as the first step of Holm's rule counts them.
+
+    Returns
+    -------
+    float or ndarray
+        On the scale of the effect. Above its largest value, nothing would be found.
+
+    References
+    ----------
+    Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 1.
+
+    Examples
+    --------
+    >>> round(float(detectable(0.1)), 3), round(float(detectable(0.1, tests=10)), 3)  # 0.1 (1.960 + 0.842)
+    (0.28, 0.365)
+    """
+    ends = scipy.stats.norm.ppf([1 - 0.025 / tests, 0.8])
+    return ends.sum() * np.asarray(spread, float)
+
+
+def detectable_groups(n: int, groups: int, tests: int = 1) -> float:
+    """The same for Kruskal and Wallis' test of several groups, as epsilon squared, by the noncentral chi-squared law.
+
+    Parameters
+    ----------
+    n, groups : int
+        Items, and groups of them.
+    tests : int
+        Of the family.
+
+    Returns
+    -------
+    float
+        On the scale of `kruskal_wallis`' effect.
+
+    Examples
+    --------
+    >>> round(detectable_groups(100, 2), 3)  # one degree of freedom: (1.960 + 0.842)**2 / 99
+    0.079
+    """
+    freedom = groups - 1
+    beyond = scipy.stats.chi2.isf(0.05 / tests, freedom)
+    found = scipy.optimize.brentq(lambda apart: scipy.stats.ncx2.sf(beyond, freedom, apart) - 0.8, 1e-6, 1e3)
+    return float(found / (n - 1))
 
 
 # ---- agreement of two or more raters

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..methods import CONTROLS as CONTROLS
 from ..runs.schema import IDENTITY, read_csv, to_csv
 from ..system.writing import replacing
 from .names import readable, title
 
 TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
 ARROWS = {"lower": " ↓", "higher": " ↑"}  # which way is better
-CONTROLS = ("oracle", "mean", "zero", "blind_skeleton")  # methods that show what scores are worth and win no bold
 PACKAGES = (
     "numpy",
     "scipy",

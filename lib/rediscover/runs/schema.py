@@ -74,6 +74,7 @@ CLAIM_TEST: Schema = {
     "effect": (float, "positive if a is larger, in [-1, 1]: rank-biserial or a difference of shares, or tau-b"),
     "p": (float, "two-sided"),
     "p_holm": (float, "corrected for all tests of the claim"),
+    "detectable": (float, "the least effect that would be seen in four of five samples; none, above 1"),
 }
 LEDGER: Schema = {
     "paper": (str, "whose number it is"),

@@ -79,8 +79,9 @@ def sy_05(parts: pd.DataFrame) -> Judged:
     ways, ends = [cell.goes for cell in cells], change.iloc[0]
     finding = (
         f"from {ends['first']:.0f} to {ends['last']:.0f} states SR2 falls by more than chance (95 % bootstrap over "
-        f"systems) in {ways.count(True)} of {len(cells)} rows of method and split, and rises so in "
-        f"{ways.count(False)}; it speaks for {', '.join(parts['method'].unique())}, and for no language model"
+        f"systems, {(change['high'] - change['low']).median() / 2:.0f} points to either side) in {ways.count(True)} of "
+        f"{len(cells)} rows of method and split, and rises so in {ways.count(False)}; it "
+        f"speaks for {', '.join(parts['method'].unique())}, and for no language model"
     )
     return Judged(cells, finding)
 

@@ -11,10 +11,11 @@ import re
 import numpy as np
 import pandas as pd
 
-from ...report.claim_cells import Cell, by_counts, by_tests, compare, family, not_run, spelt
+from ...report.claim_cells import Cell, by_counts, by_tests, compare, family, not_run, of_ranks, power, spelt
 from ...report.comparisons import labels
 from ...report.ledger import Judged, more
 from ...report.papers import claims, published
+from ...report.statistics import detectable
 from .analysis import GENETIC, LINEAR, printed_cells
 
 ACCURATE = 0.01  # an NMSE up to which MD-08 and MD-15 call an answer accurate
@@ -99,6 +100,8 @@ def signed_rank(published: pd.Series, test: pd.Series | None, as_published: pd.S
     if as_published is not None:
         finding += f"; over pairs of system and noise, which depend on each other, p {as_published['p']:.1g}"
     way = True if test["p_holm"] < 0.05 else False if test["p"] > 0.95 else None
+    if way is None:
+        finding += f"; {power([detectable(of_ranks(test['n_pairs'] - test['n_zeros']))])}"
     return Judged(
         [Cell(way, "test", str(published.name).partition(" vs ")[0])], f"{finding}; the published W allows {one} pairs"
     )

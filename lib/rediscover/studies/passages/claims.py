@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 
 from ...problems.passages import MODELS, RUBRICS
-from ...report.claim_cells import SIGNIFICANT, Cell, by_counts, by_intervals
+from ...report.claim_cells import SIGNIFICANT, Cell, by_counts, by_intervals, power
 from ...report.ledger import Judged, more
 from ...report.papers import published
-from ...report.statistics import holm
+from ...report.statistics import detectable, detectable_groups, holm
 from .scores import LEXICAL
 
 LOW, HIGH = 2.5, 3.5  # of a moderate rubric score
@@ -89,7 +89,9 @@ def st_06(judged: pd.DataFrame) -> Judged:
     rubric = judged.index.get_level_values(1)
     coverage, clarity = judged[rubric == "Coverage"], judged[rubric == "Clarity"]
     finding = (
-        f"Coverage {_span(coverage['value'], 2)} (above 4), Clarity {_span(clarity['value'], 2)} ({LOW} to {HIGH})"
+        f"Coverage {_span(coverage['value'], 2)} (above 4; 95 % intervals from {coverage['low'].min():.2f}), "
+        f"Clarity {_span(clarity['value'], 2)} ({LOW} to {HIGH}; 95 % intervals from {clarity['low'].min():.2f} to "
+        f"{clarity['high'].max():.2f})"
     )
     return Judged([*by_intervals(coverage, 4), *_inside(clarity, LOW, HIGH)], finding)
 
@@ -108,8 +110,8 @@ def st_07(groups: pd.DataFrame, leads: pd.DataFrame) -> Judged:
     return Judged(by_intervals(leads), finding)
 
 
-def st_08(tests: pd.DataFrame) -> Judged:
-    """Rubric scores fall with density; columns of `tests` (index: score): rho_entries, p_entries."""
+def st_08(tests: pd.DataFrame, papers: int) -> Judged:
+    """Rubric scores fall with density, over `papers`; columns of `tests` (index: score): rho_entries, p_entries."""
     rho, p = (tests.loc[list(RUBRICS), column] for column in ("rho_entries", "p_entries"))
     shown = pd.Series(holm(p) < SIGNIFICANT, rho.index)
     cells = [Cell(bool(rho[name] < 0) if shown[name] else None, "test") for name in rho.index]
@@ -117,7 +119,8 @@ def st_08(tests: pd.DataFrame) -> Judged:
     finding = (
         f"{(shown & (rho < 0)).sum()} of 5 rubrics have a rank correlation with density below 0 (p < 0.05 by Holm)"
     )
-    return Judged(cells, finding + (f"; not {others}" if others else ""))
+    least = power([detectable((papers - 1) ** -0.5, len(rho))])
+    return Judged(cells, finding + (f"; not {others}: {least}" if others else ""))
 
 
 def st_09(leads: pd.DataFrame) -> Judged:
@@ -136,20 +139,23 @@ def st_10(rho: pd.DataFrame, leads: pd.DataFrame, model: str = "DeepSeek-R1") ->
     count = sum(cell.goes is True for cell in near)
     finding = (
         f"on keys Spearman of Equivalence is {_span(equivalence, 2)}, highest for {equivalence.idxmax()}; "
-        f"{model} is ahead of {(leads['low'] > 0).sum()} of {len(leads)} models (95 % interval over papers), and "
+        f"{model} is ahead of {(leads['low'] > 0).sum()} of {len(leads)} models (95 % intervals over papers, of "
+        f"{((leads['high'] - leads['low']) / 2).median():.2f} to either side), and "
         f"{count} of the {len(near)} cells of the other models are near zero (interval under 0.2 in size)"
     )
     return Judged([*by_intervals(leads), *near], finding)
 
 
-def st_11(tests: pd.DataFrame) -> Judged:
+def st_11(tests: pd.DataFrame, papers: int, venues: int) -> Judged:
     """Venues do not differ: a test that finds a difference is against it, none is for it.
 
-    Column of `tests` (index: score): venue_p_holm.
+    Column of `tests` (index: score): venue_p_holm. Effects are shares of the variance of ranks.
     """
     p = tests["venue_p_holm"]
     apart = ", ".join(f"{name} (p {value:.2g})" for name, value in p[p < SIGNIFICANT].items())
+    least = power([detectable_groups(papers, venues, len(p))])
     finding = f"no difference is found by Kruskal-Wallis and Holm in {(p >= SIGNIFICANT).sum()} of {len(p)} scores"
+    finding += f" ({least}, as a share of the variance of ranks)"
     cells = [Cell(False if value < SIGNIFICANT else None, "test") for value in p]
     return Judged(cells, finding + (f", but one in {apart}" if apart else ""))
 
