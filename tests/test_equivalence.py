@@ -10,7 +10,7 @@ from rediscover.metrics.equivalence import compare_skeletons, equivalent, same_l
 from rediscover.metrics.failure_modes import failure, families, family
 from rediscover.numerics import level_sets
 from rediscover.problems import surfaces
-from rediscover.studies.surfaces.scores import score
+from rediscover.studies.surfaces.scores import aligned, score
 
 import mpmath
 import numpy as np
@@ -308,9 +308,10 @@ def test_scores_worked_by_hand():
     assert 0 < scores["hausdorff"] <= 0.25 + 1e-9
     assert scores["symbolic_accuracy"] == 1
     assert scores["hausdorff_relative"] < 0.25 / 50  # the diagonal is about 52
-    assert set(score(problem, {"z": "x*y"}, aligned=True)) - set(scores) == {
-        f"{name}_aligned{end}" for name in ("hausdorff", "chamfer_squared", "chamfer_distance") for end in ("", "_ood")
-    }
+    moved = aligned(problem, {"z": "x*y + 0.25"})
+    assert moved["hausdorff_aligned"] < 1e-9 and moved["hausdorff_relative"] == scores["hausdorff_relative"]
+    turned = aligned(problem, {"z": "-x*y"})  # a quarter of a turn about the z axis
+    assert turned["chamfer_distance_aligned"] < 0.2 * turned["chamfer_distance_relative"]
 
 
 def test_release_gives_the_mean_predictor_a_third():
@@ -350,7 +351,7 @@ def test_wrong_answers_are_infinitely_wrong_and_never_missing():
     implicit = rd.problem("surfaces/AMHD2")
     names = [set(score(implicit, answer)) for answer in ({"z": "x"}, {"F": "1 + x**2"}, {"z": "100"})]
     assert names[0] == names[1] == names[2]
-    assert score(implicit, {"F": "1 + x**2"}, aligned=True)["hausdorff_aligned"] == math.inf
+    assert aligned(implicit, {"F": "1 + x**2"})["hausdorff_aligned"] == math.inf
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ implicit surface is scored there as a table: z regressed on x and y at 500 point
 F = 0 the table takes the root in z next to the true one, NaN where there is none.
 
 Harmonised: `nmse_variance`, and the three distances between clouds of 5,000 points, divided by the truth's
-diagonal (``*_relative``), on request also after alignment (``*_aligned``). Explicit and parametric clouds are
-the images of shared uniform inputs; of an implicit surface, true and predicted clouds are uniform by area
-within the box, or, where z(x, y) is predicted, the image of uniform (x, y) that lies in the box.
+diagonal (``*_relative``); `aligned` gives them after alignment, too (``*_aligned``). Explicit and parametric
+clouds are the images of shared uniform inputs; of an implicit surface, true and predicted clouds are uniform by
+area within the box, or, where z(x, y) is predicted, the image of uniform (x, y) that lies in the box.
 
 A suffix ``_ood`` marks the same out of the domain. What is not finite is infinitely wrong; the names are the
 same for every answer to a problem.
@@ -28,7 +28,7 @@ POINTS = 5000  # of harmonised clouds
 CHECKED = 500  # points of level sets that are compared for equivalence
 
 
-def score(problem, solution, seed=0, *, aligned=False) -> dict[str, float]:
+def score(problem, solution, seed=0) -> dict[str, float]:
     """All scores of one answer.
 
     Parameters
@@ -37,8 +37,6 @@ def score(problem, solution, seed=0, *, aligned=False) -> dict[str, float]:
     solution : mapping of output name to text; for an implicit surface ``{"F": ...}`` or ``{"z": ...}``
     seed : int
         Of the data.
-    aligned : bool
-        Also give the distances after similarity alignment, which takes half a second or more.
 
     Returns
     -------
@@ -51,6 +49,39 @@ def score(problem, solution, seed=0, *, aligned=False) -> dict[str, float]:
     KeyError
         If the solution lacks an output.
     """
+    answer = _read(problem, solution)
+    implicit = isinstance(problem, ImplicitSurface)
+    rate = _rate_level_set if implicit else _rate
+    scores: dict[str, float] = {}
+    for split in ("test", "ood"):
+        if split in problem.splits:
+            suffix = "" if split == "test" else "_ood"
+            values = rate(problem, answer, split, seed) | _relative(*_clouds(problem, answer, split, seed))
+            scores |= {name + suffix: value for name, value in values.items()}
+    accuracy = _same_surface if implicit else _same_expressions
+    return scores | {"symbolic_accuracy": accuracy(problem, answer)}
+
+
+def aligned(problem, solution, seed=0) -> dict[str, float]:
+    """Distances on the test split as they are and with translation, rotation and scale removed (Section 3.2).
+
+    Parameters and errors as for `score`. It takes half a second or more.
+
+    Returns
+    -------
+    dict of name to float
+        Names end in _relative and in _aligned; a cloud that cannot be aligned is infinitely far.
+    """
+    cloud, truth = _clouds(problem, _read(problem, solution), "test", seed)
+    try:
+        moved = geometry.align(cloud, truth)
+    except ValueError:  # no points, a single one or not all finite
+        moved = np.empty((0, 3))
+    return _relative(cloud, truth) | _relative(moved, truth, "aligned")
+
+
+def _read(problem, solution):
+    """The answer's expressions, by name."""
     implicit = isinstance(problem, ImplicitSurface)
     if implicit:
         name = "F" if "F" in solution else "z"
@@ -61,29 +92,32 @@ def score(problem, solution, seed=0, *, aligned=False) -> dict[str, float]:
     if len(answer) < len(problem.outputs):
         wanted = "F or z" if implicit else ", ".join(problem.outputs)
         raise KeyError(f"{problem.id}: a solution needs {wanted}, got {', '.join(solution) or 'nothing'}")
-    rate = _rate_level_set if implicit else _rate
-    scores: dict[str, float] = {}
-    for split in ("test", "ood"):
-        if split in problem.splits:
-            suffix = "" if split == "test" else "_ood"
-            scores |= {name + suffix: value for name, value in rate(problem, answer, split, seed, aligned).items()}
-    accuracy = _same_surface if implicit else _same_expressions
-    return scores | {"symbolic_accuracy": accuracy(problem, answer)}
+    return answer
 
 
-def _rate(problem, answer, split, seed, aligned):
-    """Explicit and parametric surfaces."""
-    shared, dense = problem.split(split, seed), _dense(problem, split, seed)
-    parametric = problem.subset == "parametric"
+def _rate(problem, answer, split, seed):
+    """Explicit and parametric surfaces, at the inputs that prediction and truth share."""
+    shared = problem.split(split, seed)
     predicted = _evaluate(problem, answer, shared.X)
+    parametric = problem.subset == "parametric"
     release = regression.nmse_release_parametric if parametric else regression.nmse_release
-    scores = {
+    return {
         "nmse_release": release(predicted, shared.y),
         "nmse_variance": regression.nmse_variance(predicted, shared.y),
         **geometry.distances(problem.points(shared.X, predicted), problem.points(*shared)),
     }
-    cloud = problem.points(dense.X, _evaluate(problem, answer, dense.X))
-    return scores | _harmonised(cloud, problem.points(*dense), aligned)
+
+
+def _clouds(problem, answer, split, seed):
+    """Predicted and true points, harmonised."""
+    if isinstance(problem, ImplicitSurface):
+        if "F" in answer:
+            cloud = problem.seeded_cloud(answer["F"], split, POINTS, seed, split)
+        else:
+            cloud = _image(answer["z"], problem.boxes(split), generator(seed, problem.id, split, "image"))
+        return cloud, problem.seeded_cloud(problem.F, split, POINTS, seed, split)
+    dense = _dense(problem, split, seed)
+    return problem.points(dense.X, _evaluate(problem, answer, dense.X)), problem.points(*dense)
 
 
 def _dense(problem, split, seed=0):
@@ -97,33 +131,23 @@ def _evaluate(problem, answer, X):
     return columns[0] if len(columns) == 1 else np.column_stack(columns)
 
 
-def _harmonised(cloud, truth, aligned):
-    scores = {f"{name}_relative": value for name, value in geometry.distances(cloud, truth, relative=True).items()}
-    if aligned:
-        try:
-            cloud = geometry.align(cloud, truth)
-        except ValueError:  # no points, a single one or not all finite: nothing to align
-            cloud = np.empty((0, 3))
-        moved = geometry.distances(cloud, truth, relative=True)
-        scores |= {f"{name}_aligned": value for name, value in moved.items()}
-    return scores
+def _relative(cloud, truth, name="relative"):
+    distances = geometry.distances(cloud, truth, relative=True)
+    return {f"{distance}_{name}": value for distance, value in distances.items()}
 
 
-def _rate_level_set(problem, answer, split, seed, aligned):
-    truth = problem.seeded_cloud(problem.F, split, POINTS, seed, split)
+def _rate_level_set(problem, answer, split, seed):
+    """Implicit surfaces as a table: z at (x, y) of points of the surface."""
     shared = problem.split(split, seed).X
     if "F" in answer:
         z = _roots(answer["F"], shared, problem.boxes(split)[0][2])
-        cloud = problem.seeded_cloud(answer["F"], split, POINTS, seed, split)
     else:
         z = answer["z"](dict(zip("xy", shared.T[:2], strict=True)))
-        cloud = _image(answer["z"], problem.boxes(split), generator(seed, problem.id, split, "image"))
-    table = {
+    return {
         "nmse_release": regression.nmse_release(z, shared[:, 2]),
         "nmse_variance": regression.nmse_variance(z, shared[:, 2]),
         **geometry.distances(np.column_stack([shared[:, :2], z]), shared),
     }
-    return table | _harmonised(cloud, truth, aligned)
 
 
 def _roots(F, points, interval):
