@@ -22,10 +22,11 @@ FLOORS = [  # from the ground up; rooms of one floor do not import each other
     ["problems", "metrics"],
     ["search"],
     ["methods"],
-    ["runs"],
+    ["runs", "params"],
     ["report"],
     ["studies", "estimators"],
     ["publish", "comparison"],
+    ["cli"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(FLOORS) for room in rooms}
 MODULES = sorted(

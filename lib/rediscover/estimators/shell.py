@@ -27,7 +27,7 @@ def fit(options: argparse.Namespace) -> int:
 
     Parameters
     ----------
-    options : as declared in ``rediscover.fit_command``
+    options : as declared in ``rediscover.cli.fit``
 
     Returns
     -------

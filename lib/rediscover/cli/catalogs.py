@@ -4,14 +4,14 @@ import argparse
 import sys
 from typing import Any
 
-from .problem_commands import given_budget
+from .problems import given_budget
 
 
 def run(options: argparse.Namespace) -> None:
     """Run methods on problems of a catalog; rows with scores, as CSV."""
-    from .comparison import catalogs
-    from .problems.commands import chosen
-    from .runs.schema import to_csv
+    from ..comparison import catalogs
+    from ..problems.commands import chosen
+    from ..runs.schema import to_csv
 
     if options.profile or options.model:
         raise ValueError("--profile and --model are for a study: leave them out with --catalog")
@@ -21,8 +21,8 @@ def run(options: argparse.Namespace) -> None:
 
 def compare(options: argparse.Namespace) -> Any:
     """A method beside others on problems of a catalog, on which all of them are run."""
-    from .comparison import catalogs
-    from .problems.commands import chosen
+    from ..comparison import catalogs
+    from ..problems.commands import chosen
 
     return catalogs.compare(options.mine, options.against, chosen(options), **_asked(options))
 

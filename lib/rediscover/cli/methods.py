@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
-from . import catalog_commands
-from .problem_commands import given_budget
+from . import catalogs
+from .problems import given_budget
 
 ALL = "all"  # in place of a study: every one of a paper
 
@@ -24,7 +24,7 @@ def declare(command: Callable[..., argparse.ArgumentParser], budget: Callable[[a
     command : takes a name, a function of the options, and a line of help
     budget : adds the options of a budget
     """
-    from .problems.commands import add_catalog
+    from ..problems.commands import add_catalog
 
     sub = command("new", _new, "write a file with a working method of your own into the current folder")
     sub.add_argument("name", help="of the method, such as mine")
@@ -45,7 +45,7 @@ def declare(command: Callable[..., argparse.ArgumentParser], budget: Callable[[a
     sub.add_argument("--out", type=Path, help="write the rows here, as CSV; its folder is made")
     budget(sub)
     sub = command("compare", _compare, "compare a method that was run with what others answered, without running them")
-    rules = yaml.safe_load(Path(__file__).with_name("comparison").joinpath("rules.yaml").read_text(encoding="utf-8"))
+    rules = yaml.safe_load((Path(__file__).parents[1] / "comparison/rules.yaml").read_text(encoding="utf-8"))
     sub.epilog = " ".join(rules.values())
     sub.add_argument("mine", help="its name, or file.py:Class, which is run first if it was not")
     _compared(sub)
@@ -88,20 +88,20 @@ def _compared(sub: argparse.ArgumentParser) -> None:
 
 
 def _new(options: argparse.Namespace) -> None:
-    from . import comparison
+    from .. import comparison
 
     print(f"{comparison.new(options.name)} is ready; its first lines say how to run it")
 
 
 def _run(options: argparse.Namespace) -> None:
     """A grid as CSV or, of a study, with scores by its rules."""
-    from . import problems, runs
-    from .runs.schema import to_csv
+    from .. import problems, runs
+    from ..runs.schema import to_csv
 
     if options.out:
         check_output(options.out)
     if options.catalog:
-        return catalog_commands.run(options)
+        return catalogs.run(options)
     if options.study:
         return _run_study(options)
     if options.subset or options.profile or options.model:
@@ -115,9 +115,9 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _run_study(options: argparse.Namespace) -> None:
-    from . import comparison
-    from .comparison import language_models, summary
-    from .runs.schema import to_csv
+    from .. import comparison
+    from ..comparison import language_models, summary
+    from ..runs.schema import to_csv
 
     known = {"evaluations"} if options.model else set()
     if options.store or set(given_budget(options)) - known:
@@ -152,7 +152,7 @@ def _whole(options: argparse.Namespace, *others: str) -> None:
 
 
 def _compare(options: argparse.Namespace) -> None:
-    from .system.writing import write_text
+    from ..system.writing import write_text
 
     if options.latex:
         check_output(options.latex)
@@ -160,7 +160,7 @@ def _compare(options: argparse.Namespace) -> None:
         raise ValueError("--equal-seconds needs records, which a catalog has not: leave it out")
     if not options.catalog and (options.seeds or given_budget(options)):
         raise ValueError("seeds and budget of a comparison are those of its study: leave them out without --catalog")
-    found = catalog_commands.compare(options) if options.catalog else _comparison(options)
+    found = catalogs.compare(options) if options.catalog else _comparison(options)
     print(found)
     if options.latex:
         write_text(options.latex, found.latex())
@@ -169,9 +169,9 @@ def _compare(options: argparse.Namespace) -> None:
 
 def _report(options: argparse.Namespace) -> None:
     """The comparison that is named, or the last one, as a page, LaTeX and CSV."""
-    from . import comparison
-    from .comparison.page import write
-    from .system.committed import place
+    from .. import comparison
+    from ..comparison.page import write
+    from ..system.committed import place
 
     folder = options.out or place() / "report"
     check_output(folder / "index.html")
@@ -181,8 +181,8 @@ def _report(options: argparse.Namespace) -> None:
 
 
 def _comparison(options: argparse.Namespace) -> Any:
-    from . import comparison
-    from .comparison import summary
+    from .. import comparison
+    from ..comparison import summary
 
     if not options.study:
         raise ValueError("name the study of the comparison: --study surfaces, or --study all")
@@ -194,8 +194,8 @@ def _comparison(options: argparse.Namespace) -> Any:
 
 
 def _leaderboard(options: argparse.Namespace) -> None:
-    from .publish import collected, own_rows
-    from .system.studies import owner, studies
+    from ..publish import collected, own_rows
+    from ..system.studies import owner, studies
 
     for key in [owner(options.study)] if options.study else studies():
         for board in studies()[key].get("leaderboards", []):
@@ -205,7 +205,7 @@ def _leaderboard(options: argparse.Namespace) -> None:
 
 
 def _submit(options: argparse.Namespace) -> None:
-    from .comparison.submissions import submit
+    from ..comparison.submissions import submit
 
     folder = submit(options.method, options.study)
     print(f"{folder} is ready: check it with `rediscover spot-check --submissions {folder}`, then open a pull request")

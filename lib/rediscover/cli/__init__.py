@@ -8,9 +8,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import __version__, fit_command, method_commands, problem_commands
-from .system import users_lines
-from .system.writing import one_line
+from .. import __version__
+from ..system import users_lines
+from ..system.writing import one_line
+from . import fit, methods, problems
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         theirs = users_lines.where(error)  # a method of the user's own, which may raise anything
         if not theirs and not isinstance(error, LookupError | ValueError | TypeError | OSError | RuntimeError):
-            from .methods import Unsupported
+            from ..methods import Unsupported
 
             if not isinstance(error, Unsupported | ImportError):
                 raise
@@ -41,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _records(options: argparse.Namespace) -> None:
     """Extend the records of a notebook, take in those of another machine, or list what there is."""
-    from .runs import recording, records
-    from .studies import notebooks, planned
+    from ..runs import recording, records
+    from ..studies import notebooks, planned
 
     if wrong := sorted(set(options.notebooks) - set(notebooks())):
         raise ValueError(f"no notebook is called {wrong[0]!r} (known: {', '.join(notebooks())})")
@@ -65,10 +66,10 @@ def _records(options: argparse.Namespace) -> None:
 
 def _spot_check(options: argparse.Namespace) -> int:
     """Make a sample of the records again, runs and trees; status 1 if one is another and must not be."""
-    from .metrics import compared_trees
-    from .runs import recording
-    from .runs.schema import to_csv
-    from .studies import notebooks, planned
+    from ..metrics import compared_trees
+    from ..runs import recording
+    from ..runs.schema import to_csv
+    from ..studies import notebooks, planned
 
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
     if options.submissions is not None:
@@ -91,8 +92,8 @@ def _spot_check(options: argparse.Namespace) -> int:
 
 def _check_submissions(options: argparse.Namespace, seed: int) -> int:
     """Make a sample of submitted rows again; the first that comes out otherwise is an error."""
-    from .comparison.submissions import check
-    from .system.committed import submissions
+    from ..comparison.submissions import check
+    from ..system.committed import submissions
 
     folders = options.submissions or sorted(path.parent for path in submissions().glob("*/method.yaml"))
     for folder in folders:
@@ -105,9 +106,9 @@ def _check_submissions(options: argparse.Namespace, seed: int) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Everything that can be wrong before a long run begins."""
-    from .params import read
-    from .report import Output
-    from .system.store import Store
+    from ..params import read
+    from ..report import Output
+    from ..system.store import Store
 
     for path in options.files:
         params = read(path, options.profile)
@@ -124,8 +125,8 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _ledger(options: argparse.Namespace) -> None:
-    from .report import verdicts
-    from .system.paths import root
+    from ..report import verdicts
+    from ..system.paths import root
 
     path = root() / "tables" / "ledger.csv"
     if not path.exists():
@@ -137,7 +138,7 @@ def _ledger(options: argparse.Namespace) -> None:
 
 def _derive(options: argparse.Namespace) -> int:
     """Make the numbers derived from released files again, or compare them with those that are kept."""
-    from .system import derived
+    from ..system import derived
 
     if options.check:
         lines, wrong = zip(*derived.checked(*options.studies), strict=True)
@@ -150,13 +151,13 @@ def _derive(options: argparse.Namespace) -> int:
 
 def _retest(options: argparse.Namespace) -> None:
     """Run a study's trials again: cells that differ, with what may be the cause."""
-    from .report import trials
+    from ..report import trials
 
     print(trials.retest(options.study, options.trials))
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    from .system import upstream_files
+    from ..system import upstream_files
 
     if options.repository:
         print(*upstream_files.fetch_all(options.repository), sep="\n")
@@ -166,7 +167,7 @@ def _fetch(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from .problems import commands as of_problems
+    from ..problems import commands as of_problems
 
     parser = argparse.ArgumentParser(prog="rediscover", description="Five studies of equation discovery, run again.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -183,13 +184,13 @@ def _parser() -> argparse.ArgumentParser:
 
     parser.add_argument("--version", action="version", version=f"rediscover {__version__}")
     sub = command("problems", of_problems.listed, "list problem ids")
-    method_commands.study(sub)
+    methods.study(sub)
     of_problems.add_catalog(sub)
     sub.add_argument("--out", type=Path, help="write the problems here, as a catalog that other programs read")
-    fit_command.declare(command("fit", fit_command.run, "find an equation in a table of your own"))
-    problem_commands.declare(command, budget)
+    fit.declare(command("fit", fit.run, "find an equation in a table of your own"))
+    problems.declare(command, budget)
     of_problems.add_fresh(command)
-    method_commands.declare(command, budget)
+    methods.declare(command, budget)
     sub = command("records", _records, "do the runs of the reference profile that are not recorded yet")
     sub.add_argument("notebooks", nargs="*", help="such as 10_surface_benchmark; by default all")
     sub.add_argument("--methods", nargs="+", default=[], help="only these")

@@ -35,6 +35,6 @@ def declare(sub: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Find an equation in a table."""
-    from .estimators.shell import fit
+    from ..estimators.shell import fit
 
     return fit(options)

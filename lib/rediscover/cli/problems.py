@@ -15,7 +15,7 @@ def declare(command: Callable[..., argparse.ArgumentParser], budget: Callable[[a
     command : takes a name, a function of the options, and a line of help
     budget : adds the options of a budget
     """
-    from .problems.commands import add_catalog
+    from ..problems.commands import add_catalog
 
     sub = command("methods", _methods, "list methods, and why some are unavailable")
     sub.add_argument("--long", action="store_true", help="with the reference of each")
@@ -50,15 +50,15 @@ def given_budget(options: argparse.Namespace) -> Mapping[str, float]:
 
 
 def _methods(options: argparse.Namespace) -> None:
-    from . import methods
-    from .report.shell import method_lines
+    from .. import methods
+    from ..report.shell import method_lines
 
     print("\n".join(method_lines(methods(), long=options.long)))
 
 
 def _show(options: argparse.Namespace) -> None:
-    from . import comparison
-    from .problems.commands import one
+    from .. import comparison
+    from ..problems.commands import one
 
     comparison.show(one(options))
 
@@ -74,9 +74,9 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _solve(options: argparse.Namespace) -> None:
-    from . import method, score
-    from .problems.commands import one
-    from .report.shell import candidate_lines, score_lines
+    from .. import method, score
+    from ..problems.commands import one
+    from ..report.shell import candidate_lines, score_lines
 
     solver = method(options.method, **dict(map(_setting, options.set)))
     if reason := solver.available():
@@ -94,9 +94,9 @@ def _solve(options: argparse.Namespace) -> None:
 
 
 def _score(options: argparse.Namespace) -> None:
-    from . import score
-    from .problems.commands import one
-    from .report.shell import score_lines
+    from .. import score
+    from ..problems.commands import one
+    from ..report.shell import score_lines
 
     chosen = one(options)
     pairs = dict(text.partition("=")[::2] for text in options.answer) if options.named else options.answer[0]
