@@ -275,6 +275,7 @@ class SparseRegression(Method):
     reference: ClassVar[str] = ""
     accepts: ClassVar[tuple[type, ...]] = (Trajectories, Field)
     cross: ClassVar[bool] = False
+    draws_of: ClassVar[str] = ""  # the method whose draws are made, by default its own
 
     degrees: tuple[int, ...] = (1, 2, 3, 4)
     families: tuple[tuple[str, ...], ...] = ((), ("sin", "cos"))
@@ -335,7 +336,7 @@ class SparseRegression(Method):
             If the problem is neither trajectories nor a field, or no setting gives an equation for every
             state.
         """
-        rng = generator(seed, problem.id, self.name)
+        rng = generator(seed, problem.id, self.draws_of or self.name)
         p = self.prepare(problem, seed)
         selection = Selection(p.rows("validation"), p.terms)
         tried, n_tried = [], 0
