@@ -1,8 +1,8 @@
 """The package PySINDy itself, on the grids of our own linear methods.
 
-Libraries, weak forms, regressions and ensembles are the package's; what is tried, on which blocks, and how one setting is
-chosen are inherited from the method of ours that a class stands beside. A matrix of features is made once per block, for
-the largest library, and smaller ones are columns of it: PySINDy's optimisers take ``fit(X, Y)``.
+Libraries, weak forms, regressions and ensembles are the package's; what is tried, on which blocks, and how one setting
+is chosen are inherited from the method of ours that a class stands beside. A matrix of features is made once per block,
+for the largest library, and smaller ones are columns of it: PySINDy's optimisers take ``fit(X, Y)``.
 """
 
 import dataclasses
@@ -38,12 +38,13 @@ def _wave(name: str):
 @contextmanager
 def drawing(rng: np.random.Generator) -> Iterator[None]:
     """PySINDy draws from numpy's global generator: inside, these are the draws of `rng`."""
-    kept = np.random.get_bit_generator()
-    np.random.set_bit_generator(rng.bit_generator)
+    everywhere: Any = np.random
+    kept = everywhere.get_bit_generator()
+    everywhere.set_bit_generator(rng.bit_generator)
     try:
         yield
     finally:
-        np.random.set_bit_generator(kept)
+        everywhere.set_bit_generator(kept)
 
 
 class Features(Prepared):
@@ -106,7 +107,7 @@ class Package(SparseRegression):
 
     Attributes
     ----------
-    max_values : a problem is refused whose block for the last fit has more points times terms
+    max_values : a problem is refused whose last fit has more rows times terms
     """
 
     requires: ClassVar[tuple[str, ...]] = ("pysindy",)
@@ -116,12 +117,14 @@ class Package(SparseRegression):
 
     def prepare(self, problem: Evolving, seed: int) -> Features:
         p = super().prepare(problem, seed)
-        points = p.data.u[..., p.cuts["refit"], 0].size
-        if points * len(p.terms) > self.max_values:
-            raise Unsupported(
-                f"{self.name}: {points} points times {len(p.terms)} terms are more than {self.max_values} values"
-            )
+        n, terms = self.n_rows(p), len(p.terms)
+        if n * terms > self.max_values:
+            raise Unsupported(f"{self.name}: {n} rows times {terms} terms are more than max_values, {self.max_values}")
         return Features(**{f.name: getattr(p, f.name) for f in dataclasses.fields(p)})
+
+    def n_rows(self, p: Prepared) -> int:
+        """Rows of the last fit."""
+        return p.data.u[..., p.cuts["refit"], 0].size
 
     def answer(self, problem: Any, budget: Budget, seed: int) -> list[Candidate]:
         with warnings.catch_warnings():
@@ -188,7 +191,7 @@ class PyPDEFIND(PackageRidge, PDEFIND):
 
 @dataclass(frozen=True)
 class PyESINDy(Package, ESINDy):
-    """ESINDy by the package, on the grid of `esindy`; every ensemble draws rows of its own, as in the release."""
+    """ESINDy by the package, on the grid of `esindy`; every ensemble draws rows anew, as in the release."""
 
     name: ClassVar[str] = "pysindy_esindy"
     reference: ClassVar[str] = REFERENCE + ESINDy.reference
@@ -218,6 +221,9 @@ class PyWSINDy(Package, WSINDy):
     draws_of: ClassVar[str] = WSINDy.name
     reference: ClassVar[str] = REFERENCE + WSINDy.reference
 
+    def n_rows(self, p: Prepared) -> int:
+        return max(self.boxes)
+
     def weak(self, p: Prepared, block: str, n_boxes: int, rng: np.random.Generator, columns=None) -> Rows:
         assert isinstance(p, Features)
         refuse_short((*p.data.axes, p.data.t[p.cuts[block]]))  # no box would ever hold two points
@@ -231,7 +237,7 @@ class PyWSINDy(Package, WSINDy):
 
 @dataclass(frozen=True)
 class PyEWSINDy(PyWSINDy, EWSINDy):
-    """EWSINDy by the package, on the grid of `ewsindy`; every ensemble draws integrals of its own, as in the release."""
+    """EWSINDy by the package, on the grid of `ewsindy`; every ensemble draws integrals anew, as in the release."""
 
     name: ClassVar[str] = "pysindy_ewsindy"
     draws_of: ClassVar[str] = EWSINDy.name

@@ -217,6 +217,18 @@ def as_text(coefficients: Mapping[str, float]) -> str:
     return " + ".join(parts).replace("+ -", "- ") or "0.0"
 
 
+def coefficients(text: str) -> dict[str, float]:
+    """The coefficients of a right-hand side that `as_text` wrote.
+
+    Examples
+    --------
+    >>> coefficients("0.21 - 1e-05*sin(x0)"), coefficients("0.0")
+    ({'1': 0.21, 'sin(x0)': -1e-05}, {'1': 0.0})
+    """
+    parts = [part.partition("*") for part in text.replace(" - ", " + -").split(" + ")]
+    return {term or "1": float(c) for c, _, term in parts}
+
+
 @dataclass(eq=False)
 class Prepared:
     """One problem, ready for a grid search: the library, its rows, and smaller libraries as columns of it."""

@@ -14,7 +14,7 @@ from .params import Dynamics, ODEs, PDEs
 
 
 def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``odes``, ``clean`` and ``packages`` without noise; or those of fields, see `of_fields`.
+    """Arguments of `runs.grid`: ``odes``; without noise ``clean`` and ``packages``; or those of fields, `of_fields`.
 
     Also the variants of `bidirectional`, see `report.ablations`, and, of ODEs, several numbers of evaluations, see
     `report.budgets`.
