@@ -197,8 +197,8 @@ def labels(paper: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: the label printed. Columns: method (its name here, empty if there is none), package (the same of the package
-        itself), reason (why no number).
+        Index: the label printed. Columns: method (its name here, empty if there is none), package (the same of the
+        package itself), reason (why no number).
 
     Examples
     --------

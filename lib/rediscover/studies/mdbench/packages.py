@@ -8,6 +8,9 @@ from ...report.comparisons import labels
 from ...report.verdicts import recorded
 from .analysis import compare_cells, texts
 
+COLUMNS = ["problem", "method", "status", "same_terms", "difference"]
+COLUMNS += ["nmse_power", "nmse_power_own", "identified", "identified_own"]
+
 
 def in_place(cells: pd.DataFrame, packages: pd.DataFrame, tables) -> pd.DataFrame:
     """Cells of `analysis.compare_cells`, a package's where it answered.
@@ -60,7 +63,7 @@ def beside(packages: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
         for name in ("nmse_power", "identified"):
             row |= {name: getattr(one, name), f"{name}_own": other[name]}
         rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def summary(pairs: pd.DataFrame) -> pd.DataFrame:
