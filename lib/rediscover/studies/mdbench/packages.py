@@ -29,7 +29,7 @@ def in_place(cells: pd.DataFrame, packages: pd.DataFrame, tables) -> pd.DataFram
     cells = cells.assign(ours="", kind="")
     theirs = compare_cells(answered, tables, "package").merge(cells[keys]).set_index(keys)
     cells = cells.set_index(keys)
-    prefixes = answered["problem"].str.partition("/")[0].unique()
+    prefixes = answered["problem"].str.split("/").str[0].unique()
     names = labels("mdbench")["package"].reindex(theirs.index.get_level_values("method"))
     theirs["kind"] = ["recorded" if any(recorded(one, name) for one in prefixes) else "rerun" for name in names]
     theirs["ours"] = texts(cells.loc[theirs.index], "_rediscover")
