@@ -6,7 +6,7 @@ import pandas as pd
 from ...methods.sparse_dynamics import coefficients
 from ...report.comparisons import labels
 from ...report.verdicts import recorded
-from .analysis import compare_cells, texts
+from .analysis import ROUNDING, compare_cells, texts
 
 COLUMNS = ["problem", "method", "status", "same_terms", "difference"]
 COLUMNS += ["nmse_power", "nmse_power_own", "identified", "identified_own"]
@@ -44,7 +44,8 @@ def beside(packages: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Columns: problem, method (the package), status (of the package), same_terms, difference (the largest of a
-        coefficient, relative, where the terms are the same), nmse_power and identified, each also with ``_own``.
+        coefficient, relative, where the terms are the same; 0 where it is rounding), nmse_power and identified, each
+        also with ``_own``.
     """
     own = {row.package: row.method for row in labels("mdbench").itertuples() if row.package}
     clean = scored[np.isinf(scored["snr_db"])].set_index(["problem", "method"])
@@ -58,6 +59,7 @@ def beside(packages: pd.DataFrame, scored: pd.DataFrame) -> pd.DataFrame:
             same = all(theirs[state].keys() == ours[state].keys() for state in ours)
             pairs = [(theirs[s][t], c) for s, terms in ours.items() for t, c in terms.items()] if same else []
             difference = max((abs(a / b - 1) for a, b in pairs), default=np.nan)
+            difference = 0.0 if difference < ROUNDING else difference
         row = {"problem": one.problem, "method": one.method, "status": one.status}
         row |= {"same_terms": same, "difference": difference}
         for name in ("nmse_power", "identified"):
