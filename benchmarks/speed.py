@@ -21,6 +21,7 @@ from unittest import mock
 from rediscover import method, problem, problems, runs
 from rediscover.expressions import Expression, parse
 from rediscover.methods import Budget
+from rediscover.methods.sparse_dynamics import coefficients
 from rediscover.metrics import compared_trees, edit_distance, geometry, latex, trees
 from rediscover.problems import Task
 from rediscover.system import studies, upstream_files, workers
@@ -212,6 +213,22 @@ def sparse_regression(chosen: list) -> Iterator[Comparison]:
         yield Comparison(f"{name} on {id}", lambda s=solver, p=loaded: s.solve(p), part, other, 3 if every == 1 else 1)
 
 
+def packages(chosen: list) -> Iterator[Comparison]:
+    """Our own linear methods against the package itself as a method: the same grid, and the same answer to a millionth.
+
+    The package makes its features once per block here; in `sparse_regression` it does one setting after the other.
+    """
+    for name, id in chosen:
+        loaded, both = problem(id), [method(name), method(f"pysindy_{name}")]
+        (ours,), (theirs,) = (one.solve(loaded) for one in both)
+        for state, text in ours.solution.items():
+            terms, others = coefficients(text), coefficients(theirs.solution[state])
+            if terms.keys() != others.keys() or not np.allclose([*terms.values()], [others[t] for t in terms], 1e-6, 0):
+                raise ValueError(f"{name} and the package give other answers on {id}")
+        calls = [lambda s=solver, p=loaded: s.solve(p) for solver in both]
+        yield Comparison(f"{name} on {id}, its grid", calls[0], "pysindy, features once per block", calls[1], 3)
+
+
 def formulas(ids: list) -> Iterator[Comparison]:
     """Metrics of formulas against the plain reference, pair by pair: each bundled formula and the one before it.
 
@@ -372,7 +389,18 @@ def _gplearn(tree: tuple, names: Sequence[str]) -> Any:
 
 GROUPS = {
     group.__name__: group
-    for group in (clouds, evaluation, grid, edit_distances, sparse_regression, formulas, scoring, networks, searches)
+    for group in (
+        clouds,
+        evaluation,
+        grid,
+        edit_distances,
+        sparse_regression,
+        packages,
+        formulas,
+        scoring,
+        networks,
+        searches,
+    )
 }
 
 

@@ -7,9 +7,10 @@ from rediscover import report, runs
 from rediscover.params import read
 from rediscover.problems import problem
 from rediscover.problems.pdes import settings
+from rediscover.report import trials
 from rediscover.report.comparisons import PAIRED_TEST, paired_tests
 from rediscover.runs.schema import read_csv
-from rediscover.studies.mdbench import analysis, claims, figures, ledger
+from rediscover.studies.mdbench import analysis, claims, figures, ledger, packages
 from rediscover.studies.mdbench.grids import grids
 from rediscover.studies.mdbench.params import PDEs
 from rediscover.system.paths import root
@@ -369,6 +370,64 @@ def test_seconds_of_another_machine_are_not_comparable():
     assert len(entries) == 112 + 16 and set(entries["verdict"]) == {"not comparable"}
 
 
+# Packages
+
+
+def both(status="ok", error=0.02):
+    """SINDy on two systems of Table A5, by our own code and by the package."""
+    texts = {"x0": "0.5 - 1e-05*x0**2"}, {"x0": "0.500001 - 1e-05*x0**2"}, {"x0": "0.5*x0"}
+    rows = [{"solution": texts[0]}, {"problem": "odes/5", "solution": texts[0]}]
+    one = {"method": "pysindy_sindy", "status": status, "nmse_power": error, "solution": texts[1]}
+    other = one | {"problem": "odes/5", "nmse_power": 0.2, "complexity_mdbench": 5.0, "solution": texts[2]}
+    return scored(rows), scored([one, other])
+
+
+def test_a_cell_that_a_package_answered_is_its_own():
+    own, theirs = both()
+    cells = analysis.compare_cells(own, A5)
+    changed = packages.in_place(cells, theirs, A5).set_index("dataset")
+    assert changed["ours"].to_dict() == {"I4-D1": "1e-2 (3)", "I5-D1": "1e-2 (3)"} and set(changed["kind"]) == {"rerun"}
+    assert changed["equal"].tolist() == [True, True] and cells["equal"].tolist() == [True, False]
+    assert changed.loc["I5-D1", "exponent_rediscover"] == -1
+    entries = ledger.of_cells(changed.reset_index(), A5).query("column == 'SINDy'").set_index("row")
+    assert entries.loc["I5-D1", ["measured", "kind", "verdict"]].tolist() == ["1e-1 (5)", "rerun", "reproduced"]
+    assert entries.loc["I5-D1", "reason"].startswith("PySINDy itself 1e-1 (5), our own code 1e-2 (3)")
+    assert entries.loc["I1-D1", "kind"] == ""
+
+
+def test_where_a_package_refuses_our_own_cell_stands():
+    own, theirs = both(status="unsupported", error=np.inf)
+    cells = analysis.compare_cells(own, A5)
+    changed = packages.in_place(cells, theirs, A5)
+    pd.testing.assert_frame_equal(changed[cells.columns], cells)
+    assert set(changed["kind"]) == set(changed["ours"]) == {""}
+    assert packages.summary(packages.beside(theirs, own)).loc["pysindy_sindy", "answered"] == 0
+
+
+def test_a_package_and_our_own_code_are_compared_by_terms_and_coefficients():
+    own, theirs = both()
+    pairs = packages.beside(theirs, own)
+    assert pairs["same_terms"].tolist() == [True, False] and np.isnan(pairs["difference"][1])
+    assert pairs["difference"][0] == pytest.approx(2e-6)
+    table = packages.summary(pairs).loc["pysindy_sindy"]
+    assert table[["systems", "answered", "same_terms"]].tolist() == [2, 2, 1]
+    assert packages.summary(packages.beside(theirs[:0], own)).empty
+
+
+def test_a_trial_of_our_own_code_takes_the_cell_back():
+    row = {"rule": "cell_seeds", "published": "1e-3 (9)", "paper": "MDBench", "method": "ESINDy", "reason": ""}
+    own = {"values": ["1e-1 (5)"], "own": "1e-3 (9)"}
+    trial = {
+        "trial": "ensembles",
+        "says": "all settings",
+        "decides": True,
+        "values": '["1e-3 (9)", "1e-3 (9)", "1e-3 (9)"]',
+    }
+    changed = trials._with_trials(row, own, [trial], [])
+    assert (changed["measured"], changed["kind"], changed["verdict"]) == ("1e-3 (9)", "", "reproduced")
+    assert "by our own code" in changed["reason"]
+
+
 # Figures
 
 
@@ -584,6 +643,7 @@ def test_methods_that_see_clean_fields_alone_share_their_grids():
     """What a run without an answer scores is known from others in its grid: alone, it would have no scores."""
     systems = {"systems": ["pdes/burgers"], "coarse_grid": ["pdes/rd_cylinder"], "snr_db": [math.inf, 40]}
     few = {"methods": ["oracle"], "tabular_methods": ["polynomial"], "clean_methods": ["zero", "polynomial"]}
+    few["packages"] = []
     planned = grids(read(root() / "params" / "41_mdbench_pdes.yaml", "smoke", **systems, **few))
     names = {name: [method.name for method in grid["methods"]] for name, grid in planned.items()}
     assert names["tabular clean"] == ["polynomial", "zero"] and names["tabular noisy"] == ["polynomial"]

@@ -57,7 +57,9 @@ def _records(options: argparse.Namespace) -> None:
     kinds = {run.method.name for run in planned_runs}
     if wrong := sorted(set(options.methods) - kinds):
         raise ValueError(f"{wrong[0]} is not among the planned methods ({', '.join(sorted(kinds))})")
-    chosen = [run for run in planned_runs if run.method.name in (options.methods or kinds) and run.method.searches]
+    # Without names those that search; the others take moments, as a rule.
+    named = options.methods or {run.method.name for run in planned_runs if run.method.searches}
+    chosen = [run for run in planned_runs if run.method.name in named]
     missing = recording.missing(chosen, (part - 1, parts))
     print(f"{len(chosen)} runs are planned, {len(missing)} of this shard are to be done")
     if not options.list:

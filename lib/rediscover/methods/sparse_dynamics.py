@@ -217,6 +217,18 @@ def as_text(coefficients: Mapping[str, float]) -> str:
     return " + ".join(parts).replace("+ -", "- ") or "0.0"
 
 
+def coefficients(text: str) -> dict[str, float]:
+    """The coefficients of a right-hand side that `as_text` wrote.
+
+    Examples
+    --------
+    >>> coefficients("0.21 - 1e-05*sin(x0)"), coefficients("0.0")
+    ({'1': 0.21, 'sin(x0)': -1e-05}, {'1': 0.0})
+    """
+    parts = [part.partition("*") for part in text.replace(" - ", " + -").split(" + ")]
+    return {term or "1": float(c) for c, _, term in parts}
+
+
 @dataclass(eq=False)
 class Prepared:
     """One problem, ready for a grid search: the library, its rows, and smaller libraries as columns of it."""
@@ -275,6 +287,7 @@ class SparseRegression(Method):
     reference: ClassVar[str] = ""
     accepts: ClassVar[tuple[type, ...]] = (Trajectories, Field)
     cross: ClassVar[bool] = False
+    draws_of: ClassVar[str] = ""  # the method whose draws are made, by default its own
 
     degrees: tuple[int, ...] = (1, 2, 3, 4)
     families: tuple[tuple[str, ...], ...] = ((), ("sin", "cos"))
@@ -335,7 +348,7 @@ class SparseRegression(Method):
             If the problem is neither trajectories nor a field, or no setting gives an equation for every
             state.
         """
-        rng = generator(seed, problem.id, self.name)
+        rng = generator(seed, problem.id, self.draws_of or self.name)
         p = self.prepare(problem, seed)
         selection = Selection(p.rows("validation"), p.terms)
         tried, n_tried = [], 0

@@ -19,6 +19,14 @@ DEGREE = 4  # of the test function (1 - x^2)^4 along every axis
 SUBDOMAINS = 20  # an axis is this many half-widths of a subdomain long
 
 
+def refuse_short(axes) -> None:
+    """Refuse axes with so few points that no box can hold two of them (`Unsupported`)."""
+    if few := [len(axis) for axis in axes if len(axis) < SUBDOMAINS // 2 + 2]:
+        raise Unsupported(
+            f"an axis has {few[0]} points, and a box, a tenth of it, must hold two: needs {SUBDOMAINS // 2 + 2}"
+        )
+
+
 class WeakForm:
     """Integrals of a library over random boxes of space and time, weighted by a smooth bump that is 0 at the edge.
 
@@ -40,10 +48,7 @@ class WeakForm:
 
     def __init__(self, axes, n_boxes: int, rng: np.random.Generator) -> None:
         self.axes = axes
-        if few := [len(axis) for axis in axes if len(axis) < SUBDOMAINS // 2 + 2]:
-            raise Unsupported(
-                f"an axis has {few[0]} points, and a box, a tenth of it, must hold two: needs {SUBDOMAINS // 2 + 2}"
-            )
+        refuse_short(axes)
         half = [(axis[-1] - axis[0]) / SUBDOMAINS for axis in axes]
         centres = np.stack(
             [rng.uniform(axis[0] + h, axis[-1] - h, size=n_boxes) for axis, h in zip(axes, half, strict=True)], axis=1
@@ -163,20 +168,23 @@ class WSINDy(SparseRegression):
         terms = p.terms if columns is None else [p.terms[j] for j in columns]
         return WeakForm((*data.axes, data.t), n_boxes, rng).rows(data, terms)
 
+    def fits(self, rows: Rows, columns: np.ndarray, thresholds) -> list[Equations]:
+        """The equations for each threshold."""
+        return [fitted(rows, chosen) for chosen in sr3(rows, columns, thresholds, self.max_iter)]
+
     def search(self, p: Prepared, rng: np.random.Generator) -> Iterator[tuple[dict[str, Any], Equations]]:
         for n_boxes in self.boxes:
             rows = self.weak(p, "train", n_boxes, rng)
             for library, columns in p.usable(rows):
                 try:
-                    supports = sr3(rows, columns, self.thresholds, self.max_iter)
+                    found = self.fits(rows, columns, self.thresholds)
                 except np.linalg.LinAlgError:  # a numerically indefinite library, left out as in the release
                     continue
-                for threshold, chosen in zip(self.thresholds, supports, strict=True):
-                    setting = {**library, "boxes": n_boxes, "threshold": threshold}
-                    yield setting, fitted(rows, chosen)
+                for threshold, equations in zip(self.thresholds, found, strict=True):
+                    yield {**library, "boxes": n_boxes, "threshold": threshold}, equations
 
     def refit(self, p: Prepared, setting: Mapping[str, Any], rng: np.random.Generator) -> Equations:
         columns = p.columns(setting)
         rows = self.weak(p, "refit", setting["boxes"], rng, columns)
-        (chosen,) = sr3(rows, np.arange(len(columns)), [setting["threshold"]], self.max_iter)
-        return [(columns[support], w) for support, w in fitted(rows, chosen)]
+        (equations,) = self.fits(rows, np.arange(len(columns)), [setting["threshold"]])
+        return [(columns[support], w) for support, w in equations]

@@ -197,7 +197,8 @@ def labels(paper: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: the label printed. Columns: method (its name here, empty if there is none), reason (why no number).
+        Index: the label printed. Columns: method (its name here, empty if there is none), package (the same of the
+        package itself), reason (why no number).
 
     Examples
     --------
@@ -206,7 +207,7 @@ def labels(paper: str) -> pd.DataFrame:
     """
     table = catalogue(paper).drop_duplicates("label").set_index("label")
     reason = table["reason"].replace("", "no runs in this profile")
-    return table.assign(reason=reason)[["ours", "reason"]].rename(columns={"ours": "method"})
+    return table.assign(reason=reason)[["ours", "package", "reason"]].rename(columns={"ours": "method"})
 
 
 def names_in(paper: str) -> dict[str, str]:

@@ -91,7 +91,7 @@ def claims(key: str | None = None) -> pd.DataFrame:
 
 
 def catalogue(paper: str | None = None) -> pd.DataFrame:
-    """Every method of the papers: method, papers, label, status, ours, reason, kind, chance, chosen, unlike.
+    """Every method of the papers: method, papers, label, status, ours, package, reason, kind, chance, chosen, unlike.
 
     Status is that of `status`, or 'not yet' where no file offers the method; it follows from the registry and is
     written down nowhere.
@@ -104,9 +104,9 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns: label, method, papers, status, ours, reason, kind (of evidence), chance (whether one seed of it differs
-        from another), chosen (before or after outcomes were seen: its configuration), unlike (why it does not stand
-        for the published method in claims; empty where it does).
+        Columns: label, method, papers, status, ours, package (itself, where it runs beside ours), reason, kind (of
+        evidence), chance (whether one seed of it differs from another), chosen (before or after outcomes were seen: its
+        configuration), unlike (why it does not stand for the published method in claims; empty where it does).
     """
     known, rows = registry(), []
     for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):
@@ -118,6 +118,7 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
             "papers": ", ".join(entry["papers"]),
             "status": now,
             "ours": ours if present else "",
+            "package": entry.get("package", ""),
             "reason": reason,
             "kind": entry.get("kind", "rerun"),
             "chance": entry.get("chance", True),

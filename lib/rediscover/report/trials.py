@@ -120,8 +120,9 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         parameters = own | {"values": json.loads(trial["values"]), "trial": trial["trial"]}
         found = judge(row["rule"], row["published"], {"parameters": parameters}, others, unlike=other)
         outcome = OUTCOMES.get(found.verdict, found.verdict)
+        by = " by our own code" if "own" in own else ""
         told.append(
-            f"with {trial['says']}: {found.note}, {outcome}" + ("" if trial["decides"] else f" ({trial['why']})")
+            f"with {trial['says']}{by}: {found.note}, {outcome}" + ("" if trial["decides"] else f" ({trial['why']})")
         )
         if trial["decides"] and len(parameters["values"]) > len(deciding.get("parameters", own)["values"]):
             deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}
@@ -129,6 +130,8 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         parameters = deciding["parameters"]
         if "scale" in own:
             deciding["measured"] = interval(parameters)["value"]
+        if "own" in own:  # a package was run, and the trial is of our own code
+            deciding |= {"measured": own["own"], "kind": ""}
         deciding |= {"parameters": json.dumps(parameters)} | of_seeds(row["rule"], parameters)
     return deciding | {"reason": "; ".join(filter(None, told))}
 

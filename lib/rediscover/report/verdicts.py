@@ -91,11 +91,15 @@ def _of_methods(paper: str, problems: tuple[str, ...]) -> dict[str, str]:
     """Label in a paper -> kind of evidence: that of the method, and recorded if `records` have answers of it."""
     found = {}
     for line in papers.catalogue(paper.lower()).itertuples():
-        prefixes = problems if line.ours else ()
-        files = [records.path({"problem": f"{prefix}/", "method": line.ours}) for prefix in prefixes]
-        kept = any(((record_files.folder() or Path()) / file).exists() for file in files)
+        kept = bool(line.ours) and any(recorded(prefix, line.ours) for prefix in problems)
         found[line.label] = "recorded" if kept and line.kind == "rerun" else line.kind
     return found
+
+
+def recorded(prefix: str, method: str) -> bool:
+    """Whether `records` have answers of a method to the problems of a prefix."""
+    file = records.path({"problem": f"{prefix}/", "method": method})
+    return ((record_files.folder() or Path()) / file).exists()
 
 
 def _unnamed(whole: pd.DataFrame) -> dict[str, np.ndarray]:

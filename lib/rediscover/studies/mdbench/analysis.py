@@ -81,8 +81,8 @@ def texts(cells: pd.DataFrame, suffix: str = "") -> list[str]:
     return [{"found": status, "failed": "-"}.get(status, f"1e{power} ({size})") for status, power, size in rows]
 
 
-def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
-    """Clean cells beside the published ones.
+def compare_cells(scored: pd.DataFrame, tables, named: str = "method") -> pd.DataFrame:
+    """Clean cells beside the published ones; `named`: which column of `labels` has the methods, or ``package``.
 
     Two cells are equal if both are check marks or both failures, or have the same power of ten (to which the paper
     rounds the error) and the same complexity. That is counted by each method's published rule: nodes of the SymPy
@@ -93,7 +93,7 @@ def compare_cells(scored: pd.DataFrame, tables) -> pd.DataFrame:
     behind their names; equal; and not_run: whether the method refuses the system here, and the paper has more than a
     failure. Methods are in the order of methods.yaml.
     """
-    names = labels("mdbench")["method"].rename_axis("label").reset_index()
+    names = labels("mdbench")[named].rename("method").rename_axis("label").reset_index()
     clean = names.merge(scored[np.isinf(scored["snr_db"])], on="method")
     error = clean["nmse_power"].where(clean["nmse_power"].between(0, np.inf, inclusive="neither"))
     own = clean["method"].isin([*GENETIC, "eql_released", "udsr_released"])

@@ -14,7 +14,7 @@ from .params import Dynamics, ODEs, PDEs
 
 
 def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``odes``, ``clean`` for methods without noise; or those of fields, see `of_fields`.
+    """Arguments of `runs.grid`: ``odes``; without noise ``clean`` and ``packages``; or those of fields, `of_fields`.
 
     Also the variants of `bidirectional`, see `report.ablations`, and, of ODEs, several numbers of evaluations, see
     `report.budgets`.
@@ -22,7 +22,8 @@ def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
     if isinstance(p, PDEs):
         return of_fields(p)
     assert isinstance(p, ODEs)
-    levels = {"odes": (p.methods, p.snr_db), "clean": (p.clean_methods, [db for db in p.snr_db if math.isinf(db)])}
+    clean = [db for db in p.snr_db if math.isinf(db)]
+    levels = {"odes": (p.methods, p.snr_db), "clean": (p.clean_methods, clean), "packages": (p.packages, clean)}
     planned = {}
     for name, (methods, decibels) in levels.items():
         if systems := [problem(id, snr_db=db) for db in decibels for id in p.systems or problems("odes") if methods]:
@@ -40,6 +41,8 @@ def fittest(names: list[str], p: Dynamics) -> list[Fittest]:
 
 def of_fields(p: PDEs) -> dict[str, dict[str, Any]]:
     """``linear`` methods; on the split in space ``tabular clean`` and ``noisy``; ``heavy`` systems, ``coarse`` grids.
+
+    ``packages`` run on clean fields that are neither heavy nor coarse, on the split of the linear methods.
 
     Also `bidirectional` as first recorded, on the fields of the linear methods, see `report.ablations`.
 
@@ -70,5 +73,8 @@ def of_fields(p: PDEs) -> dict[str, dict[str, Any]]:
             if seen and methods:
                 planned[name + kind] = {"problems": seen, "methods": methods, **p.work}
     every = [field for name, grid in planned.items() if name.endswith("linear") for field in grid["problems"]]
+    if p.packages and (seen := [problem(id) for id in whole]) and without_noise:
+        packages = build_methods(p.packages, settings=p.settings)
+        planned["packages"] = {"problems": seen, "methods": packages, **p.work}
     own = variants({}, every, build_methods(p.methods, settings=p.settings))
     return planned | {name: grid | p.work for name, grid in own.items()}

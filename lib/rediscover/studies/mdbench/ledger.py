@@ -21,12 +21,20 @@ ANSWERED = "the paper prints a failure, and not why; here there is an answer"
 
 
 def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
-    """Every cell of published tables with a verdict; `cells` as from `analysis.compare_cells`, `coarse`: datasets."""
+    """Every cell of published tables with a verdict; `coarse`: datasets.
+
+    `cells` as from `analysis.compare_cells` or `packages.in_place`; where a cell is of a package, ours stands in its
+    parameters as ``own``.
+    """
     chance, measured = catalogue("mdbench").set_index("label")["chance"].to_dict(), {}
     for cell, text in zip(cells.itertuples(), texts(cells, "_rediscover"), strict=True):
         failed = cell.status_printed == "failed"
         entry: dict[str, Any] = {"value": text, "rule": "cell_seeds" if chance[cell.method] else "cell"}
         entry |= {"parameters": {"values": [text]}, "reason": (FAILED if cell.equal else ANSWERED) if failed else ""}
+        if kind := getattr(cell, "kind", ""):
+            entry["kind"], entry["parameters"]["own"] = kind, cell.ours
+            both = f"PySINDy itself {text}, our own code {cell.ours}"
+            entry["reason"] = "; ".join(filter(None, [both, entry["reason"]]))
         if cell.not_run:
             entry |= REFUSED
         if cell.dataset in coarse:

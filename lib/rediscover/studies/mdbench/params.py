@@ -31,12 +31,14 @@ class Dynamics(Parameters):
     systems : problem ids; an empty list means all of the kind.
     snr_db : signal-to-noise ratios in dB, infinite (``.inf`` in YAML) for clean data.
     clean_methods : methods of tables that see clean data alone, for what they cost.
+    packages : methods that are a package itself, beside our own code, on clean data.
     settings : method name -> settings that differ from the method's own (its paper grid).
     """
 
     systems: ProblemIds
     snr_db: Decibels
     clean_methods: AnyMethods
+    packages: AnyMethods
     settings: Settings
 
     @field_serializer("snr_db")
