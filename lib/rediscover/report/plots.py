@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from .axes import broken as broken
 from .axes import front, logarithmic, rings
 
 if TYPE_CHECKING:  # loaded on first use
@@ -252,7 +251,8 @@ def intervals(
     colours = colours or palette(tidy[row])
     published = pd.DataFrame(columns=[row, panel, "value"]) if printed is None else printed
     names = list(dict.fromkeys([*colours, *published[row]]))
-    look = {"palette": dict(colours), "markers": [marker(name) if name in METHOD_STYLE else "o" for name in colours], "linestyle": "none", **GIVEN}
+    marks = [marker(name) if name in METHOD_STYLE else "o" for name in colours]
+    look = {"palette": dict(colours), "markers": marks, "linestyle": "none", **GIVEN}
     with style():
         size = (7.5, 0.26 * len(names) + 1.7)
         figure, axes = plt.subplots(1, len(label), figsize=size, sharey=True, squeeze=False)
