@@ -111,7 +111,7 @@ def test_figures_are_byte_stable_and_described(out, tmp_path):
     def picture():
         tidy = pd.DataFrame({"method": ["mean", "operon"], "metric": "e", "value": [1.0, 0.1]})
         tidy = tidy.assign(low=tidy["value"] / 2, high=tidy["value"] * 2)
-        return figures.intervals(tidy, row="method", panel="metric", label={"e": "error"})
+        return figures.intervals(tidy, row="method", panel="metric", label={"e": "error"}, title="Two methods")
 
     out.figure(picture(), "f", alt="Two methods")
     first = (tmp_path / "figures" / "f.pdf").read_bytes(), (tmp_path / "figures" / "f.png").read_bytes()
@@ -137,24 +137,22 @@ def test_few_colours_of_a_picture_are_close_to_its_own(out, tmp_path):
     assert (tmp_path / "figures" / "few.png").stat().st_size < 0.6 * (tmp_path / "many.png").stat().st_size
 
 
-def test_published_values_stand_below_the_estimates_and_those_without_a_row_on_a_line_of_their_own():
+def test_intervals_are_drawn_as_given_and_published_values_below_them_or_on_a_line_of_their_own():
     tidy = pd.DataFrame({"method": ["mean", "operon"] * 2, "metric": ["e", "e", "f", "f"], "value": [1.0, 0.1] * 2})
-    tidy = tidy.assign(low=tidy["value"] / 2, high=tidy["value"] * 2)
-    about = {
-        "reference": ("published mean", {("operon", "e"): 0.2}),
-        "others": ("models, published", {"e": [0.3, 0.4]}),
-    }
+    tidy = tidy.assign(low=tidy["value"] / 2, high=tidy["value"] * 3)
+    printed = pd.DataFrame({"method": ["operon", "models", "models"], "metric": "e", "value": [0.2, 0.3, 0.4]})
     look = {"row": "method", "panel": "metric", "label": {"e": "error", "f": "fit"}}
-    figure = figures.intervals(tidy, **look, **about)
+    figure = figures.intervals(tidy, **look, printed=printed, title="Operon has the smaller error")
     first, second = figure.axes
-    assert [text.get_text() for text in first.get_yticklabels()] == ["models,\npublished", "Operon", "mean"]
-    ((x,), (y,)) = next(line for line in first.lines if line.get_marker() == "d").get_data()
-    assert x == 0.2 and -0.5 < y < 0  # under row 0, nearer to it than to any other
-    ticks = next(line for line in first.lines if line.get_marker() == "|" and len(line.get_xdata()) == 2)
-    assert list(ticks.get_ydata()) == [-1, -1] and list(ticks.get_xdata()) == [0.3, 0.4]
-    assert not first.texts and second.texts[0].get_text() == "not published"
-    keys = [text.get_text() for text in figure.legends[0].texts]
-    assert keys == ["here, with 95 % interval", "published mean", "models, published"]
+    assert [text.get_text() for text in first.get_yticklabels()] == ["mean", "Operon", "models"]
+    diamonds, none = (next(line for line in ax.lines if line.get_marker() == "d") for ax in figure.axes)
+    assert diamonds.get_xydata().tolist() == [[0.2, 1.35], [0.3, 2], [0.4, 2]] and not len(none.get_xdata())
+    for ax in (first, second):  # a line from low to high, and the value, which is not in the middle
+        drawn = {tuple(np.round(line.get_xdata(), 12)) for line in ax.lines if line is not diamonds}
+        assert {(0.5, 3.0), (0.05, 0.3)} <= drawn
+        assert [1.0, 0.1] == [x for line in ax.lines for x in line.get_xdata() if x in (1.0, 0.1)]
+    assert figure.get_suptitle() == "Operon has the smaller error"
+    assert [text.get_text() for text in figure.legends[0].texts] == ["published"]
 
 
 def test_provenance_names_files_and_versions_but_no_time_and_no_place(out, tmp_path):
@@ -319,19 +317,6 @@ def test_labels_of_a_short_logarithmic_axis_have_room():
         ticks = [tick for tick in ax.get_xticks() if ends[0] <= tick <= ends[1]]
         plt.close(figure)
         assert [round(tick) for tick in ticks] == expected, ends
-
-
-def test_a_broken_axis_keeps_its_limits():
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots()
-    ax.loglog([1e-3, 1], [1, 2])
-    limits = ax.get_xlim(), ax.get_ylim()
-    for axis in (ax.xaxis, ax.yaxis):
-        figures.broken(ax, axis, 1.5)
-    figure.draw_without_rendering()
-    assert (ax.get_xlim(), ax.get_ylim()) == limits and len(ax.lines) == 5
-    plt.close(figure)
 
 
 def test_a_notebook_shows_a_table_in_html(out):

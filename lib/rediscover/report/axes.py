@@ -1,7 +1,7 @@
 """Places in a figure: points that no other one beats, marks that would hide each other, and the axes below them."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -85,27 +85,3 @@ def logarithmic(ax: "Axes", axis: "Axis", most: int = 6, plain: float = 2) -> No
         room = [subs for subs, count in zip(ways, counts, strict=True) if 2 <= count <= most]
         axis.set_major_locator(LogLocator(subs=room[0] if room else ways[-1 if counts[-1] > most else 0]))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-
-
-def broken(ax: "Axes", axis: "Axis", at: float) -> None:
-    """Mark where an axis leaves out a part of its scale: two slanted strokes on it.
-
-    Parameters
-    ----------
-    ax : Axes
-    axis : Axis
-        One of the two axes of `ax`.
-    at : float
-        Where, in the units of the data.
-    """
-    from matplotlib.lines import Line2D
-    from matplotlib.path import Path as Outline
-
-    across = axis is ax.xaxis
-    ends = np.array([(-1.2, -1), (0.2, 1), (-0.2, -1), (1.2, 1)])  # of both strokes, on a horizontal axis
-    strokes = Outline(ends if across else ends[:, ::-1], [Outline.MOVETO, Outline.LINETO] * 2)
-    place = ([at], [0]) if across else ([0], [at])
-    look: dict[str, Any] = {"ls": "none", "clip_on": False, "zorder": 5}
-    look["transform"] = ax.get_xaxis_transform() if across else ax.get_yaxis_transform()
-    ax.add_artist(Line2D(*place, marker="s", color="white", ms=4, **look))  # the axis stops between them
-    ax.add_artist(Line2D(*place, marker=strokes, mec="black", mew=0.8, ms=7, **look))

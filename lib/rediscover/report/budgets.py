@@ -132,23 +132,34 @@ def draw(budgets: pd.DataFrame, titles: Mapping[str, str] | None = None) -> "Fig
     return figure
 
 
-def show(runs: pd.DataFrame, out: Output, name: str, alt: str) -> None:
-    """Write the runs of one study as a table, print what they reach, and draw it as a figure of the same name.
+def told(runs: pd.DataFrame, out: Output, name: str) -> pd.DataFrame:
+    """Write the runs of one study as a table and print what they reach.
 
     Parameters
     ----------
     runs : DataFrame
         From `reached`.
     out : of the notebook
-    name : of the files
-    alt : what the figure shows, in a sentence
+    name : of the table
+
+    Returns
+    -------
+    DataFrame
+        From `by_budget`, without rows if none of the methods is installed here.
     """
     out.runs(runs, name)
-    if runs.empty:
-        print("none of the methods with several budgets is installed here: see `rediscover methods`")
-        return
     budgets = by_budget(runs)
-    print(budgets[[COLUMNS[1], COLUMNS[2], *COLUMNS[5:]]].to_string(index=False, float_format="{:.2g}".format))
-    with plots.style():
-        figure = draw(budgets)
-    out.figure(figure, name, alt=alt)
+    if budgets.empty:
+        print("none of the methods with several budgets is installed here: see `rediscover methods`")
+    else:
+        print(budgets[[COLUMNS[1], COLUMNS[2], *COLUMNS[5:]]].to_string(index=False, float_format="{:.2g}".format))
+    return budgets
+
+
+def show(runs: pd.DataFrame, out: Output, name: str, alt: str) -> None:
+    """What `told` does, and a figure of the same name; `alt` says in a sentence what it shows."""
+    budgets = told(runs, out, name)
+    if len(budgets):
+        with plots.style():
+            figure = draw(budgets)
+        out.figure(figure, name, alt=alt)

@@ -4,13 +4,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import yaml
 
-from .axes import broken as broken
 from .axes import front, logarithmic, rings
 
 if TYPE_CHECKING:  # loaded on first use
@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # loaded on first use
 METHOD_STYLE: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error is rounding
 PRINTED: dict[str, Any] = {"marker": "d", "mfc": "none", "mec": "black", "ms": 7, "ls": "none"}  # a published value
+ENDS = ["value", "low", "high"]  # columns of an estimate with its interval
+GIVEN: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}  # what seaborn makes of the rows of `spread`
 BEST: dict[str, Any] = {"color": "black", "ls": "--", "lw": 1}  # the best published value, as a line
 FRONT: dict[str, Any] = {"color": "#444444", "ls": (0, (3, 2)), "lw": 1}  # what no other method beats
 STROKES = "|+x12"  # markers made of lines
@@ -166,6 +168,7 @@ def style() -> Iterator[None]:
         "figure.dpi": 100,
         "font.size": 9,
         "axes.titlesize": 9,
+        "figure.titlesize": 10,
         "axes.spines.top": False,
         "axes.spines.right": False,
         "axes.grid": True,
@@ -177,89 +180,96 @@ def style() -> Iterator[None]:
         yield
 
 
+def palette(methods: Iterable[str]) -> dict[str, str]:
+    """Colours of methods, as seaborn takes them.
+
+    Parameters
+    ----------
+    methods : iterable of str
+        Names.
+
+    Returns
+    -------
+    dict of str
+        Name -> hexadecimal colour, in `order`.
+    """
+    return {name: colour(name) for name in order(methods)}
+
+
+def spread(tidy: pd.DataFrame) -> pd.DataFrame:
+    """Each estimate as three rows, so that seaborn, told `GIVEN`, draws value and interval as they were computed.
+
+    Parameters
+    ----------
+    tidy : DataFrame with columns value, low, high
+
+    Returns
+    -------
+    DataFrame
+        Its other columns, and ``at``: the value, the lower and the upper end; what is not finite is left out.
+
+    Examples
+    --------
+    >>> spread(pd.DataFrame({"method": ["mean"], "value": [2.0], "low": [1.0], "high": [4.0]}))["at"].tolist()
+    [2.0, 1.0, 4.0]
+    """
+    rows = tidy.melt([name for name in tidy if name not in ENDS], ENDS, value_name="at")
+    return rows[np.isfinite(rows["at"].astype(float))]
+
+
 def intervals(
     tidy: pd.DataFrame,
     *,
     row: str,
     panel: str,
     label: dict[str, str],
-    reference: tuple[str, Mapping[tuple[str, str], float]] | None = None,
-    best: tuple[str, Mapping[str, float]] | None = None,
-    others: tuple[str, Mapping[str, Sequence[float]]] | None = None,
-    linear: Collection[str] = (),
-    columns: int | None = None,
+    title: str,
+    printed: pd.DataFrame | None = None,
+    colours: Mapping[str, str] | None = None,
+    log: Collection[str] = (),
 ) -> "Figure":
-    """Estimates with intervals: one panel per value of `panel`, one line per method.
+    """Estimates with intervals: one panel per value of `panel`, one line per method, published values hollow below.
 
     Parameters
     ----------
     tidy : DataFrame with columns `row`, `panel`, value, low, high
     row, panel : names of two columns
-    label : panel -> title with unit and direction, in the order of the panels
-    reference : what they are, for the legend, and (row, panel) -> published value, a hollow diamond under the estimate;
-        the same statistic as the estimates
-    best : what it is, for the legend, and panel -> the best published value, drawn as a dashed line
-    others : what they are, and panel -> published values of what has no row, a tick each on a line below
-    linear : panels with a linear axis; on the others, which are logarithmic, values below the axis stand at its edge.
-    columns : panels in a row of the figure, by default all
+    label : panel -> what it shows, in the order of the panels
+    title : what is seen, a sentence
+    printed : published values, the same statistic, with columns `row`, `panel` and value
+        A row that is not in `tidy` has a line at the end.
+    colours : row -> colour, in the order of the rows; by default those of methods
+    log : panels with a logarithmic axis
 
     Returns
     -------
     Figure
     """
     import matplotlib.pyplot as plt
+    import seaborn as sns
 
-    names = order(tidy[row])[::-1]
-    keys: dict[str, Any] = {"here, with 95 % interval": plt.Line2D([], [], color="#777777", marker="o", ms=5, lw=2)}
+    colours = colours or palette(tidy[row])
+    published = pd.DataFrame(columns=[row, panel, "value"]) if printed is None else printed
+    names = list(dict.fromkeys([*colours, *published[row]]))
+    marks = [marker(name) if name in METHOD_STYLE else "o" for name in colours]
+    look = {"palette": dict(colours), "markers": marks, "linestyle": "none", **GIVEN}
     with style():
-        across = columns or len(label)
-        down = -(-len(label) // across)
-        size = (2.6 * across + 1, (0.28 * len(names) + 1.2) * down)
-        figure, axes = plt.subplots(down, across, figsize=size, sharey=True, squeeze=False)
-        for ax, (name, title) in zip(axes.flat, label.items(), strict=True):
-            log = name not in linear
-            part = tidy[tidy[panel] == name].set_index(row).reindex(names)
-            finite = part[["value", "low", "high"]].to_numpy(float)
-            positive = finite[np.isfinite(finite) & (finite > 0)]
-            floor = max(positive.min() / 3, positive.max() * DECADES) if log and positive.size else 0.0
-            for y, (method, line) in enumerate(part.iterrows()):
-                value, low, high = (max(line[c], floor) if log else line[c] for c in ("value", "low", "high"))
-                if not np.isfinite(value):
-                    ax.annotate("no finite value", (0.02, y), xycoords=("axes fraction", "data"), va="center", size=8)
-                    continue
-                ax.plot([low, high], [y, y], color=colour(method), lw=2, solid_capstyle="butt")
-                ax.plot(value, y, marker(method), color=colour(method), **_size(method))
-                if reference and (method, name) in reference[1]:
-                    published = reference[1][method, name]
-                    (keys[reference[0]],) = ax.plot(published, y - 0.42, **PRINTED | {"ms": 5})
-            if others:
-                keys |= _ticks(ax, others[0], others[1].get(name, ()))
-            if best and name in best[1]:
-                keys[best[0]] = ax.axvline(best[1][name], zorder=0, **BEST)
-            if log:
+        size = (7.5, 0.26 * len(names) + 1.7)
+        figure, axes = plt.subplots(1, len(label), figsize=size, sharey=True, squeeze=False)
+        for ax, (name, what) in zip(axes.flat, label.items(), strict=True):
+            part, apart = spread(tidy[tidy[panel] == name]), published[published[panel] == name]
+            about = {"x": "at", "y": row, "hue": row, "hue_order": list(colours), "order": names}
+            sns.pointplot(part, **about, **look, ax=ax, legend=False, markersize=5, err_kws={"linewidth": 2})
+            places = [names.index(method) + 0.35 * (method in colours) for method in apart[row]]
+            ax.plot(apart["value"].astype(float), places, **PRINTED | {"ms": 5}, label="published")
+            if name in log:
                 logarithmic(ax, ax.xaxis)
-            below = [others[0].replace(", ", ",\n")] if others else []
-            ax.set_yticks(range(-len(below), len(names)), [*below, *map(display_name, names)])
-            ax.set_ylim(-0.7 - len(below), len(names) - 0.3)
-            ax.set_title(title)
-        if len(label) > 1:
-            letter(axes.flat)
-        look = {"ncols": len(keys), "fontsize": 8, "columnspacing": 1.2, "handletextpad": 0.5}
-        figure.legend(keys.values(), keys, loc="outside lower center", **look)
+            ax.set(title=what, xlabel="", ylabel="")
+        figure.suptitle(fill(title, 95))
+        axes[0, 0].set_yticks(range(len(names)), map(display_name, names))
+        if len(published):
+            figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", fontsize=8)
     return figure
-
-
-def _size(method: str) -> dict[str, float]:
-    """Of a mark: those made of lines, such as +, are larger and thicker."""
-    return {"ms": 8, "mew": 2} if marker(method) in STROKES else {"ms": 6}
-
-
-def _ticks(ax: "Axes", name: str, values: Sequence[float]) -> dict[str, Any]:
-    """A line of ticks under the first row, or that there are none, and what a legend says of them."""
-    if not len(values):
-        ax.annotate("not published", (0.02, -1), xycoords=("axes fraction", "data"), va="center", size=8)
-        return {}
-    return {name: ax.plot(values, [-1] * len(values), "|", color="black", ms=6)[0]}
 
 
 def trade_off(
