@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 from rediscover.studies.surfaces import judge
 
 import pandas as pd
 import pytest
+
+ROOT = Path(__file__).parents[2]
 
 
 class Judge(http.server.BaseHTTPRequestHandler):
@@ -85,3 +88,15 @@ def test_a_model_without_verdicts_has_none():
     rows = pd.DataFrame({"rule": [True, False], "verdict": [None, None]})
     told = judge.summary(rows)
     assert told["answered"] == 0 and pd.isna(told["kappa"]) and pd.isna(told["accepted_low"])
+
+
+def test_the_table_of_judges_is_that_of_their_verdicts():
+    rows = pd.read_csv(ROOT / "benchmarks" / "judged.csv")
+    page = (ROOT / "docs" / "llm.md").read_text(encoding="utf-8")
+    for model, part in rows.groupby("model"):
+        told, line = judge.summary(part), next(line for line in page.splitlines() if model.rpartition("-")[2] in line)
+        for name in ("accepted", "refused"):
+            share, low, high = (f"{100 * told[name + end]:.0f}" for end in ("", "_low", "_high"))
+            assert f"{share} [{low}, {high}] %" in line
+        assert f"| {told['kappa']:.2f} |" in line
+    assert rows.groupby("model")["rule"].agg(["sum", "size"]).eq([30, 60]).all(axis=None)
