@@ -21,7 +21,6 @@ METHOD_STYLE: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_suffix("
 DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error is rounding
 PRINTED: dict[str, Any] = {"marker": "d", "mfc": "none", "mec": "black", "ms": 7, "ls": "none"}  # a published value
 ENDS = ["value", "low", "high"]  # columns of an estimate with its interval
-GIVEN: dict[str, Any] = {"estimator": "median", "errorbar": ("pi", 100)}  # what seaborn makes of the rows of `spread`
 BEST: dict[str, Any] = {"color": "black", "ls": "--", "lw": 1}  # the best published value, as a line
 FRONT: dict[str, Any] = {"color": "#444444", "ls": (0, (3, 2)), "lw": 1}  # what no other method beats
 STROKES = "|+x12"  # markers made of lines
@@ -197,7 +196,7 @@ def palette(methods: Iterable[str]) -> dict[str, str]:
 
 
 def spread(tidy: pd.DataFrame) -> pd.DataFrame:
-    """Each estimate as three rows, so that seaborn, told `GIVEN`, draws value and interval as they were computed.
+    """Each estimate as three rows, whose median is the value and whose ends are the interval.
 
     Parameters
     ----------
@@ -215,6 +214,27 @@ def spread(tidy: pd.DataFrame) -> pd.DataFrame:
     """
     rows = tidy.melt([name for name in tidy if name not in ENDS], ENDS, value_name="at")
     return rows[np.isfinite(rows["at"].astype(float))]
+
+
+def points(tidy: pd.DataFrame, *, hue: str, dodge: float = 0, **look: Any) -> "Axes":
+    """`seaborn.pointplot` of estimates with the intervals that they came with.
+
+    Parameters
+    ----------
+    tidy : DataFrame with columns value, low, high
+    hue : column of the colours
+    dodge : how far apart the colours stand, of the distance of two categories; 0 with one colour
+    look : passed on; the axis of the estimates is ``at``
+
+    Returns
+    -------
+    Axes
+    """
+    import seaborn as sns
+
+    rows = spread(tidy)
+    apart = dodge if len(look.get("hue_order", rows[hue].unique())) > 1 else False
+    return sns.pointplot(rows, hue=hue, dodge=apart, estimator="median", errorbar=("pi", 100), **look)
 
 
 def intervals(
@@ -246,20 +266,19 @@ def intervals(
     Figure
     """
     import matplotlib.pyplot as plt
-    import seaborn as sns
 
     colours = colours or palette(tidy[row])
     published = pd.DataFrame(columns=[row, panel, "value"]) if printed is None else printed
     names = list(dict.fromkeys([*colours, *published[row]]))
     marks = [marker(name) if name in METHOD_STYLE else "o" for name in colours]
-    look = {"palette": dict(colours), "markers": marks, "linestyle": "none", **GIVEN}
+    look = {"palette": dict(colours), "markers": marks, "linestyle": "none"}
     with style():
         size = (7.5, 0.26 * len(names) + 1.7)
         figure, axes = plt.subplots(1, len(label), figsize=size, sharey=True, squeeze=False)
         for ax, (name, what) in zip(axes.flat, label.items(), strict=True):
-            part, apart = spread(tidy[tidy[panel] == name]), published[published[panel] == name]
+            part, apart = tidy[tidy[panel] == name], published[published[panel] == name]
             about = {"x": "at", "y": row, "hue": row, "hue_order": list(colours), "order": names}
-            sns.pointplot(part, **about, **look, ax=ax, legend=False, markersize=5, err_kws={"linewidth": 2})
+            points(part, **about, **look, ax=ax, legend=False, markersize=5, err_kws={"linewidth": 2})
             places = [names.index(method) + 0.35 * (method in colours) for method in apart[row]]
             ax.plot(apart["value"].astype(float), places, **PRINTED | {"ms": 5}, label="published")
             if name in log:
