@@ -14,7 +14,7 @@ DATA = {"causal": {"series_from": "equations"}}  # of whom the released series a
 
 
 def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``surfaces`` and ``systems``, both with more evaluations, and by method ``priced``."""
+    """Arguments of `runs.grid`: ``surfaces`` and ``systems``, both with more evaluations, by method ``priced`` and ``dose``."""
     surfaces = [problem(id, sampler=p.sampler) for id in p.surfaces or problems("surfaces")]
     systems = [problem(id) for id in p.systems or problems("cde")]
     on_systems = {**p.work, "seeds": p.system_seeds, "budget": replace(p.budget, evaluations=p.system_evaluations)}
@@ -33,7 +33,19 @@ def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
         accepted = [each for each in chosen if isinstance(each, asking.accepts)]
         budget = {"budget": replace(p.budget, evaluations=evaluations), "evaluations": {}}
         planned[f"priced, {name}"] = {"problems": accepted, "methods": [asking], **more, **budget}
+    sampled = {"surfaces": {"sampler": p.sampler}}
+    for name, samples in p.dose.items():
+        posed = [problem(id, **sampled.get(id.partition("/")[0], {})) for id in p.dose_problems[name]]
+        budget = {"budget": replace(p.budget, evaluations=samples), "evaluations": {}}
+        planned[f"dose, {name}"] = {"problems": posed, "methods": dosed(name, p), **more, **budget}
     return {name: grid for name, grid in planned.items() if grid["problems"]}
+
+
+def dosed(name: str, p: WhatTheModelAdds) -> list[Method]:
+    """A loop with each control, and with the recorded replies of each model."""
+    controls = built([name], p.proposers, p.max_rows)
+    recorded = {"proposer": "recorded", "max_tokens": p.dose_tokens}
+    return [*controls, *(replace(controls[0], model=model, **recorded) for model in p.dose_models)]
 
 
 def control(name: str) -> Method:
