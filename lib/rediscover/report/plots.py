@@ -271,13 +271,13 @@ def intervals(
     published = pd.DataFrame(columns=[row, panel, "value"]) if printed is None else printed
     names = list(dict.fromkeys([*colours, *published[row]]))
     marks = [marker(name) if name in METHOD_STYLE else "o" for name in colours]
-    look = {"palette": dict(colours), "markers": marks, "linestyle": "none"}
+    look: dict[str, Any] = {"palette": dict(colours), "markers": marks, "linestyle": "none"}
     with style():
         size = (7.5, 0.26 * len(names) + 1.7)
         figure, axes = plt.subplots(1, len(label), figsize=size, sharey=True, squeeze=False)
         for ax, (name, what) in zip(axes.flat, label.items(), strict=True):
             part, apart = tidy[tidy[panel] == name], published[published[panel] == name]
-            about = {"x": "at", "y": row, "hue": row, "hue_order": list(colours), "order": names}
+            about: dict[str, Any] = {"x": "at", "y": row, "hue": row, "hue_order": list(colours), "order": names}
             points(part, **about, **look, ax=ax, legend=False, markersize=5, err_kws={"linewidth": 2})
             places = [names.index(method) + 0.35 * (method in colours) for method in apart[row]]
             ax.plot(apart["value"].astype(float), places, **PRINTED | {"ms": 5}, label="published")

@@ -14,7 +14,7 @@ DATA = {"causal": {"series_from": "equations"}}  # of whom the released series a
 
 
 def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``surfaces`` and ``systems``, both with more evaluations, by method ``priced`` and ``dose``."""
+    """Arguments of `runs.grid`: ``surfaces`` and ``systems``, both with more evaluations, ``priced``, ``dose``."""
     surfaces = [problem(id, sampler=p.sampler) for id in p.surfaces or problems("surfaces")]
     systems = [problem(id) for id in p.systems or problems("cde")]
     on_systems = {**p.work, "seeds": p.system_seeds, "budget": replace(p.budget, evaluations=p.system_evaluations)}
@@ -43,9 +43,10 @@ def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
 
 def dosed(name: str, p: WhatTheModelAdds) -> list[Method]:
     """A loop with each control, and with the recorded replies of each model."""
-    controls = built([name], p.proposers, p.max_rows)
     recorded = {"proposer": "recorded", "max_tokens": p.dose_tokens}
-    return [*controls, *(replace(controls[0], model=model, **recorded) for model in p.dose_models)]
+    models = [{name: recorded | {"model": model}} for model in p.dose_models]
+    replayed = [build_methods([name], max_rows=p.max_rows, settings=each)[0] for each in models]
+    return built([name], p.proposers, p.max_rows) + replayed
 
 
 def control(name: str) -> Method:

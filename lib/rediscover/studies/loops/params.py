@@ -21,7 +21,7 @@ class WhatTheModelAdds(Parameters):
     more_evaluations : method name -> a larger budget that it is run with as well, with the first seed, on all problems.
     priced : method name -> evaluations of a run with a control, whose prompts are counted and not sent.
     priced_problems : where; each method is run on those that it accepts, with the first seed.
-    dose : method name -> samples of a run that recorded replies of each model of `dose_models` answer, and both controls.
+    dose : method name -> samples of a run with each control, and with recorded replies of each of `dose_models`.
     dose_problems : method name -> on which problems, with the first seed.
     dose_models : names as they served, each with the first digits of its file's hash.
     dose_tokens : of a reply at most.
