@@ -7,10 +7,12 @@ import pandas as pd
 from ...report.facts import Interval, one, setting, table
 from ...report.papers import published
 from . import derive, recorded
-from .analysis import BEST, FRAMEWORKS, PLAIN, PRICED, PROPOSERS, PUBLIC, printed_surfaces, printed_systems
+from .analysis import ARM, BEST, FRAMEWORKS, PLAIN, PRICED, PROPOSERS, PUBLIC, printed_surfaces, printed_systems
+from .dose import label
 
 NOTEBOOK = "70_what_the_model_adds"
 ON_SURFACES = ("llm_sr", "openevolve")
+SIZES = ("small", "middle", "large")  # of the models, in the order of the parameters
 SPLITS = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}
 
 
@@ -37,6 +39,7 @@ def facts() -> dict[str, Any]:
         "cost": {name: (usd[FRAMEWORKS[name], "surfaces"], 2) for name in ON_SURFACES}
         | {"systems": (usd[FRAMEWORKS["symbolbench_loop"], "cde"], 2)},
         "widest": (max(interval.high - interval.low for interval in widths), ".2f"),
+        "dose": _dose(),
         "seeded": _seeded(),
         "priors": _priors(),
         "thoughts": _thoughts(),
@@ -132,6 +135,27 @@ def _later() -> dict[str, Any]:
     public = one(rows, framework=FRAMEWORKS["llm_sr"], proposer=PUBLIC)
     share = (public["improved"], ".0%")
     return found | {"public": {"runs": (public["runs"], "word"), "share": share, "decades": (public["decades"], 2)}}
+
+
+def _dose() -> dict[str, Any]:
+    """Small models in two loops: how much they were asked, and what came of it."""
+    samples, posed = setting(NOTEBOOK, "dose"), setting(NOTEBOOK, "dose_problems")
+    models = {label(model): key for model, key in zip(setting(NOTEBOOK, "dose_models"), SIZES, strict=True)}
+    rows = table("loops_dose").set_index(ARM)
+    valid = {
+        name: {key: (rows.loc[(FRAMEWORKS[name], model), "valid"], ".0%") for model, key in models.items()}
+        for name in samples
+    }
+    values = table("loops_dose_by_problem")
+    return valid | {
+        "surfaces": (len(posed["llm_sr"]), "word"),
+        "surface_samples": samples["llm_sr"],
+        "systems": (len(posed["symbolbench_loop"]), "word"),
+        "system_samples": samples["symbolbench_loop"],
+        "tokens": setting(NOTEBOOK, "dose_tokens"),
+        "recovered": (int(values["symbolic_accuracy"].sum()), "word"),
+        "p_holm": (table("loops_dose_tests")["p_holm"].min(), 2),
+    }
 
 
 def _seeded() -> dict[str, Any]:

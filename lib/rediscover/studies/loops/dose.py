@@ -1,0 +1,120 @@
+"""What small language models do in the loops, beside both controls at equal samples."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...report.comparisons import paired_test, paired_tests
+from ...report.summaries import interval, next_share
+from .analysis import ARM, FLOOR, FRAMEWORKS, OTHERS, PROPOSERS, by_problem
+
+ON_SYSTEMS = {"symbolbench_loop": ["sr2_id", "sr2_ood"]}  # the first is what arms are compared by
+ON_SURFACES = ["nmse_release", "symbolic_accuracy"]
+
+
+def measures(name: Hashable) -> list[str]:
+    """What is shown of a loop; its arms are compared by the first."""
+    return ON_SYSTEMS.get(str(name), ON_SURFACES)
+
+
+def label(model: str) -> str:
+    """The name of a served model without the digits of its file.
+
+    >>> label("Qwen2.5-Coder-0.5B-Instruct-Q4_K_M-1d9614638d18")
+    'Qwen2.5-Coder-0.5B-Instruct-Q4_K_M'
+    """
+    return model.rpartition("-")[0]
+
+
+def arms(frame: pd.DataFrame) -> pd.DataFrame:
+    """Runs or scores with the columns framework and proposer: a control, or the model whose replies were recorded."""
+
+    def proposer(settings: Mapping) -> str:
+        return PROPOSERS.get(settings["proposer"]) or label(settings["model"])
+
+    return frame.assign(framework=frame["method"].map(FRAMEWORKS | OTHERS), proposer=frame["settings"].map(proposer))
+
+
+def samples(run: Any) -> dict[str, float]:
+    """What became of the samples of a run: asked, valid (a program or system with a score), tokens of all replies.
+
+    A run that ended without an answer has no valid one, and its samples are not known.
+    """
+    if not run.candidates:
+        return {"asked": np.nan, "valid": 0, "tokens": np.nan}
+    notes = run.candidates[0]["notes"]
+    asked = notes.get("asked", run.evaluations)
+    valid = notes["scored"] if "scored" in notes else asked - notes["failed"]
+    return {"asked": asked, "valid": valid, "tokens": notes.get("completion_tokens", np.nan)}
+
+
+def replies(records: pd.DataFrame, planned: Mapping[str, int]) -> pd.DataFrame:
+    """What became of the samples of each arm.
+
+    Parameters
+    ----------
+    records : DataFrame
+        Of `runs.grid`, with `ARM`.
+    planned : method name -> samples of a run
+
+    Returns
+    -------
+    DataFrame
+        Index: framework, proposer. Columns: problems; samples, planned for all of them; valid, the share of those that
+        became a program or system with a score (what was not proposed did not); tokens, of the replies for a sample.
+    """
+    counts = pd.DataFrame([samples(run) for run in records.itertuples()], records.index)
+    every = counts.assign(planned=records["method"].map(planned), **records[ARM])
+    found = every.groupby(ARM, sort=False).agg(
+        problems=("planned", "size"), samples=("planned", "sum"), valid=("valid", "sum"), tokens=("tokens", "sum")
+    )
+    valid, tokens = found["valid"] / found["samples"], (found["tokens"] / found["samples"]).where(found["tokens"] > 0)
+    return found.assign(valid=valid, tokens=tokens)
+
+
+def measured(scored: pd.DataFrame) -> pd.DataFrame:
+    """By problem: the measures of each framework; see `analysis.by_problem`."""
+    parts = [
+        by_problem(part, measures(name)).assign(method=name) for name, part in scored.groupby("method", sort=False)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def summary(values: pd.DataFrame) -> pd.DataFrame:
+    """Each arm's median or mean with its 95 % interval over problems: Wilson's for shares, else by bootstrap.
+
+    Parameters
+    ----------
+    values : DataFrame
+        From `measured`.
+
+    Returns
+    -------
+    DataFrame
+        Index: framework, proposer; columns: pairs of a measure and value, low or high.
+    """
+    rows: dict[tuple, dict] = {}
+    for key, part in values.groupby(ARM, sort=False):
+        for column in measures(part["method"].iloc[0]):
+            if column == "symbolic_accuracy":
+                found = next_share([part[column].mean()], len(part))
+            else:
+                found = interval(part[column], statistic=np.median if column == "nmse_release" else np.mean)
+            rows.setdefault(key, {}).update({(column, end): found[end] for end in ("value", "low", "high")})
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(ARM)
+
+
+def tests(values: pd.DataFrame) -> pd.DataFrame:
+    """Paired tests of the grammar and of each model against genetic operators; errors below `FLOOR` are equal."""
+    rows = []
+    for (name, framework), part in values.groupby(["method", "framework"], sort=False):
+        measure = measures(name)[0]
+        wide = part.pivot(index="problem", columns="proposer", values=measure)
+        wide = wide.clip(lower=FLOOR) if measure == "nmse_release" else wide
+        genetic = PROPOSERS["genetic"]
+        for other in [column for column in dict.fromkeys(part["proposer"]) if column != genetic]:
+            about = {"measure": measure, "condition": framework}
+            rows.append(paired_test(wide[other], wide[genetic], (other, genetic), **about))
+    return paired_tests(rows)
