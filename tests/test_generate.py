@@ -1,13 +1,13 @@
 """Generation of formulas as a user starts it: make, a process of its own, and a real server on loopback."""
 
-import http.server
-import json
+import collections
 import os
 import re
 import subprocess
 import sys
-import threading
 from pathlib import Path
+
+from loopback import serving
 
 import pandas as pd
 import pytest
@@ -15,45 +15,21 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-class Model(http.server.BaseHTTPRequestHandler):
-    """Writes a formula when asked for one, and scores 4 when asked to judge."""
-
-    def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        judging = request["model"] == "judge"
-        self.server.seen.append(request["model"])
-        text = '{"score": 4}' if judging else "<latex>a = b</latex><description>a is b</description>"
-        body = {
-            "id": "1",
-            "object": "chat.completion",
-            "model": request["model"],
-            "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}],
-            "usage": {"prompt_tokens": 100, "completion_tokens": 10},
-        }
-        raw = json.dumps(body).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(raw)))
-        self.end_headers()
-        self.wfile.write(raw)
-
-    def log_message(self, *_):
-        pass
+def written(request):
+    """A formula when asked for one, and a score of 4 when asked to judge."""
+    return '{"score": 4}' if request["model"] == "judge" else "<latex>a = b</latex><description>a is b</description>"
 
 
 @pytest.fixture
 def server():
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model) as web:
-        web.seen = []
-        threading.Thread(target=web.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    with serving(written) as web:
         yield web
-        web.shutdown()
 
 
 def generate(folder, server, **environment):
     """`make generate` with the working folder's build/ and records/ in `folder`."""
     command = ["make", "-f", str(ROOT / "Makefile"), "generate", f"PY={sys.executable}", "MODEL=writer"]
-    command += ["JUDGE=judge", "LIMIT=2", f"BASE_URL=http://127.0.0.1:{server.server_port}/v1"]
+    command += ["JUDGE=judge", "LIMIT=2", f"BASE_URL={server.url}"]
     environment |= {"OPENAI_API_KEY": "none", "REDISCOVER_MIRROR": str(folder), "REDISCOVER_PROGRESS": "off"}
     options = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, "cwd": folder}
     return subprocess.run(command, env=os.environ | environment, timeout=120, **options)
@@ -66,7 +42,7 @@ def test_make_generate_asks_first_then_writes_scores_and_resumes(server, tmp_pat
 
     done = generate(tmp_path, server, YES="1")
     assert done.returncode == 0, done.stderr
-    assert (server.seen.count("writer"), server.seen.count("judge")) == (2, 10)
+    assert collections.Counter(request["model"] for request in server.seen) == {"writer": 2, "judge": 10}
     table = pd.read_csv(tmp_path / "build" / "generate" / "writer.csv")
     assert table["latex"].tolist() == ["a = b", "a = b"] and table["description"].tolist() == ["a is b"] * 2
     assert (table[["Validity", "Coverage", "Clarity", "Appropriateness", "Equivalence"]] == 4).all(axis=None)

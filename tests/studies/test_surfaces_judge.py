@@ -1,13 +1,11 @@
 """A model as judge of symbolic accuracy: a real server on loopback that says yes, no, or nothing."""
 
-import http.server
-import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
+from loopback import serving
 from rediscover.studies.surfaces import judge
 
 import pandas as pd
@@ -16,36 +14,21 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-class Judge(http.server.BaseHTTPRequestHandler):
-    """Says yes to formulas without a logarithm, first nothing to those with a square root, and no to the others."""
+def proposed(request):
+    (message,) = request["messages"]
+    return message["content"].partition("Proposed: ")[2].partition("\n")[0]
 
-    def do_POST(self):
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        (message,) = request["messages"]
-        proposed = message["content"].partition("Proposed: ")[2].partition("\n")[0]
-        self.server.seen.append((proposed, request["temperature"]))
-        silent = "sqrt" in proposed and request["temperature"] == 0
-        text = "I see." if silent else f"Thus. Answer: {'No' if 'log' in proposed else 'Yes'}."
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        body = {"id": "1", "object": "chat.completion", "model": request["model"], "choices": [choice]}
-        raw = json.dumps(body).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(raw)))
-        self.end_headers()
-        self.wfile.write(raw)
 
-    def log_message(self, *_):
-        pass
+def verdict(request):
+    """Yes to formulas without a logarithm, first nothing to those with a square root, and no to the others."""
+    silent = "sqrt" in proposed(request) and request["temperature"] == 0
+    return "I see." if silent else f"Thus. Answer: {'No' if 'log' in proposed(request) else 'Yes'}."
 
 
 @pytest.fixture
 def server():
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Judge) as web:
-        web.seen = []
-        threading.Thread(target=web.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    with serving(verdict) as web:
         yield web
-        web.shutdown()
 
 
 def test_the_sample_is_balanced_and_the_same_for_everybody():
@@ -59,7 +42,7 @@ def test_verdicts_are_confirmed_asked_for_twice_and_resumed(server, tmp_path, mo
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.delenv("YES", raising=False)
     monkeypatch.setattr("sys.stdin.isatty", lambda: False, raising=False)
-    asked = ["--model", "m", "--base-url", f"http://127.0.0.1:{server.server_port}/v1", "--size", "8"]
+    asked = ["--model", "m", "--base-url", server.url, "--size", "8"]
     asked += ["--records", str(tmp_path / "records"), "--out", str(tmp_path / "judged.csv")]
     assert judge.main(asked) == 1 and not server.seen
     assert "16 verdicts by m: an unknown price" in capsys.readouterr().out
@@ -67,7 +50,7 @@ def test_verdicts_are_confirmed_asked_for_twice_and_resumed(server, tmp_path, mo
     assert judge.main(asked) == 0
     rows = pd.read_csv(tmp_path / "judged.csv")
     assert (rows["verdict"] == ~rows["answer"].str.contains("log")).all() and rows["verdict"].notna().all()
-    again = [proposed for proposed, temperature in server.seen if temperature == 1]
+    again = [request for request in server.seen if request["temperature"] == 1]
     assert len(again) == rows["answer"].str.contains("sqrt").sum() and len(server.seen) == 16 + len(again)
     before = len(server.seen)
     assert judge.main(asked) == 0 and len(server.seen) == before

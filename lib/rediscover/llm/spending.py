@@ -3,6 +3,9 @@
 import math
 import os
 import sys
+from collections.abc import Callable
+
+from .client import LlmError
 
 
 def confirmed() -> bool:
@@ -21,3 +24,15 @@ def dollars(amount: float, digits: str, before: str = "") -> str:
     ('about 84.46 US dollars', 'an unknown price')
     """
     return "an unknown price" if math.isnan(amount) else f"{before}{amount:{digits}} US dollars"
+
+
+def one_line(name: str, command: Callable[[], int]) -> int:
+    """Exit status of a command that asks a model; an error is one line on standard error, and 2."""
+    try:
+        return command()
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted; what was recorded stays", file=sys.stderr)
+        return 130
+    except (LlmError, ValueError, KeyError, OSError) as error:
+        print(f"{name}: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2

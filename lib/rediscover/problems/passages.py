@@ -380,15 +380,6 @@ def released_scores(rater: str) -> pd.DataFrame:
     return table[["model", *KEYS, *RUBRICS]].astype(dict.fromkeys(RUBRICS, float))
 
 
-def judged_in_notebook_order(model: str, scores: pd.DataFrame) -> pd.DataFrame:
-    """A model's judge scores of the 100 rated entries in the order in which they were drawn (DeepSeek-R1's).
-
-    The authors' notebook sets them beside the human scores row by row, although only DeepSeek-R1's are in this order.
-    """
-    order = _table("Evaluation/data/result_csv/human_judge/human_judge_deepseek_results.csv")[KEYS]
-    return order.merge(scores[scores.model == model], on=KEYS, how="left", validate="one_to_one")
-
-
 def _of_models(path: str) -> pd.DataFrame:
     """The files of all models below each other; {0}, {1} and {2} stand for a model's names in them."""
     tables = [_table(path.format(*names)).assign(model=model) for model, names in MODELS.items()]

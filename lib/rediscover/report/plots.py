@@ -224,7 +224,7 @@ def points(tidy: pd.DataFrame, *, hue: str, dodge: float = 0, **look: Any) -> "A
     tidy : DataFrame with columns value, low, high
     hue : column of the colours
     dodge : how far apart the colours stand, of the distance of two categories; 0 with one colour
-    look : passed on; the axis of the estimates is ``at``
+    **look : passed on; the axis of the estimates is ``at``
 
     Returns
     -------

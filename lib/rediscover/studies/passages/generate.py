@@ -13,7 +13,7 @@ import pandas as pd
 
 from ... import problem, problems
 from ...llm.client import Chat, LlmError
-from ...llm.spending import confirmed, dollars
+from ...llm.spending import confirmed, dollars, one_line
 from ...methods import llm_text
 from ...metrics import latex
 from ...runs.schema import to_csv
@@ -24,14 +24,7 @@ from . import scores as scores
 def main(arguments=None) -> int:
     """Run it; errors are one line on standard error and exit status 2."""
     options = _parser().parse_args(arguments)
-    try:
-        return run(options)
-    except KeyboardInterrupt:
-        print("generate: interrupted; what was recorded stays", file=sys.stderr)
-        return 130
-    except (LlmError, ValueError, KeyError, OSError) as error:
-        print(f"generate: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    return one_line("generate", lambda: run(options))
 
 
 def run(options) -> int:

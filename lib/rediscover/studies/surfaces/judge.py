@@ -15,7 +15,7 @@ import pandas as pd
 import yaml
 
 from ...llm.client import Chat, LlmError
-from ...llm.spending import confirmed, dollars
+from ...llm.spending import confirmed, dollars, one_line
 from ...methods import CONTROLS, llm_text
 from ...problems import problem
 from ...report.statistics import agreement
@@ -142,14 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for a reply (300)")
     parser.add_argument("--records", type=Path, default=Path("records/judge"), help="folder of the recorded replies")
     parser.add_argument("--out", type=Path, default=Path("build/judge.csv"), help="file of the verdicts")
-    try:
-        return run(parser.parse_args(arguments))
-    except KeyboardInterrupt:
-        print("judge: interrupted; what was recorded stays", file=sys.stderr)
-        return 130
-    except (LlmError, ValueError, KeyError, OSError) as error:
-        print(f"judge: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
+    options = parser.parse_args(arguments)
+    return one_line("judge", lambda: run(options))
 
 
 if __name__ == "__main__":
