@@ -301,6 +301,40 @@ def test_the_prompt_of_icsr(author, tmp_path):
     assert 1 <= len(errors) <= 5 and errors == sorted(errors, reverse=True)
 
 
+def test_prompts_of_a_file_stand_in_place_of_our_own(author, tmp_path):
+    file = tmp_path / "prompts.yaml"
+    file.write_text("instruction: Complete equation_v1, please.\n")
+    sent, _ = messages("llm_sr", author, tmp_path, samples=4, prompts=str(file))
+    own, _ = messages("llm_sr", author, tmp_path, samples=4)
+    theirs = sent[0][0]["content"]
+    assert theirs.startswith("Complete equation_v1, please.\n")
+    assert own[0][0]["content"].partition("\n\n")[2] == theirs.partition("\n\n")[2]
+    method = played("llm_sr", tmp_path, prompts=str(file))
+    before = method.version
+    assert before != played("llm_sr", tmp_path).version
+    file.write_text("instruction: Complete it.\n")
+    assert method.version != before
+    assert "no file of prompts" in played("llm_sr", tmp_path, prompts="nowhere.yaml").available()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("intro: x", "texts of llm_sr are named argument, first, head, improved, instruction"),
+        ("[1]", "texts of llm_sr are named"),
+        ("instruction: 3", "texts of llm_sr are named"),
+        ("head: $nobody", "head: 'nobody' is none of output, inputs, sentence, count"),
+        ("head: 5 $ a day", "head: Invalid placeholder"),
+    ],
+)
+def test_prompts_that_do_not_fit_are_refused(text, said, author, tmp_path):
+    author()
+    file = tmp_path / "prompts.yaml"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=said):
+        played("llm_sr", tmp_path, samples=4, prompts=str(file)).solve(PROBLEM)
+
+
 @pytest.mark.parametrize("name", LOOPS)
 def test_priors_and_meanings_are_said_only_when_asked_for(name, serve, tmp_path, monkeypatch):
     law = next(id for id in rd.problems("srsd", "easy") if any(rd.problem(id).meanings.values()))

@@ -1,5 +1,6 @@
 """How a method reaches a language model: an endpoint whose replies are recorded, or the records alone."""
 
+import functools
 import hashlib
 import os
 import re
@@ -34,6 +35,8 @@ class Endpoint(Method):
     profile : 'paper' or 'code', whose sampling parameters.
     max_tokens : of a reply, in place of the profile's; 0 leaves it as it is.
     timeout : seconds for a reply.
+    prompts : YAML file with texts in place of our own, under the same names; such as those that a framework's authors
+        released, which are not part of this project.
     """
 
     proposer: str = "model"
@@ -42,6 +45,7 @@ class Endpoint(Method):
     profile: str = "paper"
     max_tokens: int = added(0)
     timeout: float = added(60.0)
+    prompts: str = added("")
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("numba",)
     texts: ClassVar[dict] = {}
@@ -56,12 +60,34 @@ class Endpoint(Method):
             raise ValueError(f"{self.name}: max_tokens must be at least 0 and timeout above 0")
 
     def text(self, key: str, /, **values: Any) -> str:
-        """A text of the YAML file with its blanks filled in; what is filled in is not read for blanks."""
-        return Template(self.texts[key]).substitute(values).rstrip("\n")
+        """A text of the YAML file with its blanks filled in; what is filled in is not read for blanks.
+
+        Raises
+        ------
+        ValueError
+            If a text of `prompts` has a blank that is not filled here.
+        """
+        try:
+            return Template(self.wording[key]).substitute(values).rstrip("\n")
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"{self.prompts}, {key}: {error} is none of {', '.join(values) or 'no blanks'}") from error
+
+    @functools.cached_property
+    def wording(self) -> dict:
+        """The texts, with those of `prompts` in place of our own."""
+        if not self.prompts:
+            return self.texts
+        given = yaml.safe_load(Path(self.prompts).read_text(encoding="utf-8"))
+        own = {key for key, text in self.texts.items() if isinstance(text, str)}
+        if not isinstance(given, dict) or not set(given) <= own or not all(isinstance(t, str) for t in given.values()):
+            raise ValueError(f"{self.prompts}: texts of {self.name} are named {', '.join(sorted(own))}")
+        return self.texts | given
 
     def available(self) -> str | None:
         """None for the controls; else what is missing: a model's name, an endpoint, or records."""
         missing = super().available()
+        if not missing and self.prompts and not Path(self.prompts).is_file():
+            return f"no file of prompts: {self.prompts}"
         if missing or self.proposer in CONTROLS:
             return missing
         without = "proposer='grammar' and proposer='genetic' need none"
@@ -77,11 +103,11 @@ class Endpoint(Method):
 
     @property
     def version(self) -> str:
-        """With the records that are replayed, so that a run is done again when there are others."""
-        if self.proposer != "recorded":
+        """With the records that are replayed and other prompts, so that a run is done again when they have changed."""
+        if self.proposer != "recorded" and not self.prompts:
             return super().version
-        digest = hashlib.sha256()
-        for file in sorted(self.folder().glob("*.jsonl")):
+        digest = hashlib.sha256(Path(self.prompts).read_bytes() if self.prompts else b"")
+        for file in sorted(self.folder().glob("*.jsonl")) if self.proposer == "recorded" else ():
             digest.update(file.name.encode() + file.read_bytes())
         return f"{super().version}-{digest.hexdigest()[:12]}"
 
