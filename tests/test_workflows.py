@@ -1,7 +1,9 @@
 """What runs elsewhere: every command of the workflows is one that this repository has."""
 
+import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -59,10 +61,34 @@ def test_actions_are_pinned_and_nobody_is_trusted_with_a_secret():
     used = [step["uses"] for _, step in STEPS if "uses" in step]
     assert used and [action for action in used if not re.fullmatch(r"[\w-]+/[\w-]+@v\d+", action)] == []
     for name, flow in WORKFLOWS.items():
-        assert flow["permissions"] == {"contents": "read"} and "secrets." not in str(flow), name
+        published = {"pages": "write", "id-token": "write"} if name == "pages" else {}  # by the hosting service
+        assert flow["permissions"] == {"contents": "read"} | published and "secrets." not in str(flow), name
 
 
 def test_the_marker_of_the_tests_of_pysr_selects_some_that_all_others_leave_out():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     assert "not pysr" in settings["addopts"] and "-m pysr" in dry("test-pysr").stdout
     assert "pytest.mark.pysr" in (ROOT / "tests" / "test_pysr.py").read_text()
+
+
+def test_the_container_makes_the_environment_as_a_user_and_then_everything():
+    text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+    steps = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
+    assert [name for name, _ in steps] == ["FROM", "RUN", "RUN", "USER", "WORKDIR", "COPY", "RUN", "CMD"]
+    assert steps[0][1].startswith("python:3.11") and steps[-2][1] == "make .venv/.ready"
+    command = json.loads(steps[-1][1])
+    assert command == ["make", "all"] and dry("all").returncode == 0
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    assert {".venv", "build"} <= set(ignored) and ".git" not in ignored
+
+
+def docker():
+    """Whether images can be built here."""
+    return shutil.which("docker") and subprocess.run(["docker", "info"], capture_output=True).returncode == 0
+
+
+@pytest.mark.whole
+def test_the_container_builds():
+    if not docker():
+        pytest.skip("docker does not run here")
+    subprocess.run(["docker", "build", "--quiet", "."], cwd=ROOT, check=True, timeout=3000)
