@@ -10,7 +10,6 @@ from rediscover.report import Output, budgets
 from rediscover.runs import schema
 from rediscover.system.paths import root
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -55,11 +54,10 @@ def test_what_is_reached_is_of_the_planned_budgets_alone(p, tmp_path):
 def test_a_study_shows_what_it_writes(p, tmp_path, capsys):
     out = Output(SimpleNamespace(folder=tmp_path, pdf=tmp_path, store=tmp_path / "runs.sqlite"))
     found = budgets.reached(planned(p, tmp_path / "runs.sqlite"))
-    budgets.show(found, out, "laws_budgets", "What is reached")
+    budgets.told(found, out, "laws_budgets")
     pd.testing.assert_frame_equal(schema.read_csv(tmp_path / "tables/laws_budgets.csv"), found, check_dtype=False)
-    assert (tmp_path / "figures/laws_budgets.png").exists()
     assert capsys.readouterr().out.split()[:4] == ["method", "evaluations", "recovered", "low"]
-    budgets.show(found[:0], out, "laws_budgets", "What is reached")
+    budgets.told(found[:0], out, "laws_budgets")
     assert "none of the methods with several budgets is installed" in capsys.readouterr().out
 
 
@@ -76,17 +74,3 @@ def test_what_is_reached_with_a_budget():
     assert (twenty["evaluations"], twenty["recovered"], twenty["seeds"]) == (20, 0, 1)
     nothing = budgets.by_budget(pd.DataFrame([], columns=columns))
     assert nothing.empty and list(nothing) == list(ten)
-
-
-def test_one_study_has_two_panels_and_several_a_column_each():
-    columns = "study method evaluations problems seeds recovered low high least most error".split()
-    shares = [0.5, 0.25, 1.0, 0.5, 0.5]
-    rows = [[study, "gplearn", n, 4, 1, *shares, 1e-12] for study in ("odes", "srsd") for n in (10, 99)]
-    reached = pd.DataFrame(rows, columns=columns)
-    titles = {"srsd": "laws", "cde": "nobody", "odes": "equations"}
-    both, alone = budgets.draw(reached, titles), budgets.draw(reached.query("study == 'odes'"))
-    assert [ax.get_title().split()[-1] for ax in both.axes[:2]] == ["laws", "equations"] and len(both.axes) == 4
-    assert len(alone.axes) == 2 and {ax.get_xlabel() for ax in alone.axes} == {"evaluations"}
-    assert min(alone.axes[1].lines[0].get_ydata()) == 1e-9
-    for figure in (both, alone):
-        plt.close(figure)

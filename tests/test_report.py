@@ -250,58 +250,6 @@ def test_methods_have_one_order_and_colours_of_their_own():
         assert len({figures.colour(name) for name in names}) == len(names), notebook
 
 
-def test_a_trade_off_has_a_front_and_a_place_for_what_failed():
-    tidy = pd.DataFrame({"method": ["a", "a", "b", "b", "c", "c"], "error": [0.1, 0.2, 0.0, 1e-30, np.inf, np.inf]})
-    tidy["size"] = [3, 5, 20, 30, np.nan, np.nan]
-    figure = figures.trade_off(tidy, error="error", size="size", xlabel="size", ylabel="error")
-    ax = figure.axes[0]
-    marks = {line.get_label(): line.get_xydata().tolist() for line in ax.lines if not line.get_label().startswith("_")}
-    right, top = ax.get_xlim()[1], ax.get_ylim()[1]
-    line = [[3, top], [3, 0.1], [20, 1e-9], [right, 1e-9]]  # seen even if one method alone is ahead
-    assert marks == {"a": [[3, 0.1]], "b": [[20, 1e-9]], "front": line}
-    keys = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert keys == ["a", "b", "quartiles", "front"]
-    assert figures.front([(1, 1), (1, 1), (2, 1)]).tolist() == [True, True, False]
-    assert figures.colour("zzz") == figures.colour("zzz")
-
-
-def test_marks_in_one_place_stay_there_as_rings():
-    places = np.array([(0, 0)] * 3 + [(3, 1), (40, 0), (200, 0)], float)
-    assert figures.rings(places, gap=5) == [0, 1, 2, 3, 0, 0]
-    assert figures.rings([(0, 0), (4, 0), (8, 0)], gap=5) == [0, 1, 0]  # the first and the last are apart
-    assert figures.rings([], gap=5) == [] and figures.rings([(1, 1)], gap=5) == [0]
-    tidy = pd.DataFrame({"method": list("abc"), "error": [0.1, 0.1, 1e-5], "size": [3, 3, 40]})
-    figure = figures.trade_off(tidy, error="error", size="size", xlabel="size", ylabel="error")
-    (ax,) = figure.axes
-    marks = {line.get_label(): line for line in ax.lines if line.get_label() in "abc"}
-    a, b, c = (marks[name] for name in "abc")
-    assert [line.get_xydata().tolist() for line in (a, b, c)] == [[[3, 0.1]], [[3, 0.1]], [[40, 1e-5]]]
-    assert all(line.get_transform() == ax.transData for line in (a, b, c))
-    assert b.get_markersize() == a.get_markersize() + figures.RING and c.get_markersize() == a.get_markersize()
-    front = next(line for line in ax.lines if line.get_label() == "front")
-    quartiles = {line.get_zorder() for line in ax.lines if line.get_label().startswith("_")}
-    assert max(quartiles) < front.get_zorder() < b.get_zorder() < a.get_zorder()  # the smallest on top
-    assert figures.SHARED in [text.get_text() for text in figure.legends[0].get_texts()]
-
-
-def test_panels_of_a_trade_off_have_labels_of_one_kind():
-    panels = {"x": ([0.1, 1e-8], [3, 500]), "y": ([0.1, 0.5], [3, 9]), "z": ([0.2], [7])}
-    tidy = pd.concat(
-        pd.DataFrame({"method": list("ab")[: len(sizes)], "error": errors, "size": sizes, "panel": name})
-        for name, (errors, sizes) in panels.items()
-    )
-    figure = figures.trade_off(
-        tidy, error="error", size="size", xlabel="size", ylabel="error", panel="panel", sharey=False
-    )
-    *drawn, spare = figure.axes
-    figure.draw_without_rendering()
-    for ax in drawn:
-        assert not any("^" in text.get_text() for text in ax.get_xticklabels())
-        assert all("10^" in text.get_text() for text in ax.get_yticklabels())
-    keys = [text.get_text() for text in spare.get_legend().get_texts()]
-    assert keys == ["a", "b", "quartiles", "front"]
-
-
 def test_labels_of_a_short_logarithmic_axis_have_room():
     import matplotlib.pyplot as plt
 

@@ -487,23 +487,6 @@ def test_identified_systems_are_counted_beside_the_printed_check_marks():
     assert texts(figure.legends[1].texts) == ["published, clean", best]
 
 
-def test_maps_have_a_row_per_method_and_level_and_grey_cells_for_failures():
-    rows = [
-        {"problem": f"odes/{i}", "method": name, "nmse_power": error, "identified": float(i == 1)}
-        for i, error in ((1, 0.1), (4, np.inf), (24, 2.0))
-        for name in ("sindy", "operon", "oracle", "zero")
-    ]
-    figure = figures.every_system(scored(rows).assign(subset=["1"] * 8 + ["2"] * 4), A5)
-    error, size = figure.axes[:2]
-    assert texts(error.get_yticklabels()) == ["oracle", "Operon", "SINDy"]
-    finite, failed = (mesh.get_array().reshape(3, 3) for mesh in error.collections[:2])
-    assert finite.mask.tolist() == (~failed.mask).tolist() == [[False, True, False]] * 3
-    dots, diamonds = error.lines
-    assert (dots.get_xdata() == 0.5).all() and sorted(dots.get_ydata()) == [1.5, 2.5]
-    assert set(diamonds.get_xdata()) == {0.5, 2.5} and not size.lines  # I4 is no check mark
-    assert texts(figure.legends[0].texts) == ["identified", "check mark in the paper", "no finite answer"]
-
-
 def clean_alone():
     """Scores of two systems, clean and at two levels of noise, of a method that has clean data alone too."""
     rows = [
@@ -513,18 +496,6 @@ def clean_alone():
         for level in ((math.inf,) if name == "udsr" else (math.inf, 40.0, 20.0))
     ]
     return scored(rows)
-
-
-def test_maps_have_no_empty_row_for_a_method_without_noise():
-    figure = figures.every_system(clean_alone(), A5)
-    for ax in figure.axes[:2]:
-        assert texts(ax.get_yticklabels()) == ["Operon", "uDSR", "SINDy"]
-        assert ax.get_yticks().tolist() == [1.5, 4, 6.5]  # its one row is as high as two
-        finite = ax.collections[0].get_array()
-        assert finite.shape == (7, 2) and not np.ma.getmaskarray(finite).any()
-    dots = figure.axes[0].lines[0].get_ydata()
-    assert sorted(set(dots)) == [0.5, 1.5, 2.5, 4, 5.5, 6.5, 7.5]
-    assert "single row: clean" in figure.get_supylabel()
 
 
 def test_rows_leave_no_room_for_levels_that_a_method_does_not_have():
@@ -550,19 +521,6 @@ def test_a_published_median_without_a_number_is_said_in_the_legend():
     assert texts(legend.texts)[0] == "published, clean (median of SINDy: a check mark, no number)"
 
 
-def test_coarser_grids_are_marked():
-    rows = [{"problem": id, "coarse_grid": star} for id, star in (("pdes/advection", False), ("pdes/heat_3d", True))]
-    figure = figures.every_system(scored(rows), ["mdbench_table3"])
-    assert texts(figure.axes[1].get_xticklabels()) == ["Advection", "Heat (Solar) 3D *"]
-    assert "coarser grid" in figure.legends[0].texts[-1].get_text()
-
-
-def test_trade_offs_are_shown_clean_and_next_to_20_db():
-    rows = [{"snr_db": level, "problem": f"odes/{i}"} for level in (math.inf, 40.0, 30.0, 10.0) for i in (1, 2)]
-    panels = figures.trade_off(scored(rows)).axes
-    assert [ax.get_title().split("  ")[1] for ax in panels] == ["clean", "30 dB"]
-
-
 @pytest.mark.parametrize(
     "rows",
     [
@@ -573,12 +531,7 @@ def test_trade_offs_are_shown_clean_and_next_to_20_db():
     ids=["a control alone, noisy", "a failure", "new methods"],
 )
 def test_figures_take_any_choice_of_methods_and_levels(rows):
-    for figure in (
-        figures.against_noise(scored(rows), A5),
-        figures.identified(scored(rows), A5),
-        figures.every_system(scored(rows), A5),
-        figures.trade_off(scored(rows)),
-    ):
+    for figure in (figures.against_noise(scored(rows), A5), figures.identified(scored(rows), A5)):
         figure.draw_without_rendering()
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import scipy.stats
 
 from ..report import plots
+from ..report.axes import front
 from ..report.comparisons import paired_test, paired_tests
 from ..report.names import in_words
 from ..report.summaries import interval
@@ -155,7 +156,7 @@ class Comparison:
         groups = {name: self.answers[self.answers["method"] == name] for name in self.methods}
         rows = {name: {measure: self._value(g, measure), "size": g["size"].median()} for name, g in groups.items()}
         frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method").dropna()
-        return frame.assign(front=plots.front(np.column_stack([-turn(measure) * frame[measure], frame["size"]])))
+        return frame.assign(front=front(np.column_stack([-turn(measure) * frame[measure], frame["size"]])))
 
     def label(self, measure: str) -> str:
         """A measure's name for readers, with its statistic and direction."""

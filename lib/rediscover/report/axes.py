@@ -30,34 +30,6 @@ def front(points: np.ndarray | Sequence[Sequence[float]]) -> np.ndarray:
     return ~np.array([any((array <= p).all(1) & (array < p).any(1)) for p in array], bool)
 
 
-def rings(places: np.ndarray | Sequence[Sequence[float]], gap: float) -> list[int]:
-    """Which of several sizes marks have, so that those nearer than `gap` are rings about one place, not one mark.
-
-    Parameters
-    ----------
-    places : array_like, shape (n, 2)
-        In points of the figure.
-    gap : float
-        From which distance two marks may have one size, in points.
-
-    Returns
-    -------
-    list of int
-        0 is the smallest size; a mark has the least that no mark before it has nearer than `gap`.
-
-    Examples
-    --------
-    >>> rings([(0, 0), (2, 0), (50, 0), (3, 0)], gap=4)
-    [0, 1, 0, 2]
-    """
-    array = np.asarray(places, float).reshape(-1, 2)
-    sizes: list[int] = []
-    for i, place in enumerate(array):
-        near = np.linalg.norm(array[:i] - place, axis=1) < gap
-        sizes.append(next(size for size in range(i + 1) if size not in np.array(sizes)[near]))
-    return sizes
-
-
 def logarithmic(ax: "Axes", axis: "Axis", most: int = 6, plain: float = 2) -> None:
     """Make an axis logarithmic, with labels that stay apart: plain numbers within some decades, else powers.
 

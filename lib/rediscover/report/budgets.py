@@ -12,19 +12,15 @@ import pandas as pd
 from ..problems import Problem
 from ..runs import grid
 from ..runs.recovery import recoveries
-from . import plots
 from .comparisons import build_methods
 from .summaries import interval
 from .tables import Output
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ..params import Budgeted
 
 EVALUATIONS = " evaluations"  # how the names of these grids end
 COLUMNS = "study method evaluations problems seeds recovered low high least most error".split()
-SHIFT = 1.12  # methods at one budget stand side by side
 
 
 def grids(problems: Iterable[Problem], p: "Budgeted") -> dict[str, dict[str, Any]]:
@@ -97,41 +93,6 @@ def by_budget(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def draw(budgets: pd.DataFrame, titles: Mapping[str, str] | None = None) -> "Figure":
-    """Share recovered and median error against evaluations: of several studies a column each, of one two panels.
-
-    Parameters
-    ----------
-    budgets : DataFrame
-        From `by_budget`.
-    titles : study -> what its column is called, in the order of the columns; those that are not there are left out
-    """
-    import matplotlib.pyplot as plt
-
-    there = set(budgets["study"])
-    names = [name for name in titles or sorted(there) if name in there]
-    rows, columns, height = (2, len(names), 4.6) if len(names) > 1 else (1, 2, 2.8)
-    figure, axes = plt.subplots(rows, columns, figsize=(7.5, height), sharex=True, squeeze=False)
-    pairs = axes.T if len(names) > 1 else axes
-    for (above, below), study in zip(pairs, names, strict=True):
-        for place, (name, part) in enumerate(budgets[budgets["study"] == study].groupby("method")):
-            look = {"color": plots.colour(name), "marker": plots.marker(name), "ms": 4}
-            ends = [part["recovered"] - part["low"], part["high"] - part["recovered"]]
-            apart = part["evaluations"] * SHIFT ** (place - 1.5)
-            above.errorbar(apart, part["recovered"], yerr=ends, capsize=2, **look)
-            error = part["error"].clip(plots.DECADES, 1 / plots.DECADES)
-            below.plot(apart, error, label=plots.display_name(name), **look)
-        above.set(title=(titles or {}).get(study, study) if len(names) > 1 else "", ylim=(-0.03, 1.03))
-        below.set(xscale="log", yscale="log")
-    for ax in axes[-1]:
-        ax.set_xlabel("evaluations")
-    pairs[0][0].set_ylabel("share recovered\n(higher is better)")
-    pairs[0][1].set_ylabel("median NMSE, at least $10^{-9}$\n(lower is better)")
-    plots.letter(axes.ravel())
-    figure.legend(*pairs[0][1].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    return figure
-
-
 def told(runs: pd.DataFrame, out: Output, name: str) -> pd.DataFrame:
     """Write the runs of one study as a table and print what they reach.
 
@@ -154,12 +115,3 @@ def told(runs: pd.DataFrame, out: Output, name: str) -> pd.DataFrame:
     else:
         print(budgets[[COLUMNS[1], COLUMNS[2], *COLUMNS[5:]]].to_string(index=False, float_format="{:.2g}".format))
     return budgets
-
-
-def show(runs: pd.DataFrame, out: Output, name: str, alt: str) -> None:
-    """What `told` does, and a figure of the same name; `alt` says in a sentence what it shows."""
-    budgets = told(runs, out, name)
-    if len(budgets):
-        with plots.style():
-            figure = draw(budgets)
-        out.figure(figure, name, alt=alt)

@@ -1,7 +1,7 @@
 """One look for all figures: method -> colour, marker, display name and order, fixed in plots.yaml."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from textwrap import fill
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from .axes import front, logarithmic, rings
+from .axes import logarithmic
 
 if TYPE_CHECKING:  # loaded on first use
     from matplotlib.axes import Axes
@@ -22,10 +22,6 @@ DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error
 PRINTED: dict[str, Any] = {"marker": "d", "mfc": "none", "mec": "black", "ms": 7, "ls": "none"}  # a published value
 ENDS = ["value", "low", "high"]  # columns of an estimate with its interval
 BEST: dict[str, Any] = {"color": "black", "ls": "--", "lw": 1}  # the best published value, as a line
-FRONT: dict[str, Any] = {"color": "#444444", "ls": (0, (3, 2)), "lw": 1}  # what no other method beats
-STROKES = "|+x12"  # markers made of lines
-GAP, RING = 5, 5  # points: marks nearer than this are rings about one place, each so much larger than the one before
-SHARED = "several in one place"
 GREEK = "alpha beta gamma delta epsilon theta kappa lambda mu nu rho sigma tau phi chi psi omega".split()
 _OTHERS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499")
 
@@ -289,131 +285,3 @@ def intervals(
         if len(published):
             figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", fontsize=8)
     return figure
-
-
-def trade_off(
-    tidy: pd.DataFrame,
-    *,
-    error: str,
-    size: str,
-    xlabel: str,
-    ylabel: str,
-    panel: str | None = None,
-    sharey: bool = True,
-) -> "Figure":
-    """Error against size of each method, medians and quartiles; the front that no other method beats is a line.
-
-    Marks are hollow and stand where they belong; those that would hide each other are rings of different sizes.
-
-    Parameters
-    ----------
-    tidy : DataFrame with columns method, `error`, `size`
-        An answer each; one that failed has the error infinity and no size, and counts in the error alone.
-    error, size : names of two columns
-        Errors, less is better, on a logarithmic axis; those below its floor, which are rounding, stand there.
-    xlabel, ylabel : str
-    panel : column
-        Its values have a panel each; by default there is one panel.
-    sharey : bool
-        Whether the panels have one range of errors.
-
-    Returns
-    -------
-    Figure
-    """
-    import matplotlib.pyplot as plt
-
-    groups = [("", tidy)] if panel is None else list(tidy.groupby(panel, sort=False))
-    across, ncols = min(len(groups), 2), 3 if len(groups) == 1 else 4
-    down, lines = -(-len(groups) // across), -(-(tidy["method"].nunique() + 3) // ncols)
-    lines *= len(groups) % across == 0  # else the legend stands in place of a panel
-    with style():
-        about: dict[str, Any] = {"figsize": (2.5 + 2.5 * across, 0.7 + 2.6 * down + 0.2 * lines), "squeeze": False}
-        figure, axes = plt.subplots(down, across, sharey=sharey, **about)
-        drawn, spare = axes.flat[: len(groups)], axes.flat[len(groups) :]
-        middles = [_quartiles(ax, part, size, error) for ax, (_, part) in zip(drawn, groups, strict=True)]
-        for ax, (title, _) in zip(drawn, groups, strict=True):
-            ax.set(xlabel=xlabel, title=title)
-        for ax in axes[:, 0]:
-            ax.set_ylabel(ylabel)
-        _logarithmic([ax for ax, middle in zip(drawn, middles, strict=True) if len(middle)])
-        if panel is not None:
-            letter(drawn)
-        keys = _keys(order(set().union(*(middle.index for middle in middles))))
-        for ax in spare:
-            ax.set_axis_off()
-        beside = {"loc": "center", "ncols": 1 if len(keys) < 10 else 2, "columnspacing": 1.2}
-        below = {"loc": "outside lower center", "ncols": ncols, "columnspacing": 1.2}
-        place, look = (spare[0], beside) if len(spare) else (figure, below)
-        legend = place.legend(keys.values(), keys, **look)
-        figure.draw_without_rendering()  # from here on, the places of marks in the figure are known
-        sizes = [_marks(ax, middle.loc[order(middle.index)]) for ax, middle in zip(drawn, middles, strict=True)]
-        if not any(map(any, sizes)):
-            legend.remove()
-            del keys[SHARED]
-            place.legend(keys.values(), keys, **look)
-    return figure
-
-
-def _quartiles(ax: "Axes", part: pd.DataFrame, size: str, error: str) -> pd.DataFrame:
-    """Draw quartiles of size and error as lines; the medians, a row for each method that has answers."""
-    at = part.groupby("method")[[size, error]].quantile([0.25, 0.5, 0.75], interpolation="lower").unstack()
-    at[error] = at[error].clip(DECADES, 1 / DECADES)
-    middle: pd.DataFrame = at.xs(0.5, axis=1, level=1).dropna()
-    for name, x, y in middle.itertuples():
-        look: dict[str, Any] = {"color": colour(name), "lw": 0.6, "alpha": 0.4, "zorder": 1}
-        ax.plot(at.loc[name, size][[0.25, 0.75]], [y, y], **look)
-        ax.plot([x, x], at.loc[name, error][[0.25, 0.75]], **look)
-    ax.margins(0.08, 0.1)
-    return middle
-
-
-def _logarithmic(axes: Sequence["Axes"]) -> None:
-    """Make panels that are not empty logarithmic: sizes in plain numbers, errors in all panels alike."""
-    for ax in axes:
-        ax.set(xscale="log", yscale="log")
-    plain = 2 * all(np.ptp(np.log10(ax.get_ylim())) < 2 for ax in axes)
-    for ax in axes:
-        logarithmic(ax, ax.xaxis, most=6 if len(axes) == 1 else 5, plain=np.inf)
-        logarithmic(ax, ax.yaxis, plain=plain)
-        ax.tick_params(axis="y", which="minor", length=0)
-
-
-def _keys(methods: Iterable[str]) -> dict[str, Any]:
-    """What a legend says of marks and lines."""
-    from matplotlib.lines import Line2D
-
-    keys: dict[str, Any] = {display_name(name): Line2D([], [], ls="none", **_hollow(name)) for name in methods}
-    grey = _hollow("") | {"marker": "o", "color": "#777777"}
-    keys[SHARED] = tuple(Line2D([], [], ls="none", **grey | {"ms": ms}) for ms in (grey["ms"] + RING, 4))
-    keys["quartiles"] = Line2D([], [], ls="none", marker="+", color="#777777", ms=10, mew=0.7)
-    keys["front"] = Line2D([], [], **FRONT)
-    return keys
-
-
-def _hollow(method: str, ring: int = 0) -> dict[str, Any]:
-    """Look of a mark over lines and other marks; those made of lines, such as +, are larger."""
-    from matplotlib.patheffects import Normal, Stroke
-
-    look = {"marker": marker(method), "color": colour(method), "mfc": "white", "mew": 1.2}
-    size = (7.5 if marker(method) in STROKES else 4.7) + RING * ring
-    return {**look, "ms": size, "path_effects": [Stroke(linewidth=2.2, foreground="white"), Normal()]}
-
-
-def _marks(ax: "Axes", middle: pd.DataFrame) -> list[int]:
-    """Draw medians (size, error), small ones on top, and their front, to the edges of the axes; the rings they are."""
-    from matplotlib.lines import Line2D
-
-    if middle.empty:
-        return []
-    ahead = middle[front(middle.to_numpy())].sort_values([*middle]).to_numpy()
-    (_, right), (_, top) = ax.get_xlim(), ax.get_ylim()
-    path = np.concatenate([[(ahead[0, 0], top)], ahead, [(right, ahead[-1, 1])]])
-    ax.add_artist(Line2D(*path.T, drawstyle="steps-post", label="front", zorder=2, **FRONT))
-    places = 72 / ax.figure.dpi * ax.transData.transform(middle.to_numpy())
-    sizes = rings(places, GAP)
-    for (name, x, y), ring in zip(middle.itertuples(), sizes, strict=True):
-        above = 5 if marker(name) in STROKES else 4 - 0.1 * ring  # what hides least
-        look: dict[str, Any] = {"label": display_name(name), "ls": "none", "clip_on": False, "zorder": above}
-        ax.add_artist(Line2D([x], [y], **look, **_hollow(name, ring)))
-    return sizes

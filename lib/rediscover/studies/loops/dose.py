@@ -37,17 +37,19 @@ def arms(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(framework=frame["method"].map(FRAMEWORKS | OTHERS), proposer=frame["settings"].map(proposer))
 
 
-def samples(run: Any) -> dict[str, float]:
-    """What became of the samples of a run: asked, valid (a program or system with a score), tokens of all replies.
+def samples(run: Any, planned: int) -> dict[str, float]:
+    """What became of the samples of a run: read, valid (a program or system with a score); replies, tokens of them.
 
-    A run that ended without an answer has no valid one, and its samples are not known.
+    LLM-SR reads one program from a reply, whatever it is. SymbolBench's loop asks until it has read so many systems, or
+    one that ends it. A run that ended without an answer has no valid sample of those that were planned.
     """
     if not run.candidates:
-        return {"asked": np.nan, "valid": 0, "tokens": np.nan}
+        return {"samples": planned, "valid": 0, "replies": np.nan, "tokens": np.nan}
     notes = run.candidates[0]["notes"]
-    asked = notes.get("asked", run.evaluations)
-    valid = notes["scored"] if "scored" in notes else asked - notes["failed"]
-    return {"asked": asked, "valid": valid, "tokens": notes.get("completion_tokens", np.nan)}
+    read = notes.get("asked", run.evaluations)
+    valid = notes["scored"] if "scored" in notes else read - notes["failed"]
+    replies, tokens = notes.get("completions", np.nan), notes.get("completion_tokens", np.nan)
+    return {"samples": read, "valid": valid, "replies": replies, "tokens": tokens}
 
 
 def replies(records: pd.DataFrame, planned: Mapping[str, int]) -> pd.DataFrame:
@@ -62,16 +64,14 @@ def replies(records: pd.DataFrame, planned: Mapping[str, int]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: framework, proposer. Columns: problems; samples, planned for all of them; valid, the share of those that
-        became a program or system with a score (what was not proposed did not); tokens, of the replies for a sample.
+        Index: framework, proposer. Columns: problems; samples, valid (the share of them that became a program or system
+        with a score), replies (of a model, for all samples) and tokens (of a reply).
     """
-    counts = pd.DataFrame([samples(run) for run in records.itertuples()], records.index)
-    every = counts.assign(planned=records["method"].map(planned), **records[ARM])
-    found = every.groupby(ARM, sort=False).agg(
-        problems=("planned", "size"), samples=("planned", "sum"), valid=("valid", "sum"), tokens=("tokens", "sum")
-    )
-    valid, tokens = found["valid"] / found["samples"], (found["tokens"] / found["samples"]).where(found["tokens"] > 0)
-    return found.assign(valid=valid, tokens=tokens)
+    counts = pd.DataFrame([samples(run, planned[run.method]) for run in records.itertuples()], records.index)
+    grouped = counts.assign(**records[ARM]).groupby(ARM, sort=False)
+    found = grouped.sum(min_count=1)
+    found.insert(0, "problems", grouped.size())
+    return found.assign(valid=found["valid"] / found["samples"], tokens=found["tokens"] / found["replies"])
 
 
 def measured(scored: pd.DataFrame) -> pd.DataFrame:

@@ -143,7 +143,11 @@ def _dose() -> dict[str, Any]:
     models = {label(model): key for model, key in zip(setting(NOTEBOOK, "dose_models"), SIZES, strict=True)}
     rows = table("loops_dose").set_index(ARM)
     valid = {
-        name: {key: (rows.loc[(FRAMEWORKS[name], model), "valid"], ".0%") for model, key in models.items()}
+        name: {
+            key: (rows.loc[arm, "valid"], ".0%")
+            for model, key in models.items()
+            if (arm := (FRAMEWORKS[name], model)) in rows.index  # those that were asked
+        }
         for name in samples
     }
     values = table("loops_dose_by_problem")
