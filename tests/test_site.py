@@ -222,6 +222,20 @@ def test_a_notebook_becomes_a_fragment_with_anchors_and_texts():
     assert "<html" not in fragment and "<script" not in fragment
 
 
+def test_folded_code_is_shown_when_asked_and_not_printed():
+    cells = [
+        new_markdown_cell("# Why?\n\nSee [the guide](../docs/own-data.md) and [another](90_ledger.ipynb)."),
+        new_code_cell("drawn = 1", metadata={"jupyter": {"source_hidden": True}}, execution_count=1),
+        new_code_cell("read = 2", execution_count=2),
+    ]
+    page = stories.page(new_notebook(cells=cells))
+    (folded,) = re.findall(r"<details class=\"code\"><summary>show code</summary>(.*?)</details>", page, re.S)
+    assert "drawn" in folded and "read" not in folded and "read" in page.replace(folded, "")
+    assert re.search(r"@media print \{.*details\.code \{ display: none; \}", page, re.S)
+    assert "<title>Why?</title>" in page and "<script" not in page
+    assert 'href="../../docs/own-data.md"' in page and 'href="90_ledger.html"' in page
+
+
 def test_captions_lose_their_escapes(tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n")
     (tmp_path / "a.tex").write_text(r"\caption{Tables A\_1 \& 2, 5 \%}\label{tab:a}")
