@@ -38,7 +38,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke publish site paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check submissions generate model serve-model pretrain bench intervals lab refresh cost whole trees given-up clean distclean lock FORCE
+.PHONY: help all smoke publish site html paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check submissions generate model serve-model pretrain bench intervals lab refresh cost whole trees given-up clean distclean lock FORCE
 
 help: ## show this help
 	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
@@ -94,6 +94,9 @@ endif
 
 site: $(READY) ## the explorer: studies, problems, methods, ledger, claims, audits, notebooks and API, under build/site
 	$(PY) -m rediscover.publish.site
+
+html: $(READY) ### the notebooks as pages to read or print, their code folded where it draws, under build/html
+	$(PY) -m rediscover.publish.stories
 
 paper: publish ## the paper, paper/main.pdf, from the tables and figures there are (needs LaTeX)
 	@command -v latexmk >/dev/null || { echo "make paper needs LaTeX. On Debian: apt-get install --no-install-recommends" \

@@ -1,5 +1,6 @@
 """The explorer: pages complete and linked, and alive in a browser (Chromium, without a head or a network)."""
 
+import base64
 import html
 import json
 import re
@@ -13,11 +14,13 @@ from pathlib import Path
 import rediscover as rd
 from rediscover.publish import collected, pictures, site, stories, typeset
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 ROOT = Path(__file__).parents[1]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+LONGER = {"10_surface_benchmark", "41_mdbench_pdes"}
 SAMPLE = """srsd/I.12.1 srsd/I.27.6 surfaces/NCGS1 surfaces/AMHD2 surfaces/TCS1 odes/24 pdes/burgers cde/P002
     boolean/B01 causal/C178 passages/td-learning-1""".split()
 
@@ -222,6 +225,20 @@ def test_a_notebook_becomes_a_fragment_with_anchors_and_texts():
     assert "<html" not in fragment and "<script" not in fragment
 
 
+def test_folded_code_is_shown_when_asked_and_not_printed():
+    cells = [
+        new_markdown_cell("# Why?\n\nSee [the guide](../docs/own-data.md) and [another](90_ledger.ipynb)."),
+        new_code_cell("drawn = 1", metadata={"jupyter": {"source_hidden": True}}, execution_count=1),
+        new_code_cell("read = 2", execution_count=2),
+    ]
+    page = stories.page(new_notebook(cells=cells))
+    (folded,) = re.findall(r"<details class=\"code\"><summary>show code</summary>(.*?)</details>", page, re.S)
+    assert "drawn" in folded and "read" not in folded and "read" in page.replace(folded, "")
+    assert re.search(r"@media print \{.*details\.code \{ display: none; \}", page, re.S)
+    assert "<title>Why?</title>" in page and "<script" not in page
+    assert 'href="../../docs/own-data.md"' in page and 'href="90_ledger.html"' in page
+
+
 def test_captions_lose_their_escapes(tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n")
     (tmp_path / "a.tex").write_text(r"\caption{Tables A\_1 \& 2, 5 \%}\label{tab:a}")
@@ -314,6 +331,16 @@ def test_pages_load_without_complaints_and_fit_a_phone(pages, browser):
         assert float(browser.run("return getComputedStyle(document.body).fontSize")[:-2]) >= 16
     browser.call("Emulation.clearDeviceMetricsOverride")
     assert browser.errors == []
+
+
+@pytest.mark.parametrize("path", stories.notebooks(), ids=lambda path: path.stem)
+def test_a_notebook_is_printed_on_twelve_pages(path, browser, tmp_path):
+    if path.stem in LONGER:
+        pytest.skip("not shortened yet")
+    (tmp_path / "page.html").write_text(stories.page(nbformat.read(path, as_version=4)))
+    browser.open(tmp_path / "page.html")
+    printed = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", printed)) <= 12
 
 
 CHECKS = (ROOT / "tests" / "accessibility.js").read_text()

@@ -1,4 +1,8 @@
-"""Notebooks as parts of pages: formulas typeset, pictures described, audits with an anchor each."""
+"""Notebooks as parts of pages: formulas typeset, pictures described, audits with an anchor each, code folded.
+
+A cell whose metadata have ``jupyter.source_hidden`` shows its code when asked, as in JupyterLab. Run as a program
+(``make html``), this writes each notebook as a page of its own into build/html.
+"""
 
 import re
 from pathlib import Path
@@ -6,8 +10,10 @@ from typing import Any
 
 from ..report import audits
 from ..system.paths import root
+from ..system.writing import write_text
 from .typeset import mathml
 
+_PAGES = Path(__file__).parent / "pages"
 _MATH = re.compile(r"(`[^`]*`)|(?<!\\)\$\$(.+?)\$\$|(?<!\\)\$(.+?)(?<!\\)\$", flags=re.S)
 
 
@@ -37,9 +43,19 @@ def story(notebook: Any) -> str:
             for i, output in enumerate(pictures):
                 text = named[min(i, len(named) - 1)] if named else "A picture made by the code above"
                 output.metadata["image/png"] = {"alt": text}
-    exporter = HTMLExporter(template_name="basic", anchor_link_text="")
+    exporter = HTMLExporter(template_name="essay", extra_template_basedirs=[str(_PAGES)], anchor_link_text="")
     html = exporter.from_notebook_node(notebook)[0]
     return re.sub(r"<pre(?=[ >])", '<pre tabindex="0"', html)  # so that the keyboard can scroll them
+
+
+def page(notebook: Any) -> str:
+    """An executed notebook as a page of its own, for a folder two levels below the root."""
+    import jinja2
+
+    template = jinja2.Template((_PAGES / "essay.html").read_text(encoding="utf-8"))
+    style = (_PAGES / "site.css").read_text(encoding="utf-8")
+    body = re.sub(r'(?<=href=")\.\./', "../../", story(notebook)).replace('.ipynb"', '.html"')
+    return template.render(title=title(notebook), style=style, body=body)
 
 
 def described() -> dict[str, str]:
@@ -88,3 +104,18 @@ def captions(folder: Path) -> dict[str, str]:
         if match and path.with_suffix(".csv").exists():
             found[path.stem] = re.sub(r"\\text\w+\{\}|\\(.)", r"\1", match[1]) or path.stem
     return found
+
+
+def main() -> None:
+    """Run as a program."""
+    import nbformat
+
+    for path in notebooks():
+        target = root() / "build" / "html" / f"{path.stem}.html"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_text(target, page(nbformat.read(path, as_version=4)))
+        print(target.relative_to(root()))
+
+
+if __name__ == "__main__":
+    main()
