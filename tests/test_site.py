@@ -20,7 +20,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 ROOT = Path(__file__).parents[1]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-LONGER = {"10_surface_benchmark", "41_mdbench_pdes"}
+LONGER = {"41_mdbench_pdes"}
 SAMPLE = """srsd/I.12.1 srsd/I.27.6 surfaces/NCGS1 surfaces/AMHD2 surfaces/TCS1 odes/24 pdes/burgers cde/P002
     boolean/B01 causal/C178 passages/td-learning-1""".split()
 
