@@ -13,7 +13,6 @@ import pytest
 from nbformat.v4 import new_code_cell, new_output
 
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("[0-9]*.ipynb"))
-FOLDED_LATER = {"41_mdbench_pdes"}
 UNSTABLE = {
     "a memory address": r"0x[0-9a-f]{8,}",
     "a path of a machine": r"(^|[\s'\"(])(/home/|/root/|/Users/|/tmp/|/work/|[A-Z]:\\)",
@@ -106,8 +105,6 @@ def test_little_code_is_seen_at_first(request, cells):
     folded = [cell for cell in code(cells) if cell.metadata.get("jupyter", {}).get("source_hidden")]
     assert not [cell.source for cell in folded if {"audit", "parameters"} & set(cell.metadata.get("tags", []))]
     assert not [cell.source for cell in folded if "params.load(" in cell.source]
-    if request.node.callspec.id in FOLDED_LATER:
-        return
     seen = sum(len(cell.source.splitlines()) for cell in code(cells) if cell not in folded)
     assert seen <= 250, f"{seen} lines: fold what draws (View, Collapse Selected Code in JupyterLab)"
 

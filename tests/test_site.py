@@ -20,7 +20,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 ROOT = Path(__file__).parents[1]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-LONGER = {"10_surface_benchmark", "41_mdbench_pdes"}
 SAMPLE = """srsd/I.12.1 srsd/I.27.6 surfaces/NCGS1 surfaces/AMHD2 surfaces/TCS1 odes/24 pdes/burgers cde/P002
     boolean/B01 causal/C178 passages/td-learning-1""".split()
 
@@ -333,10 +332,9 @@ def test_pages_load_without_complaints_and_fit_a_phone(pages, browser):
     assert browser.errors == []
 
 
+@pytest.mark.whole  # some have twelve pages, and fonts differ
 @pytest.mark.parametrize("path", stories.notebooks(), ids=lambda path: path.stem)
 def test_a_notebook_is_printed_on_twelve_pages(path, browser, tmp_path):
-    if path.stem in LONGER:
-        pytest.skip("not shortened yet")
     (tmp_path / "page.html").write_text(stories.page(nbformat.read(path, as_version=4)))
     browser.open(tmp_path / "page.html")
     printed = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
