@@ -97,7 +97,7 @@ def test_cells_are_short(cells):
         assert len(lines) <= 25 and max(map(len, lines)) <= 100, cell.source
 
 
-def test_little_code_is_seen_at_first(request, cells):
+def test_little_code_is_seen_at_first(cells):
     """Code that draws, typesets or only writes tables is folded; of the rest 250 lines are read, audits among them.
 
     What a notebook starts with (profile, methods, problems) and what an audit rests on is never folded.
