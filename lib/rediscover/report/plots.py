@@ -22,6 +22,7 @@ DECADES = 1e-9  # a logarithmic axis spans no more than this: below it, an error
 PRINTED: dict[str, Any] = {"marker": "d", "mfc": "none", "mec": "black", "ms": 7, "ls": "none"}  # a published value
 ENDS = ["value", "low", "high"]  # columns of an estimate with its interval
 BEST: dict[str, Any] = {"color": "black", "ls": "--", "lw": 1}  # the best published value, as a line
+STROKES = "|+x12"  # markers made of lines
 GREEK = "alpha beta gamma delta epsilon theta kappa lambda mu nu rho sigma tau phi chi psi omega".split()
 _OTHERS = ("#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255", "#aa4499")
 
