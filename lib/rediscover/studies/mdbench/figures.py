@@ -147,8 +147,9 @@ def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], bes
 
 
 def _legend(figure, keys, side, title=""):
-    if title:  # above the legend, which has the upper edge
-        figure.suptitle(fill(title, round(11 * figure.get_figwidth())), y=1.01, va="bottom")
+    if title:  # a legend has the upper edge of the figure
+        left, *others = figure.axes  # with several panels their names stand below
+        left.set_title(fill(title, 72) + "\n" if others else fill(title, 50), loc="left", size="large")
     look = {"fontsize": 8, "frameon": False, "columnspacing": 1.2, "handletextpad": 0.4}
     if keys:
         ncols = len(keys) if sum(map(len, keys)) < 110 else 1
