@@ -116,7 +116,7 @@ def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], bes
     row = tidy.groupby("method")["snr_db"].rank("dense", ascending=False) - 1
     tidy = tidy.assign(y=tidy["method"].map(above + pd.Series(top)) + row)
     with plots.style():
-        size = (3.75 * len(titles) if len(titles) > 1 else 5.5, 1.2 + max(0.085, 0.2 / blocks.max()) * end)
+        size = (3.75 * len(titles) if len(titles) > 1 else 5.5, 1.8 + max(0.085, 0.2 / blocks.max()) * end)
         figure, axes = plt.subplots(1, len(titles), figsize=size, sharey=True, squeeze=False)
         for ax, (panel, title) in zip(axes[0], titles.items(), strict=True):
             for level, shade in zip(levels, plots.shades(len(levels)), strict=True):
