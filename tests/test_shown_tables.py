@@ -81,7 +81,7 @@ def test_the_tables_shown_are_those_of_tables(path, reference_tables):
 
 def test_the_notebooks_show_tables():
     cells = [cell for path in NOTEBOOKS for cell in nbformat.read(path, as_version=4).cells if "outputs" in cell]
-    assert sum(bool(rows) for cell in cells for rows in displayed(cell)) > 80
+    assert sum(bool(rows) for cell in cells for rows in displayed(cell)) > 90
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ import os
 import sys
 from collections.abc import Callable
 
-from .client import LlmError
-
 
 def confirmed() -> bool:
     """Whether to go on: yes with YES=1 in the environment, or if somebody at a terminal says so."""
@@ -28,6 +26,8 @@ def dollars(amount: float, digits: str, before: str = "") -> str:
 
 def one_line(name: str, command: Callable[[], int]) -> int:
     """Exit status of a command that asks a model; an error is one line on standard error, and 2."""
+    from .client import LlmError  # which loads what talks to a server
+
     try:
         return command()
     except KeyboardInterrupt:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import yaml
 
+from ..system import plain_yaml
 from ..system.paths import root
 from . import Method, added
 
@@ -67,17 +68,20 @@ class Endpoint(Method):
         ValueError
             If a text of `prompts` has a blank that is not filled here.
         """
+        template = Template(self.wording[key])
         try:
-            return Template(self.wording[key]).substitute(values).rstrip("\n")
-        except (KeyError, ValueError) as error:
-            raise ValueError(f"{self.prompts}, {key}: {error} is none of {', '.join(values) or 'no blanks'}") from error
+            return template.substitute(values).rstrip("\n")
+        except KeyError as error:
+            raise ValueError(f"{self.prompts}, {key}: {error} is none of {', '.join(values)}") from error
+        except ValueError as error:
+            raise ValueError(f"{self.prompts}, {key}: {error}; write $$ for a dollar sign") from error
 
     @functools.cached_property
     def wording(self) -> dict:
         """The texts, with those of `prompts` in place of our own."""
         if not self.prompts:
             return self.texts
-        given = yaml.safe_load(Path(self.prompts).read_text(encoding="utf-8"))
+        given = plain_yaml.load(Path(self.prompts).read_text(encoding="utf-8"))
         own = {key for key, text in self.texts.items() if isinstance(text, str)}
         if not isinstance(given, dict) or not set(given) <= own or not all(isinstance(t, str) for t in given.values()):
             raise ValueError(f"{self.prompts}: texts of {self.name} are named {', '.join(sorted(own))}")

@@ -90,7 +90,7 @@ class OpenEvolve(LanguageLoop):
 
     def listing(self, text: str, programs) -> str:
         blocks = (self.text(text, number=i, program=p.text, **figures(p)) for i, p in enumerate(programs, 1))
-        return "\n\n".join(blocks) or self.texts["nothing"]
+        return "\n\n".join(blocks) or self.wording["nothing"]
 
 
 def figures(program: Scored) -> dict[str, str]:

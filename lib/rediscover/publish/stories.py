@@ -11,9 +11,9 @@ from typing import Any
 from ..report import audits
 from ..system.paths import root
 from ..system.writing import write_text
+from .collected import HERE
 from .typeset import mathml
 
-_PAGES = Path(__file__).parent / "pages"
 _MATH = re.compile(r"(`[^`]*`)|(?<!\\)\$\$(.+?)\$\$|(?<!\\)\$(.+?)(?<!\\)\$", flags=re.S)
 
 
@@ -43,7 +43,7 @@ def story(notebook: Any) -> str:
             for i, output in enumerate(pictures):
                 text = named[min(i, len(named) - 1)] if named else "A picture made by the code above"
                 output.metadata["image/png"] = {"alt": text}
-    exporter = HTMLExporter(template_name="essay", extra_template_basedirs=[str(_PAGES)], anchor_link_text="")
+    exporter = HTMLExporter(template_name="essay", extra_template_basedirs=[str(HERE)], anchor_link_text="")
     html = exporter.from_notebook_node(notebook)[0]
     return re.sub(r"<pre(?=[ >])", '<pre tabindex="0"', html)  # so that the keyboard can scroll them
 
@@ -52,8 +52,8 @@ def page(notebook: Any) -> str:
     """An executed notebook as a page of its own, for a folder two levels below the root."""
     import jinja2
 
-    template = jinja2.Template((_PAGES / "essay.html").read_text(encoding="utf-8"))
-    style = (_PAGES / "site.css").read_text(encoding="utf-8")
+    template = jinja2.Template((HERE / "essay.html").read_text(encoding="utf-8"))
+    style = (HERE / "site.css").read_text(encoding="utf-8")
     body = re.sub(r'(?<=href=")\.\./', "../../", story(notebook)).replace('.ipynb"', '.html"')
     return template.render(title=title(notebook), style=style, body=body)
 

@@ -43,7 +43,9 @@ BETTER = 0.01  # by what share an error falls that counts as improved
 
 
 def arms(frame: pd.DataFrame, grid: Mapping[str, Any]) -> pd.DataFrame:
-    """Runs or scores with the columns framework and proposer; plain searches with their evaluations in the second.
+    """Runs or scores with the columns framework and proposer.
+
+    The proposer is a control, a model whose replies were recorded, or a plain search with its evaluations.
 
     Parameters
     ----------
@@ -61,8 +63,21 @@ def arms(frame: pd.DataFrame, grid: Mapping[str, Any]) -> pd.DataFrame:
     framework = frame["method"].map(lambda name: (FRAMEWORKS | OTHERS).get(name, PLAIN))
     spent = frame["method"].map(lambda name: grid["evaluations"].get(name, grid["budget"].evaluations))
     plain = frame["method"].map(display_name) + spent.map(", {:,}".format)
-    stated = frame["settings"].map(lambda settings: PROPOSERS.get(settings.get("proposer", "")))
+    stated = frame["settings"].map(_proposer)
     return frame.assign(framework=framework, proposer=stated.where(framework != PLAIN, plain))
+
+
+def _proposer(settings: Mapping[str, Any]) -> str | None:
+    return PROPOSERS.get(settings.get("proposer", "")) or model_name(settings.get("model", ""))
+
+
+def model_name(served: str) -> str:
+    """The name of a served model without the digits of its file.
+
+    >>> model_name("Qwen2.5-Coder-0.5B-Instruct-Q4_K_M-1d9614638d18")
+    'Qwen2.5-Coder-0.5B-Instruct-Q4_K_M'
+    """
+    return served.rpartition("-")[0]
 
 
 def by_problem(scored: pd.DataFrame, measures: Iterable[str]) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ...report.comparisons import paired_test, paired_tests
 from ...report.summaries import interval, next_share
-from .analysis import ARM, FLOOR, FRAMEWORKS, OTHERS, PROPOSERS, by_problem
+from .analysis import ARM, FLOOR, PROPOSERS, by_problem
 
 ON_SYSTEMS = {"symbolbench_loop": ["sr2_id", "sr2_ood"]}  # the first is what arms are compared by
 ON_SURFACES = ["nmse_release", "symbolic_accuracy"]
@@ -17,24 +17,6 @@ ON_SURFACES = ["nmse_release", "symbolic_accuracy"]
 def measures(name: Hashable) -> list[str]:
     """What is shown of a loop; its arms are compared by the first."""
     return ON_SYSTEMS.get(str(name), ON_SURFACES)
-
-
-def label(model: str) -> str:
-    """The name of a served model without the digits of its file.
-
-    >>> label("Qwen2.5-Coder-0.5B-Instruct-Q4_K_M-1d9614638d18")
-    'Qwen2.5-Coder-0.5B-Instruct-Q4_K_M'
-    """
-    return model.rpartition("-")[0]
-
-
-def arms(frame: pd.DataFrame) -> pd.DataFrame:
-    """Runs or scores with the columns framework and proposer: a control, or the model whose replies were recorded."""
-
-    def proposer(settings: Mapping) -> str:
-        return PROPOSERS.get(settings["proposer"]) or label(settings["model"])
-
-    return frame.assign(framework=frame["method"].map(FRAMEWORKS | OTHERS), proposer=frame["settings"].map(proposer))
 
 
 def samples(run: Any, planned: int) -> dict[str, float]:

@@ -7,8 +7,18 @@ import pandas as pd
 from ...report.facts import Interval, one, setting, table
 from ...report.papers import published
 from . import derive, recorded
-from .analysis import ARM, BEST, FRAMEWORKS, PLAIN, PRICED, PROPOSERS, PUBLIC, printed_surfaces, printed_systems
-from .dose import label
+from .analysis import (
+    ARM,
+    BEST,
+    FRAMEWORKS,
+    PLAIN,
+    PRICED,
+    PROPOSERS,
+    PUBLIC,
+    model_name,
+    printed_surfaces,
+    printed_systems,
+)
 
 NOTEBOOK = "70_what_the_model_adds"
 ON_SURFACES = ("llm_sr", "openevolve")
@@ -140,7 +150,7 @@ def _later() -> dict[str, Any]:
 def _dose() -> dict[str, Any]:
     """Small models in two loops: how much they were asked, and what came of it."""
     samples, posed = setting(NOTEBOOK, "dose"), setting(NOTEBOOK, "dose_problems")
-    models = {label(model): key for model, key in zip(setting(NOTEBOOK, "dose_models"), SIZES, strict=True)}
+    models = {model_name(model): key for model, key in zip(setting(NOTEBOOK, "dose_models"), SIZES, strict=True)}
     rows = table("loops_dose").set_index(ARM)
     valid = {
         name: {

@@ -2,9 +2,11 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
+from ...methods import method
 from ...params import Count, MethodName, MethodNames, Parameters, ProblemIds, Seeds, including, of_study, unique
+from ...problems import problem
 
 
 class WhatTheModelAdds(Parameters):
@@ -39,7 +41,19 @@ class WhatTheModelAdds(Parameters):
     more_evaluations: dict[MethodName, Count]
     priced: dict[MethodName, Count]
     priced_problems: ProblemIds
-    dose: dict[MethodName, Count]
-    dose_problems: dict[MethodName, ProblemIds]
+    dose: Annotated[
+        dict[Literal["llm_sr", "openevolve", "icsr", "sga", "symbolbench_loop"], Count], Field(min_length=1)
+    ]
+    dose_problems: dict[MethodName, Annotated[ProblemIds, Field(min_length=1)]]
     dose_models: Annotated[list[str], AfterValidator(unique)]
     dose_tokens: Count
+
+    @field_validator("dose_problems")
+    @classmethod
+    def _where(cls, chosen: dict[str, list[str]], info: ValidationInfo) -> dict[str, list[str]]:
+        for name in info.data.get("dose", {}):
+            if name not in chosen:
+                raise ValueError(f"{name} has a dose and no problems")
+            if strange := [id for id in chosen[name] if not isinstance(problem(id), method(name).accepts)]:
+                raise ValueError(f"{name} does not take {strange[0]}")
+        return chosen

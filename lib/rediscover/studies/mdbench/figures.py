@@ -76,8 +76,10 @@ def against_noise(scored: pd.DataFrame, tables: Collection[str]):
         ax.set_xlabel(f"{unit}: median and quartiles")
     errors = tidy[(tidy["panel"] == "nmse_power") & (tidy["method"] != "oracle")]
     most = errors[errors["snr_db"] == errors["snr_db"].min()]
-    title = f"At {decibels(most['snr_db'].iloc[0])}, {(most['value'] < 1).sum()} of {len(most)} methods have a median "
-    return _legend(figure, keys, "upper", f"{title}error below that of the answer 0")
+    where = "On clean data" if np.isinf(most["snr_db"]).all() else f"At {decibels(most['snr_db'].iloc[0])}"
+    below = f"{(most['value'] < 1).sum()} of {len(most)}"
+    _titled(figure, f"{where}, {below} methods have a median error below that of the answer 0")
+    return _legend(figure, keys, "upper")
 
 
 def identified(scored: pd.DataFrame, tables: Collection[str]):
@@ -90,7 +92,8 @@ def identified(scored: pd.DataFrame, tables: Collection[str]):
     ax.set_xlabel(f"systems identified, of {tidy['n'].max()}, with Wilson intervals: higher is better")
     most = tidy["share"].mul(tidy["n"]).groupby(level="snr_db").max().sort_index(ascending=False)
     counts = ", ".join(f"{decibels(level)} {count:.0f}" for level, count in most.items())
-    return _legend(figure, keys, "upper", f"The most systems that a method identifies: {counts}")
+    _titled(figure, f"The most systems that a method identifies: {counts}")
+    return _legend(figure, keys, "upper")
 
 
 def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], best):
@@ -146,10 +149,13 @@ def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], bes
     return _legend(figure, shown, "lower"), axes[0], keys
 
 
-def _legend(figure, keys, side, title=""):
-    if title:  # a legend has the upper edge of the figure
-        left, *others = figure.axes  # with several panels their names stand below
-        left.set_title(fill(title, 72) + "\n" if others else fill(title, 50), loc="left", size="large")
+def _titled(figure, title: str) -> None:
+    """Write a sentence above the axes; the upper edge of the figure is a legend's, and names of panels stand below."""
+    left, *others = figure.axes
+    left.set_title(fill(title, 72) + "\n" if others else fill(title, 50), loc="left", size="large")
+
+
+def _legend(figure, keys, side):
     look = {"fontsize": 8, "frameon": False, "columnspacing": 1.2, "handletextpad": 0.4}
     if keys:
         ncols = len(keys) if sum(map(len, keys)) < 110 else 1
