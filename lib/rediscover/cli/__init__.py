@@ -155,7 +155,7 @@ def _retest(options: argparse.Namespace) -> None:
     """Run a study's trials again: cells that differ, with what may be the cause."""
     from ..report import trials
 
-    print(trials.retest(options.study, options.trials))
+    print(trials.retest(options.study, options.trials, options.missing))
 
 
 def _fetch(options: argparse.Namespace) -> None:
@@ -221,6 +221,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("retest", _retest, "run again, with what may be the cause, published cells that differ here")
     sub.add_argument("study", help="one that has a trials.yaml")
     sub.add_argument("trials", nargs="*", help="as in its trials.yaml, by default all")
+    sub.add_argument("--missing", action="store_true", help="only the seeds that trials.csv lacks (MDBench)")
     sub = command("fetch", _fetch, "download the released files of a repository, to be read and not passed on")
     sub.add_argument("repository", nargs="?", help="owner/name; without it, what there is and what is on this machine")
     sub = command("ledger", _ledger, "published numbers beside ours")

@@ -136,22 +136,28 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
     return deciding | {"reason": "; ".join(filter(None, told))}
 
 
-def retest(study: str, names: Iterable[str] = ()) -> Path:
+def retest(study: str, names: Iterable[str] = (), missing: bool = False) -> Path:
     """Run a study's named trials, by default all, and put their rows in place of those in its trials.csv.
 
-    A study whose trials are no changes of its notebook has a module ``trials`` with ``run(rule)``.
+    A study whose trials are no changes of its notebook has a module ``trials`` with ``run(rule, kept)``. Only there
+    can the seeds be told that are ``missing``, those that trials.csv lacks; its other values are kept.
 
     Raises
     ------
     KeyError
         If the study has no trials, or there is no such trial.
+    ValueError
+        If missing seeds are asked of a study whose trials are changes of its notebook.
     """
     known, path = rules(study), results(study)
     own = importlib.import_module(f"..studies.{study}.trials", __package__) if _has_own(study) else None
     if unknown := sorted(set(names := list(names)) - set(known)):
         raise KeyError(f"{study} has no trial {unknown[0]!r} (known: {', '.join(known)})")
+    if missing and not own:
+        raise ValueError(f"trials of {study} run its notebook as a whole: leave out --missing")
     for name in names or known:
-        found = own.run(known[name]) if own else run(study, known[name])
+        kept = _text(path).query("trial == @name") if missing and path.exists() else None
+        found = own.run(known[name], kept) if own else run(study, known[name])
         _put(path, found.assign(trial=name), list(known))
     return path
 

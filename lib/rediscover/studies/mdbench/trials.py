@@ -16,12 +16,14 @@ from .analysis import compare_cells, label, printed_cells, score, texts
 SECONDS = 43200.0  # what the paper allows
 
 
-def run(rule: dict, workers: int | None = 1) -> pd.DataFrame:
+def run(rule: dict, kept: pd.DataFrame | None = None, workers: int | None = 1) -> pd.DataFrame:
     """A row for each cell of one trial: what each seed gives, as the paper prints a cell.
 
     Parameters
     ----------
     rule : as in trials.yaml
+    kept : DataFrame, optional
+        Rows of trials.csv; seeds whose values they hold, the first ones of each cell, are not run again.
     workers : runs at a time
 
     Returns
@@ -32,18 +34,20 @@ def run(rule: dict, workers: int | None = 1) -> pd.DataFrame:
     printed = pd.concat([printed_cells(name).assign(table=name) for name in rule["tables"]])
     tables = printed.drop_duplicates("dataset").set_index("dataset")["table"].map(papers.tables()["table"])
     ids = rule.get("only") or [id for kind in ("odes", "pdes") for id in problems(kind) if label(id) in tables.index]
-    plain = method(rule["method"], **_settings(rule))
+    # Beside it the answer zero, so that there are scores where the method has no answer at all.
+    methods = [Fittest(method(rule["method"], **_settings(rule))), Fittest(method("zero"))]
     budget = Budget(evaluations=rule.get("evaluations", 100_000), seconds=SECONDS, memory_mb=8192)
-    seen = [problem(id, **rule.get("options", {})) for id in ids]
-    found = []
+    values: dict[str, list[str]] = {label(id): [] for id in ids}
+    if kept is not None:
+        values |= {row: json.loads(found) for row, found in zip(kept["row"], kept["values"], strict=True)}
     for seed in range(rule["seeds"]):
-        scored = score(grid(seen, [Fittest(plain)], seeds=[seed], budget=budget, workers=workers), seen)
-        cells = compare_cells(scored, rule["tables"])
-        found.append(cells.assign(text=texts(cells, "_rediscover"), seed=seed))
-    values = pd.concat(found).sort_values("seed", kind="stable").groupby(["dataset", "method"], sort=False)["text"]
-    frame = values.agg(list).map(json.dumps).rename("values").reset_index()
-    frame = frame.rename(columns={"dataset": "row", "method": "column"}).assign(digits="")
-    return frame.assign(table=frame["row"].map(tables))[trials.COLUMNS[1:]]
+        if seen := [problem(id, **rule.get("options", {})) for id in ids if len(values[label(id)]) <= seed]:
+            scored = score(grid(seen, methods, seeds=[seed], budget=budget, workers=workers), seen)
+            cells = compare_cells(scored, rule["tables"])
+            for dataset, text in zip(cells["dataset"], texts(cells, "_rediscover"), strict=True):
+                values[dataset].append(text)
+    found = [(tables[row], row, rule["label"], json.dumps(texts), "") for row, texts in values.items() if texts]
+    return pd.DataFrame(found, columns=trials.COLUMNS[1:])
 
 
 def _settings(rule: dict) -> dict:
