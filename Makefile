@@ -38,7 +38,7 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
-.PHONY: help all smoke publish site html paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check submissions generate model serve-model pretrain bench intervals lab refresh cost whole trees given-up clean distclean lock FORCE
+.PHONY: help all smoke publish site html paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check submissions generate model serve-model pretrain bench intervals lab refresh cost whole trees given-up clean distclean lock run-times FORCE
 
 help: ## show this help
 	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
@@ -49,6 +49,10 @@ help: ## show this help
 
 all: $(EXECUTED) $(CHECKED) $(if $(filter-out smoke,$(PROFILE)),publish) ## run every study (or STUDY), fill figures/ and tables/, and publish
 	@echo "$(PROFILE): up to date; executed notebooks are in $(BUILD)/"
+ifeq ($(PROFILE),reference)
+	@command -v latexmk >/dev/null || { echo "no LaTeX here, so the paper is not typeset: make paper says what it needs"; exit 0; }; \
+	    ($(TYPESET)) && echo "the paper is build/paper/main.pdf"
+endif
 
 smoke: ## every notebook on a few problems, results under build/smoke
 	@$(MAKE) --no-print-directory all PROFILE=smoke STUDY="$(STUDY)"
@@ -98,11 +102,12 @@ site: $(READY) ## the explorer: studies, problems, methods, ledger, claims, audi
 html: $(READY) ### the notebooks as pages to read or print, their code folded where it draws, under build/html
 	$(PY) -m rediscover.publish.stories
 
+TYPESET = mkdir -p build/paper && cd paper && latexmk -pdf -silent -halt-on-error -interaction=nonstopmode -outdir=../build/paper main.tex \
+    >../build/paper/latexmk.txt 2>&1 || { grep -hsA3 '^!' ../build/paper/{latexmk.txt,main.log} >&2; exit 1; }
 paper: publish ## the paper, paper/main.pdf, from the tables and figures there are (needs LaTeX)
 	@command -v latexmk >/dev/null || { echo "make paper needs LaTeX. On Debian: apt-get install --no-install-recommends" \
 	    "$$(cat paper/debian.txt)" >&2; exit 1; }
-	@cd paper && latexmk -pdf -silent -halt-on-error -interaction=nonstopmode -outdir=../build/paper main.tex \
-	    >../build/paper/latexmk.txt 2>&1 || { grep -hsA3 '^!' ../build/paper/{latexmk.txt,main.log} >&2; exit 1; }
+	@$(TYPESET)
 	@cp build/paper/main.pdf paper/main.pdf && echo "paper/main.pdf is ready"
 
 # Three notebooks read what others wrote and come after them, one after the other.
@@ -173,6 +178,9 @@ pretrain: $(READY) ### train a network again, into the user's cache (needs the e
 bench: $(READY) ### compare speed with named alternatives, into tables/bench.csv; what a fit costs, into docs/methods.md
 	$(PY) benchmarks/speed.py
 	$(PY) benchmarks/envelope.py
+
+run-times: $(READY) ### time MDBench's methods on its fields, with nothing beside it, some 40 minutes; beside Table A7
+	$(PY) benchmarks/run_times.py
 
 intervals: $(READY) ### do the simulated fits that benchmarks/intervals.csv lacks; how often intervals hold, into docs/own-data.md
 	$(PY) benchmarks/intervals.py

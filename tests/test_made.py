@@ -214,7 +214,10 @@ def made(tmp_path_factory):
         shutil.copytree(ROOT / name, place / name, ignore=ignored)
     for name in ("Makefile", "README.md"):
         shutil.copy(ROOT / name, place)
-    make(with_python(place), "all")
+    (place / "paper/main.tex").write_text(r"\documentclass{article}\begin{document}Short.\end{document}")
+    said = make(with_python(place), "all").splitlines()[-1]
+    typeset = (place / "build/paper/main.pdf").exists()
+    assert typeset == bool(shutil.which("latexmk")) and said.endswith("main.pdf" if typeset else "says what it needs")
     assert (place / "runs").read_text().splitlines()[-2:] == ["90_ledger", "published"]
     return place
 
