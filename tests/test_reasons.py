@@ -63,6 +63,17 @@ def test_a_trial_comes_out_the_same_again(trial, id):
     assert json.loads(again["values"]) == json.loads(kept["values"])[:1]
 
 
+def test_seeds_that_are_kept_are_not_run_again():
+    rule = retrials.rules("mdbench")["printed_grid"] | {"only": ["odes/41"], "seeds": 2}
+    (kept,) = (
+        retrials._text(retrials.results("mdbench"))
+        .query("trial == 'printed_grid' and row == 'I41-D2'")
+        .to_dict("records")
+    )
+    (found,) = trials.run(rule, pd.DataFrame([kept | {"values": '["of before"]'}])).to_dict("records")
+    assert json.loads(found["values"]) == ["of before", *json.loads(kept["values"])]  # SINDy has no chance
+
+
 @pytest.mark.parametrize("study", TRIED)
 def test_trials_of_a_notebook_change_parameters_that_it_has(study):
     (notebook,) = studies()[study]["notebooks"]
@@ -128,6 +139,8 @@ def test_trials_unknown_are_refused():
         retrials.retest("boolean")
     with pytest.raises(KeyError, match=r"srsd has no trial 'nights' \(known: seeds"):
         retrials.retest("srsd", ["nights"])
+    with pytest.raises(ValueError, match="leave out --missing"):
+        retrials.retest("srsd", missing=True)
 
 
 def test_a_trial_decides_by_what_it_found_and_by_the_most_seeds():

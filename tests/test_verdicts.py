@@ -294,7 +294,7 @@ def test_the_ledger_in_tables_is_complete_and_not_stale():
 def test_every_rule_has_a_test_words_and_a_reason_and_every_table_a_rule_that_is_known():
     for key, about in rules().items():
         assert about["test"] in TESTS and about["words"] and about["because"], key
-        assert about["chosen"] in ("before", "after") and about.get("chance") in (None, "seeds", "sample"), key
+        assert about["chosen"] in ("before", "after") and about.get("chance") in (None, "seeds", "sample", "clock"), key
     for name, stated in papers.tables()["ledger"].dropna().items():
         parts = [stated] if "keys" in stated else stated.values()
         assert all(part.get("rule", "digits") in rules() for part in parts), name

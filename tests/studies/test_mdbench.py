@@ -365,9 +365,60 @@ def test_a_published_test_is_in_the_ledger_by_w_and_p():
     assert (below.loc["WSINDy vs Operon", "verdict"] == "undecided").all()
 
 
-def test_seconds_of_another_machine_are_not_comparable():
-    entries = ledger.of_runtimes()
+def times(**seconds):
+    """Ours beside the printed seconds of Table A7 on Burgers: Operon 24, PDEFIND 25, PySR 30, WSINDy 25."""
+    printed = {"Operon": 24, "PDEFIND": 25, "PySR": 30, "uDSR": 152}
+    rows = [("Burgers", name, printed[name], float(value)) for name, value in seconds.items()]
+    return pd.DataFrame(rows, columns=["dataset", "method", "printed", "seconds"])
+
+
+def judged(found):
+    """Method -> verdict, low and high of the cells of Table A7 that have seconds of ours."""
+    entries = ledger.of_runtimes(found).query("table == 'Table A7' and measured == measured")
+    return {row.method: (row.verdict, row.low, row.high) for row in entries.itertuples()}
+
+
+def test_seconds_are_compared_by_their_ranks():
+    """Operon and PDEFIND have changed places: where ours ranks second the print would have between 26 and 29."""
+    found = judged(times(Operon=3, PDEFIND=1, PySR=10, uDSR=99))
+    assert found["PDEFIND"] == ("differs", 0, 23) and found["Operon"] == ("differs", 26, 29)
+    assert found["PySR"] == ("reproduced", 26, 151) and found["uDSR"] == ("reproduced", 31, 43200)
+
+
+def test_seconds_of_a_fifth_more_have_no_certain_rank():
+    found = judged(times(Operon=1.1, PDEFIND=1, PySR=10, uDSR=99))
+    assert found["PDEFIND"][1:] == (0, 29) and found["Operon"][1:] == (0, 29)
+    assert found["PDEFIND"][0] == "reproduced"  # one of three other methods would pass as well
+    alike = judged(times(Operon=1, PDEFIND=1.1, PySR=1.05, uDSR=1.15))
+    assert {verdict for verdict, *_ in alike.values()} == {"undecided"}
+
+
+def test_seconds_that_are_missing_are_not_comparable():
+    entries = ledger.of_runtimes(times())
     assert len(entries) == 112 + 16 and set(entries["verdict"]) == {"not comparable"}
+
+
+def test_agreement_of_ranks_by_hand():
+    """Of the six pairs of four methods one is turned round: (5 - 1) / 6."""
+    table = analysis.rank_agreement(times(Operon=3, PDEFIND=1, PySR=10, uDSR=99))
+    assert table.loc["Burgers", "tau"] == pytest.approx(4 / 6) and table.loc["Burgers", "methods"] == 4
+    assert table.loc["mean", "tau"] == pytest.approx(4 / 6)
+
+
+def test_every_timed_cell_is_printed_and_positive():
+    found = analysis.run_times()
+    assert len(found) >= 41 and (found["seconds"] > 0).all()
+    assert found.groupby("dataset").size().min() >= 3 and not found.duplicated(["dataset", "method"]).any()
+
+
+def test_what_table_1_says_of_the_benchmark_is_counted():
+    entries = ledger.of_counts()
+    assert dict(zip(entries["column"], entries["published"], strict=True)) == {
+        "n_ode": "63",
+        "n_pde": "14",
+        "n_methods": "12",
+    }
+    assert set(entries["verdict"]) == {"reproduced"} and set(entries["rule"]) == {"count"}
 
 
 # Packages

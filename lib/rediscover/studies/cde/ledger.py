@@ -7,7 +7,7 @@ import sympy
 from ...expressions import parse
 from ...expressions.integration import simulate
 from ...metrics.trajectories import r2_trajectories
-from ...problems import cde
+from ...problems import cde, problems
 from ...report.comparisons import exact, names_in
 from ...report.ledger import combine, compare_table
 from ...report.papers import catalogue, published
@@ -117,6 +117,7 @@ def ledger(
     sizes = pd.Series([cde.load(name).subset for name in cde.ids()]).value_counts()
     return combine(
         [
+            table1(),
             first,
             table5,
             table6,
@@ -126,6 +127,16 @@ def ledger(
             compare_table("symbolbench_table10", table10()),
         ]
     )
+
+
+def table1() -> pd.DataFrame:
+    """How many problems Table 1 says that SymbolBench and ODEBench have; its other cells are words, or of others."""
+    kinds = {"Scientific Eq.": "cde", "Logical Exp.": "boolean", "SCM": "causal"}
+    cells = {(feature, "SymbolBench"): len(problems(kind)) for feature, kind in kinds.items()}
+    cells["Scientific Eq.", "ODEBench"] = len(problems("odes"))
+    rows = published("symbolbench_table1")
+    counted = [key in cells for key in zip(rows["feature"], rows["benchmark"], strict=True)]
+    return compare_table("symbolbench_table1", exact(cells), rows=rows[counted])
 
 
 def table10() -> dict[tuple, dict]:

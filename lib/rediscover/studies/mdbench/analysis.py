@@ -1,15 +1,17 @@
 """What both notebooks on differential equations need, or a verdict rests on: scores, cells, paired tests."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.stats import kendalltau, norm
 
 from ...problems import problem
 from ...report.comparisons import labels, paired_test
 from ...report.papers import published
+from ...report.summaries import interval
 from ...runs import scoring
 from ...runs.schema import read_csv
 
@@ -174,3 +176,35 @@ def implied_pairs(w: float, p: float, maximum: int) -> dict[str, int]:
     two = n[(z <= 0) & (2 * norm.cdf(z) <= p)]
     ends = {"one_sided_min": one[:1], "one_sided_max": one[-1:], "two_sided_min": two[:1], "two_sided_max": two[-1:]}
     return {name: int(end[0]) for name, end in ends.items() if len(end)}
+
+
+def run_times() -> pd.DataFrame:
+    """Seconds of Table A7 beside ours, of what both have: dataset, method, printed, seconds.
+
+    Ours are in run_times.csv, which benchmarks/run_times.py writes: processor seconds of one core, on the full grid,
+    with the published settings.
+    """
+    ours = pd.read_csv(Path(__file__).with_name("run_times.csv"))
+    table = published("mdbench_table_a7").rename(columns={"runtime_seconds": "printed"})
+    table["printed"] = pd.to_numeric(table["printed"])
+    return table.merge(ours, on=["dataset", "method"]).dropna()[["dataset", "method", "printed", "seconds"]]
+
+
+def rank_agreement(times: pd.DataFrame) -> pd.DataFrame:
+    """Kendall's tau between printed and our seconds of the methods, for each system of `run_times`.
+
+    Returns
+    -------
+    DataFrame
+        Index: dataset, and *mean* with a bootstrap interval over systems. Columns: methods, tau, low, high, p (exact,
+        two-sided).
+    """
+    found = {}
+    for dataset, part in times.groupby("dataset", sort=False):
+        tau = kendalltau(part["printed"], part["seconds"])
+        found[dataset] = {"methods": len(part), "tau": tau.statistic, "p": tau.pvalue}
+    table = pd.DataFrame.from_dict(found, orient="index")
+    mean = interval(table["tau"].to_numpy())
+    table.loc["mean"] = {"methods": table["methods"].sum(), "tau": mean["value"], "p": np.nan}
+    table.loc["mean", ["low", "high"]] = mean["low"], mean["high"]
+    return table.rename_axis("dataset")[["methods", "tau", "low", "high", "p"]]

@@ -17,6 +17,9 @@ from .analysis import label, printed_cells, texts
 COARSE = {"verdict": "not comparable", "reason": "with a small library or on a coarser grid in this profile"}
 FAILED = "failed in the paper and here: no number to compare"
 REFUSED = {"verdict": "not run", "reason": "the method refuses here what has so many states and derivatives"}
+CLOCK = 1.2  # by how much processor seconds vary here
+LONGEST = 43200  # seconds that the paper allows
+UNTIMED = "seconds of another machine; not timed here at the published settings on the full grid"
 ANSWERED = "the paper prints a failure, and not why; here there is an answer"
 
 
@@ -65,11 +68,32 @@ def of_tests(implied: pd.DataFrame, tests: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def of_runtimes() -> pd.DataFrame:
-    """Table A7 and the runtimes of Table 3: seconds of their machine, which ours cannot be compared with."""
-    columns = {"mdbench_table_a7": {"runtime_seconds": "value"}, "mdbench_table3_runtime": {}}
-    tables = {name: published(name).rename(columns=changed) for name, changed in columns.items()}
-    return combine(compare_table(name, {}, rows=table) for name, table in tables.items())
+def of_counts() -> pd.DataFrame:
+    """What Table 1 says of MDBench itself, counted; its other cells describe other benchmarks."""
+    sizes = {f"n_{kind[:-1]}": len(problems(kind)) for kind in ("odes", "pdes")}
+    sizes["n_methods"] = len(published("mdbench_table2"))
+    rows = published("mdbench_table1").query("benchmark == 'MDBench' and quantity in @sizes")
+    return compare_table("mdbench_table1", exact({("MDBench", name): size for name, size in sizes.items()}), rows=rows)
+
+
+def of_runtimes(times: pd.DataFrame) -> pd.DataFrame:
+    """Table A7 and the run times of Table 3: the rank of each method's seconds among those on the same system.
+
+    `times` as from `analysis.run_times`.
+    """
+    cells = {}
+    for dataset, part in times.groupby("dataset"):
+        for method, row in part.set_index("method").iterrows():
+            others = part[part["method"] != method]
+            below = (others["seconds"] * CLOCK < row["seconds"]).sum()  # for certain, and at most
+            at_most = (others["seconds"] < row["seconds"] * CLOCK).sum()
+            printed = sorted(others["printed"])
+            low, high = printed[below - 1] + 1 if below else 0, [*printed, LONGEST + 1][at_most] - 1
+            cells[method, dataset] = {"value": row["seconds"], "low": low, "high": high}
+    rows = published("mdbench_table_a7").rename(columns={"runtime_seconds": "value"})
+    absent = {"*": ("not comparable", UNTIMED)}
+    totals = compare_table("mdbench_table3_runtime", {}, rows=published("mdbench_table3_runtime"))
+    return combine([compare_table("mdbench_table_a7", cells, absent, rows), totals])
 
 
 def of_settings(*names: str) -> pd.DataFrame:

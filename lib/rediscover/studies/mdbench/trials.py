@@ -35,7 +35,7 @@ def run(rule: dict, kept: pd.DataFrame | None = None, workers: int | None = 1) -
     tables = printed.drop_duplicates("dataset").set_index("dataset")["table"].map(papers.tables()["table"])
     ids = rule.get("only") or [id for kind in ("odes", "pdes") for id in problems(kind) if label(id) in tables.index]
     # Beside it the answer zero, so that there are scores where the method has no answer at all.
-    methods = [Fittest(method(rule["method"], **_settings(rule))), Fittest(method("zero"))]
+    methods = [Fittest(method(rule["method"], **settings(rule))), Fittest(method("zero"))]
     budget = Budget(evaluations=rule.get("evaluations", 100_000), seconds=SECONDS, memory_mb=8192)
     values: dict[str, list[str]] = {label(id): [] for id in ids}
     if kept is not None:
@@ -50,7 +50,8 @@ def run(rule: dict, kept: pd.DataFrame | None = None, workers: int | None = 1) -
     return pd.DataFrame(found, columns=trials.COLUMNS[1:])
 
 
-def _settings(rule: dict) -> dict:
+def settings(rule: dict) -> dict:
+    """Settings of a trial's method: its own, or those of a profile of notebook 40 that it names."""
     given = rule.get("settings", {})
     if given != trials.PROFILE:
         return given
