@@ -78,6 +78,12 @@ def test_without_any_study_every_cell_says_why(tmp_path):
     assert described["reason"].str.contains("what this and related benchmarks contain").all()
 
 
+def test_what_was_not_run_says_what_it_takes():
+    whole = pd.read_csv(root() / "tables" / "ledger.csv", dtype=str, keep_default_na=False)
+    rows = whole[(whole["verdict"] == "not run") & (whole["notebook"] != "80_outside")]
+    assert len(rows) and rows["reason"].str.contains("; it takes ").all()
+
+
 def test_a_study_decides_its_cells(tmp_path):
     entry(tmp_path, "a", "srsd_table3", 6.67)
     (tmp_path / "20_srsd_edit_distance.provenance.json").write_text("{}")

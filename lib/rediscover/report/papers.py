@@ -41,21 +41,22 @@ def published(name: str) -> pd.DataFrame:
 def tables() -> pd.DataFrame:
     """The published tables in the order of the papers, and where each is made again.
 
-    Of the last six columns, those are None of which study.yaml says nothing; `printed_in` is then the paper.
+    Of the last seven columns, those are None of which study.yaml says nothing; `printed_in` is then the paper.
 
     Returns
     -------
     DataFrame
         Indexed by file name without suffix.
         Columns: paper, table, notebook, problems (prefixes), cells (formats), describes, ledger (rules), kind,
-        printed_in (`schema.PRINTED_IN`), shares (`comparable.unattainable`).
+        printed_in (`schema.PRINTED_IN`), shares (`comparable.unattainable`), takes (words of the reason why cells were
+        not run -> what running them takes).
     """
     rows = {
         name: {
             "paper": study.get("paper", ""),  # a table of a study of several papers has its own
             "notebook": study["notebooks"][0],
             "problems": study["problems"],
-            **dict.fromkeys(("cells", "describes", "ledger", "kind", "shares")),
+            **dict.fromkeys(("cells", "describes", "ledger", "kind", "shares", "takes")),
             "printed_in": PRINTED_IN[0],
         }
         | about

@@ -161,12 +161,23 @@ def ledger(folder: Path, notebooks: list[str]) -> pd.DataFrame:
     whole.loc[found.index, shared] = found[shared]
     stated = found["kind"][found["kind"] != ""]
     whole.loc[stated.index, "kind"] = stated
-    whole = combine([whole.reset_index(drop=True).fillna("")])
+    whole = _priced(combine([whole.reset_index(drop=True).fillna("")]))
     whole["rule_chosen"] = _chosen(whole)
     for column, known in (("kind", KINDS), ("rule", ["", *rules()]), ("printed_in", PRINTED_IN)):
         if wrong := set(whole[column]) - set(known):
             raise ValueError(f"{column} {sorted(wrong)[0]!r} is not known (known: {', '.join(known)})")
     return check(whole, WHOLE_LEDGER)
+
+
+def _priced(whole: pd.DataFrame) -> pd.DataFrame:
+    """The reason of a cell that was not run with what running it takes, where ``takes`` in study.yaml says so."""
+    takes = papers.tables()["takes"].dropna()
+    prices = whole["source"].str.partition(".")[0].map(takes)
+    for row in np.flatnonzero((whole["verdict"] == "not run") & prices.notna()):
+        reason = whole.at[row, "reason"]
+        said = next((price for missing, price in prices[row].items() if missing in reason), "")
+        whole.at[row, "reason"] = "; it takes ".join(filter(None, [reason, said]))
+    return whole
 
 
 def _chosen(whole: pd.DataFrame) -> list[str]:
