@@ -201,7 +201,7 @@ given-up: $(READY) ### list the computer algebra that took too long for a result
 cost: $(READY) ### measure time and memory of the smoke and reference profiles, from scratch, into tables/cost.csv
 	$(PY) benchmarks/cost.py
 
-whole: $(READY) ### what a clone must stand, three hours: no network, ten interruptions, one processor, a busy machine, an old one, any parameter
+whole: $(READY) ### the long tests of a clone, three hours: no network, ten interruptions, one processor, a busy machine, an old one, any parameter
 	$(PY) -m pytest -m whole tests/test_whole.py tests/test_exploring.py tests/test_local_model.py
 
 clean: ## remove build/ (stores of finished runs among it)

@@ -141,7 +141,7 @@ class TestLive:
         assert asked(name, tmp_path, proposer="recorded") == (told, keys)
 
     def test_a_server_that_is_killed_loses_nothing(self, name, tmp_path, monkeypatch):
-        """It is killed once the first reply is recorded; a second server goes on where it was."""
+        """It is killed once the first reply is recorded; a second server resumes."""
         served = Served().start()
         monkeypatch.setenv("OPENAI_BASE_URL", served.url)
         stopped = threading.Event()

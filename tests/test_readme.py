@@ -197,3 +197,17 @@ def test_the_citation_file_is_readable():
     assert cited["version"] == re.search(r'version = "(.*)"', (ROOT / "pyproject.toml").read_text())[1]
     assert cited["license"] == "MIT" and len(cited["references"]) == 5
     assert all(entry["title"] and entry["authors"] for entry in cited["references"])
+
+
+def test_phrases_that_readers_stumbled_over_are_gone():
+    """As docs/style.md lists them, in whatever a reader or a user can see."""
+    table = (ROOT / "docs" / "style.md").read_text().partition("| not | but |")[2]
+    phrases = re.findall(r"^\| (.+?) \| .+? \|$", table.partition("\n\n")[0], flags=re.M)[1:]
+    folders = [ROOT / "docs", ROOT / "notebooks", ROOT / "paper", ROOT / "params", ROOT / "lib", ROOT / ".github"]
+    kinds = {".md", ".in", ".ipynb", ".tex", ".yaml", ".yml", ".py", ".html"}
+    paths = [path for folder in folders for path in folder.rglob("*") if path.suffix in kinds]
+    paths += [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml")]
+    texts = {path: re.sub(r"\s+", " ", path.read_text()) for path in paths if path.name != "style.md"}
+    assert len(phrases) >= 10 and len(texts) > 400
+    found = [f"{path.name}: {phrase}" for path, text in texts.items() for phrase in phrases if phrase in text]
+    assert not found, found

@@ -79,7 +79,7 @@ def test_without_any_study_every_cell_says_why(tmp_path):
 
 
 def test_what_was_not_run_says_what_it_takes():
-    whole = pd.read_csv(root() / "tables" / "ledger.csv", dtype=str, keep_default_na=False)
+    whole = pd.read_csv(ROOT / "tables" / "ledger.csv", dtype=str, keep_default_na=False)
     rows = whole[(whole["verdict"] == "not run") & (whole["notebook"] != "80_outside")]
     assert len(rows) and rows["reason"].str.contains("; it takes ").all()
 

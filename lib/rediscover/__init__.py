@@ -1,4 +1,4 @@
-"""Five studies of equation discovery, run again over one small library.
+"""Five studies of equation discovery, run again over one library.
 
 >>> import rediscover as rd
 >>> p = rd.problem("surfaces/NCGS1")

@@ -1,7 +1,7 @@
 """Methods that ask a language model, on a study's problems: what it will cost, and the runs once that is confirmed.
 
 Each reply is recorded when it comes (``records/<method>/<model>/``), each finished run is stored. So a run that was
-stopped goes on where it was, and asks nothing twice.
+stopped resumes, and asks nothing twice.
 """
 
 import os

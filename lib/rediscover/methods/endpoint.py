@@ -28,7 +28,7 @@ class Endpoint(Method):
 
     Attributes
     ----------
-    proposer : 'model' asks an endpoint, and records every reply, so that a run goes on where it stopped;
+    proposer : 'model' asks an endpoint, and records every reply, so that a run resumes;
         'recorded' replays such a run without an endpoint; 'grammar' and 'genetic' are the same loop without a
         model.
     model : name as the endpoint knows it.

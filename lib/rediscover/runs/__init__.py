@@ -61,7 +61,7 @@ def grid(
         Applies to each run; seconds and memory are enforced by killing the worker.
     evaluations : method name -> evaluations in place of the budget's, for methods that count otherwise
     store : path, optional
-        SQLite file of finished runs. What it holds is not computed again; an interrupted grid goes on where
+        SQLite file of finished runs. What it holds is not computed again; an interrupted grid resumes where
         it stopped. Without it results live only in the returned frame. Runs that are committed (`records`) are not
         computed either.
     retry : list of statuses, optional

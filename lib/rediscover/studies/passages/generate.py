@@ -1,7 +1,7 @@
 """Ask a language model for the formulas of the bundled corpus, and another to judge them.
 
 ``python -m rediscover.studies.passages.generate --model M --base-url URL`` (``make generate MODEL=M BASE_URL=URL``)
-works with any OpenAI-compatible server. Every reply is recorded at once, so that a run which was stopped goes on where
+works with any OpenAI-compatible server. Every reply is recorded at once, so that a run which was stopped resumes where
 it was. Before anything is sent the cost is shown and has to be confirmed, unless ``YES=1`` is in the environment.
 """
 

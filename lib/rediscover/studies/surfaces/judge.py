@@ -2,7 +2,7 @@
 
 ``python -m rediscover.studies.surfaces.judge --model M --base-url URL`` asks any OpenAI-compatible server about a
 sample of recorded answers, half of which the rule takes for the true surface. Every reply is recorded at once, so that
-a run which was stopped goes on where it was; the cost is shown first and has to be confirmed, unless ``YES=1`` is set.
+a run which was stopped resumes; the cost is shown first and has to be confirmed, unless ``YES=1`` is set.
 """
 
 import argparse
