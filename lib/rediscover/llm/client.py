@@ -2,8 +2,8 @@
 
 A `Chat` talks to one model on any OpenAI-compatible server. ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` say where; the
 key is never written anywhere. In mode ``replay`` (the default) nothing is sent: replies come from a file of records,
-keyed by the request. In mode ``record`` missing ones are asked for and recorded, so that an interrupted run goes on
-where it stopped. The `openai` package sends, waits and tries again.
+keyed by the request. In mode ``record`` missing ones are asked for and recorded, so that an interrupted run
+resumes. The `openai` package sends, waits and tries again.
 """
 
 import hashlib
