@@ -22,7 +22,7 @@ from rediscover.studies.mdbench.analysis import label
 
 import pandas as pd
 
-NAMES = ("boxes", "boxes_ensembles", "sweeps", "draws_pysr_fields", "evaluations_fields", "draws_udsr_fields")
+NAMES = ("boxes", "sweeps", "draws_pysr_fields", "draws_udsr_fields", "evaluations_fields", "boxes_ensembles")
 RESULTS = Path(mdbench.__file__).with_name("run_times.csv")
 
 
