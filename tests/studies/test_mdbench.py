@@ -366,7 +366,7 @@ def test_a_published_test_is_in_the_ledger_by_w_and_p():
 
 
 def times(**seconds):
-    """Ours beside the printed seconds of Table A7 on Burgers: Operon 24, PDEFIND 25, PySR 30, WSINDy 25."""
+    """Ours beside the printed seconds of Table A7 on Burgers."""
     printed = {"Operon": 24, "PDEFIND": 25, "PySR": 30, "uDSR": 152}
     rows = [("Burgers", name, printed[name], float(value)) for name, value in seconds.items()]
     return pd.DataFrame(rows, columns=["dataset", "method", "printed", "seconds"])
@@ -381,8 +381,10 @@ def judged(found):
 def test_seconds_are_compared_by_their_ranks():
     """Operon and PDEFIND have changed places: where ours ranks second the print would have between 26 and 29."""
     found = judged(times(Operon=3, PDEFIND=1, PySR=10, uDSR=99))
-    assert found["PDEFIND"] == ("differs", 0, 23) and found["Operon"] == ("differs", 26, 29)
-    assert found["PySR"] == ("reproduced", 26, 151) and found["uDSR"] == ("reproduced", 31, 43200)
+    assert found["PDEFIND"] == ("differs", 0, 23) and found["Operon"][1:] == (26, 29)
+    assert found["PySR"][1:] == (26, 151) and found["uDSR"][1:] == (31, 43200)
+    assert {found[name][0] for name in ("Operon", "PySR", "uDSR")} == {"undecided"}  # of one seed
+    assert judged(times(Operon=1, PDEFIND=3, PySR=10, uDSR=99))["PDEFIND"] == ("reproduced", 25, 29)
 
 
 def test_seconds_of_a_fifth_more_have_no_certain_rank():

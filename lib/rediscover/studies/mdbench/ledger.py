@@ -81,15 +81,19 @@ def of_runtimes(times: pd.DataFrame) -> pd.DataFrame:
 
     `times` as from `analysis.run_times`.
     """
-    cells = {}
+    chance, cells = catalogue("mdbench").set_index("label")["chance"].to_dict(), {}
     for dataset, part in times.groupby("dataset"):
         for method, row in part.set_index("method").iterrows():
             others = part[part["method"] != method]
             below = (others["seconds"] * CLOCK < row["seconds"]).sum()  # for certain, and at most
             at_most = (others["seconds"] < row["seconds"] * CLOCK).sum()
-            printed = sorted(others["printed"])
-            low, high = printed[below - 1] + 1 if below else 0, [*printed, LONGEST + 1][at_most] - 1
-            cells[method, dataset] = {"value": row["seconds"], "low": low, "high": high}
+            printed, rank = sorted(others["printed"]), 1 + (others["printed"] < row["printed"]).sum()
+            ends = printed[below - 1] + 1 if below else 0, [*printed, LONGEST + 1][at_most] - 1
+            low, high = sorted(ends)  # the other way round between two methods with the same seconds
+            ours = " to ".join(map(str, dict.fromkeys((below + 1, at_most + 1))))
+            reason = f"rank {rank} of {len(part)} by the printed seconds, {ours} by ours"
+            seeds = {"rule": "rank_seeds", "parameters": {"values": [row["seconds"]]}} if chance[method] else {}
+            cells[method, dataset] = {"value": row["seconds"], "low": low, "high": high, "reason": reason} | seeds
     rows = published("mdbench_table_a7").rename(columns={"runtime_seconds": "value"})
     absent = {"*": ("not comparable", UNTIMED)}
     totals = compare_table("mdbench_table3_runtime", {}, rows=published("mdbench_table3_runtime"))
