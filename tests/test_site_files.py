@@ -35,7 +35,7 @@ def test_ledger_as_json_is_the_table(folder):
             assert same and (not isinstance(value, str) or value == cell), (row["id"], name)
         assert json.loads(text["parameters"] or "null") == row["parameters"]
     numbers = pd.to_numeric(given["measured"], errors="coerce").notna().sum()
-    assert sum(isinstance(row["measured"], int | float) for row in found["rows"]) == numbers > 1000
+    assert sum(isinstance(row["measured"], int | float) for row in found["rows"]) == numbers > 500
 
 
 def test_an_address_does_not_hang_on_other_rows():
@@ -107,6 +107,9 @@ def test_sets_of_papers_are_cited_as_the_project_cites_them(folder):
         assert name in SETS
         cited = read(folder, name)[0]["citeAs"]
         assert cited.endswith(work) and (cited != work) == (work in text)
+    assert read(folder, min(set(SETS) - set(croissant.WORDS["cites"])))[0]["citeAs"].startswith(
+        "The rediscover authors"
+    )
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -114,6 +117,9 @@ def test_mlcroissant_reads_a_set(folder, name, caplog):
     mlcroissant = pytest.importorskip("mlcroissant")
     found = mlcroissant.Dataset(folder / "croissant" / f"{name}.json")
     issues = found.metadata.ctx.issues
-    assert not issues.errors and not issues.warnings and not caplog.records
-    ids = [record["problems/id"].decode() for record in found.records("problems")]
-    assert ids == rd.problems(name)
+    assert not issues.errors and not issues.warnings
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+    table = pd.read_csv(folder / "problems" / f"{name}.csv", dtype=str, keep_default_na=False)
+    for row, record in zip(table.to_dict("records"), found.records("problems"), strict=True):
+        shown = {key: value.decode() if isinstance(value, bytes) else value or "" for key, value in record.items()}
+        assert shown == {f"problems/{column}": cell for column, cell in row.items()}

@@ -8,6 +8,8 @@ import hashlib
 import importlib
 import inspect
 import json
+import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -58,11 +60,11 @@ def metadata(name: str, table: bytes) -> dict[str, Any]:
         "license": [WORDS["licence"].format(**cff), *WORDS["licences_of_sources"].get(name, [])],
         "url": WORDS["url"],
         "version": __version__,
+        "datePublished": _today(),
+        "citeAs": _cited(WORDS["cites"].get(name), cff),
         "creator": [{"@type": "sc:Organization", "name": author["name"]} for author in cff["authors"]],
         "keywords": cff["keywords"],
     }
-    if name in WORDS["cites"]:
-        about["citeAs"] = _cited(WORDS["cites"][name], cff["references"])
     size, digest = f"{len(table)} B", hashlib.sha256(table).hexdigest()
     data = {"@id": file, "name": file, "contentUrl": f"../problems/{file}", "encodingFormat": "text/csv"}
     fields = [_field(file, column, words) for column, words in WORDS["fields"].items()]
@@ -93,9 +95,17 @@ def _citation_file() -> dict[str, Any]:
     return yaml.safe_load((root() / "CITATION.cff").read_text(encoding="utf-8"))
 
 
-def _cited(work: str, references: list[dict[str, Any]]) -> str:
-    """A work as a citation: by its address in CITATION.cff, or as it is given."""
-    for known in references:
+def _today() -> str:
+    """The day, or that of SOURCE_DATE_EPOCH (reproducible-builds.org), so that a build can be repeated."""
+    moment = float(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+    return time.strftime("%Y-%m-%d", time.gmtime(moment))
+
+
+def _cited(work: str | None, cff: dict[str, Any]) -> str:
+    """A work as a citation: by its address in CITATION.cff, or as it is given; the project itself without one."""
+    if work is None:
+        return f"{cff['authors'][0]['name']}. {cff['title']}. Version {cff['version']}."
+    for known in cff["references"]:
         if known["url"] == work:
             authors = ", ".join(f"{author['given-names']} {author['family-names']}" for author in known["authors"])
             year = f" ({known['year']})" if "year" in known else ""
