@@ -5,7 +5,6 @@ Types and words of the columns are those of `runs.schema`; ``pages/ledger.yaml``
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +99,7 @@ def write_data(folder: Path, found: list[dict[str, Any]]) -> None:
     write_text(folder / SCHEMA, json.dumps(schema(), ensure_ascii=False, indent=1) + "\n")
 
 
-def pages(write: Callable[..., None], questions: dict[str, str]) -> None:
+def pages(write: Any, questions: dict[str, str]) -> None:
     """The page of the ledger, a page for each row, and both as data.
 
     Parameters
