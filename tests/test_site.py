@@ -12,7 +12,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import rediscover as rd
-from rediscover.publish import collected, pictures, site, stories, typeset
+from rediscover.publish import collected, ledger_rows, pictures, site, stories, typeset
+from rediscover.report.rules import rules
+from rediscover.runs.schema import KINDS
 
 import nbformat
 import pytest
@@ -85,6 +87,7 @@ def test_the_whole_site_is_linked_and_light(tmp_path):
     assert broken(tmp_path) == []
     weights = sorted(path.stat().st_size for path in (tmp_path / "problem").rglob("*.html"))
     assert weights[len(weights) // 2] < 100_000 and weights[-1] < 2_000_000
+    assert max(path.stat().st_size for path in (tmp_path / "ledger").iterdir()) < 6_000
 
 
 def test_every_method_has_its_page(pages):
@@ -102,6 +105,21 @@ def test_a_problem_shows_its_equation_its_answers_and_what_is_published(pages):
     assert set(runs["method"]) == set(re.findall(r"method/(\w+)\.html", table))
     published = (pages / "problem" / "odes" / "24.html").read_text()
     assert published.index("<h2>Published") < published.index("<h2>Variables") < published.index("<h2>Answers")
+
+
+def test_each_row_of_the_ledger_has_a_page_that_says_it_in_whole(pages):
+    found = ledger_rows.rows()
+    linked = [a["href"] for tag, a in Elements(pages / "ledger.html").found if a.get("href", "").startswith("ledger/")]
+    assert linked == [f"ledger/{row['id']}.html" for row in found]
+    for row in found[::97]:
+        shown = html.unescape((pages / "ledger" / f"{row['id']}.html").read_text())
+        wanted = [row[name] for name in ("paper", "table", "row", "published", "definition", "reason", "source")]
+        wanted = [text.replace(":", ", line ") if text == row["source"] else text for text in wanted if text]
+        wanted += [KINDS[row["kind"]], f"notebook/{row['notebook']}.html"]
+        wanted += [rules()[row["rule"]]["words"]] if row["rule"] else []
+        assert [text for text in wanted if text not in shown] == [], row["id"]
+        seeds = (row["parameters"] or {}).get("values", [])
+        assert all(ledger_rows.digits(value) in shown for value in seeds if value is not None)
 
 
 def test_leaderboards_agree_with_the_tables_of_their_notebooks():
@@ -318,11 +336,21 @@ def choose(browser, key, value):
     )
 
 
+def rows_of_all_kinds(pages):
+    """The page of a row of each rule that has one, of one without, and the longest page."""
+    ledger = collected.table("ledger")
+    chosen = ledger_rows.addresses(ledger["source"])[~ledger["rule"].duplicated(keep="last")]
+    longest = max((pages / "ledger").iterdir(), key=lambda path: path.stat().st_size)
+    return [*(pages / "ledger" / f"{id}.html" for id in chosen), longest]
+
+
 def test_pages_load_without_complaints_and_fit_a_phone(pages, browser):
     browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
     for path in sorted(pages.rglob("*.html")):
         if path.parent.name in ("method", "api") and path.stem > "d":
             continue  # pages of one template
+        if path.parent.name == "ledger" and path not in rows_of_all_kinds(pages):
+            continue
         browser.open(path)
         assert browser.run("return document.documentElement.scrollWidth") <= 360, path.name
         broken = "return [...document.images].filter((i) => i.complete && !i.naturalWidth).map((i) => i.alt)"
@@ -349,6 +377,7 @@ def test_pages_are_accessible(pages, browser, scheme):
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     chosen = [*pages.glob("*.html"), *pages.glob("study/*.html"), *pages.glob("problem/*/*.html")]
     chosen += [pages / "method" / "operon.html", pages / "api" / "rediscover.html", *pages.glob("notebook/00*.html")]
+    chosen += rows_of_all_kinds(pages)
     for path in chosen:
         browser.open(path)
         assert browser.run(CHECKS) == [], f"{path.parent.name}/{path.name}"

@@ -13,17 +13,16 @@ from typing import Any
 
 import jinja2
 import nbformat
-import pandas as pd
 from markupsafe import Markup
 
 from ..problems import problem, problems
-from ..report.ledger import CLAIM_VERDICTS, VERDICTS
+from ..report.ledger import CLAIM_VERDICTS
 from ..report.tables import number
 from ..runs.schema import KINDS
 from ..system.paths import root
 from ..system.studies import owner, studies
 from ..system.writing import write_text
-from . import collected, entries, reference, stories, typeset
+from . import collected, croissant, entries, ledger_rows, reference, stories, typeset
 
 HERE = collected.HERE
 PARTS = {"index": "Home", "problems": "Problems", "methods": "Methods", "ledger": "Ledger", "claims": "Claims"}
@@ -38,7 +37,8 @@ class Writer:
         self.found: list[tuple[str, str, str]] = []
         loader = jinja2.FileSystemLoader(HERE)
         self.environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-        self.environment.filters |= {"shown": number, "label": collected.label}
+        self.environment.filters |= {"shown": number, "label": collected.label, "digits": ledger_rows.digits}
+        self.environment.filters["listed"] = ledger_rows.listed
         self.environment.globals |= {"parts": PARTS, "names": collected.names(), "kinds": KINDS}
 
     def __call__(self, file: str, template: str, title: str, kind: str = "", /, **values: Any) -> None:
@@ -93,6 +93,7 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
     entries.problems(write, chosen)
     entries.methods(write, boards)
     lists(write, chosen)
+    ledger_rows.pages(write, questions)
     modules = reference.modules()
     for name, offered in modules.items():
         write(f"api/{name}", "reference", name, "reference", entries=offered, modules=modules)
@@ -105,24 +106,20 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
 
 
 def lists(write: Writer, ids: list[str]) -> None:
-    """The pages that list problems, methods, published cells, claims and audits."""
+    """The pages that list problems, methods, claims and audits."""
     rows = [_listed(id) for id in ids]
     shown = list(dict.fromkeys(row["study"] for row in rows))
-    write("problems", "problems", "Problems", problems=rows, studies=shown, kinds=sorted({row["kind"] for row in rows}))
+    sets = croissant.write_sets(write.folder, ids)
+    kinds = sorted({row["kind"] for row in rows})
+    write("problems", "problems", "Problems", problems=rows, studies=shown, kinds=kinds, sets=sets)
     write("methods", "methods", "Methods", methods=collected.methods().to_dict("records"))
-    ledger, claims = collected.table("ledger"), collected.table("claims")
-    ours = pd.to_numeric(ledger["measured"], errors="coerce")
-    ledger["measured"] = ledger["measured"].where(ours.isna(), ours.map(number))
-    papers = list(ledger["paper"].unique())
-    choices = {"paper": papers, "method": sorted(filter(None, ledger["method"].unique()), key=str.lower)}
-    choices |= {"verdict": list(VERDICTS), "kind": list(KINDS)}
-    write("ledger", "ledger", "Ledger", ledger=ledger.to_dict("records"), choices=choices)
+    claims = collected.table("claims")
     write(
         "claims",
         "claims",
         "Claims",
         claims=claims.to_dict("records"),
-        choices={"paper": papers, "verdict": list(CLAIM_VERDICTS)},
+        choices={"paper": list(claims["paper"].unique()), "verdict": list(CLAIM_VERDICTS)},
     )
     write.found += [
         (f"{row.claim_id}: {row.claim}", "claim", f"claims.html#text={row.claim_id}") for row in claims.itertuples()
