@@ -138,6 +138,17 @@ def _ours(row: dict[str, Any]) -> str:
     return number(value) if isinstance(value, int | float) else value or ""
 
 
+def printed(text: str | None) -> str:
+    """A published value in words where it is a power of ten and a complexity, or nothing.
+
+    Examples
+    --------
+    >>> printed("approximate -6 15"), printed("identified"), printed(None)
+    ('about 1e-6, 15 nodes', 'identified', '')
+    """
+    return re.sub(r"^approximate (-?\d+) (\d+)$", r"about 1e\1, \2 nodes", text or "")
+
+
 def digits(value: Any) -> str:
     """A number with six digits; what is none, as it is.
 

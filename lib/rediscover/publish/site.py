@@ -38,7 +38,7 @@ class Writer:
         loader = jinja2.FileSystemLoader(HERE)
         self.environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
         self.environment.filters |= {"shown": number, "label": collected.label, "digits": ledger_rows.digits}
-        self.environment.filters["listed"] = ledger_rows.listed
+        self.environment.filters |= {"listed": ledger_rows.listed, "printed": ledger_rows.printed}
         self.environment.globals |= {"parts": PARTS, "names": collected.names(), "kinds": KINDS}
 
     def __call__(self, file: str, template: str, title: str, kind: str = "", /, **values: Any) -> None:
