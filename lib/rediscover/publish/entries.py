@@ -19,7 +19,7 @@ from ..report.papers import catalogue
 from ..report.plots import order
 from ..system.paths import root
 from ..system.studies import owner, studies
-from . import collected, pictures, reference, stories, typeset
+from . import collected, facts, pictures, reference, stories, typeset
 
 LEADING = 4  # rows here, and as many of the paper, of a leaderboard on the home page
 SHOWN = 4  # scores beside an answer; the others are in a table of their own
@@ -215,8 +215,9 @@ def overview(write: Write, boards: Mapping[str, list], questions: Mapping[str, s
         figures=rest,
         profile=" and ".join(sorted(profiles)),
         counts=counts,
-        cells=len(ledger),
+        cells=ledger["paper"].isin(claims["paper"]).sum(),
         claims=len(claims),
+        facts=facts.texts(),
     )
 
 
