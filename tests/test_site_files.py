@@ -113,6 +113,7 @@ def test_sets_of_papers_are_cited_as_the_project_cites_them(folder):
 
 
 @pytest.mark.parametrize("name", SETS)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of rdflib, which mlcroissant calls
 def test_mlcroissant_reads_a_set(folder, name, caplog):
     mlcroissant = pytest.importorskip("mlcroissant")
     found = mlcroissant.Dataset(folder / "croissant" / f"{name}.json")
