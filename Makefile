@@ -49,7 +49,7 @@ help: ## show this help
 
 all: $(EXECUTED) $(CHECKED) $(if $(filter-out smoke,$(PROFILE)),publish) ## run every study (or STUDY), fill figures/ and tables/, and publish
 	@echo "$(PROFILE): up to date; executed notebooks are in $(BUILD)/"
-ifeq ($(PROFILE),reference)
+ifeq ($(PROFILE)$(filter-out $(STUDY),$(NOTEBOOKS)),reference)
 	@command -v latexmk >/dev/null || { echo "no LaTeX here, so the paper is not typeset: make paper says what it needs"; exit 0; }; \
 	    ($(TYPESET)) && echo "the paper is build/paper/main.pdf"
 endif

@@ -105,7 +105,7 @@ def test_what_is_not_found_comes_with_what_would_be():
 
 LANGUAGE_MODELS = {
     "surfaces": {"SB-01", "SB-06", "SB-07", "SB-10", "SB-11", "SB-12", "SB-15"},
-    "cde": {"SY-08", "SY-09", "SY-12", "SY-13"},
+    "cde": {"SY-07", "SY-08", "SY-09", "SY-12", "SY-13"},
     "boolean": {"SY-14"},
 }
 
