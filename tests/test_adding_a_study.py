@@ -23,7 +23,7 @@ def extended(tmp_path_factory):
     copy = tmp_path_factory.mktemp("extended")
     for name in ("lib", "params", "notebooks", "tables", "paper", "docs", "records"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    for name in ("Makefile", "README.md"):
+    for name in ("Makefile", "README.md", "CITATION.cff"):
         shutil.copy(ROOT / name, copy / name)
     for path, text in FILES:
         target = copy / path
