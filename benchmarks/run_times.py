@@ -9,13 +9,9 @@ import os
 import sys
 from pathlib import Path
 
-os.environ["REDISCOVER_FRESH"] = "1"  # before the package is read
-
-from rediscover import method, problem
-from rediscover.methods import Budget
+from rediscover import problem
 from rediscover.report import trials as rules
 from rediscover.runs import grid
-from rediscover.runs.selection import Fittest
 from rediscover.studies import mdbench
 from rediscover.studies.mdbench import trials
 from rediscover.studies.mdbench.analysis import label
@@ -28,6 +24,7 @@ RESULTS = Path(mdbench.__file__).with_name("run_times.csv")
 
 def main(asked: list[str]) -> None:
     """Time every method on every field that is not timed yet, or on those asked for; write after each."""
+    os.environ["REDISCOVER_FRESH"] = "1"
     known = rules.rules("mdbench")
     plain = {"label": "PDEFIND", "method": "pdefind", "only": known["sweeps"]["only"]}
     done = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=["dataset", "method", "seconds"])
@@ -35,9 +32,8 @@ def main(asked: list[str]) -> None:
         for id in asked or rule["only"]:
             if ((done["dataset"] == label(id)) & (done["method"] == rule["label"])).any():
                 continue
-            budget = Budget(evaluations=rule.get("evaluations", 100_000), seconds=trials.SECONDS, memory_mb=8192)
-            search, field = method(rule["method"], **trials.settings(rule)), problem(id, **rule.get("options", {}))
-            run = grid([field], [Fittest(search)], budget=budget, workers=1, progress=False).iloc[0]
+            (search, budget), field = trials.searched(rule), problem(id, **rule.get("options", {}))
+            run = grid([field], [search], budget=budget, workers=1, progress=False).iloc[0]
             print(label(id), rule["label"], run["status"], f"{run['seconds']:.2f} s", flush=True)
             if run["status"] == "ok":
                 done.loc[len(done)] = [label(id), rule["label"], f"{run['seconds']:.3g}"]

@@ -34,9 +34,9 @@ def run(rule: dict, kept: pd.DataFrame | None = None, workers: int | None = 1) -
     printed = pd.concat([printed_cells(name).assign(table=name) for name in rule["tables"]])
     tables = printed.drop_duplicates("dataset").set_index("dataset")["table"].map(papers.tables()["table"])
     ids = rule.get("only") or [id for kind in ("odes", "pdes") for id in problems(kind) if label(id) in tables.index]
+    search, budget = searched(rule)
     # Beside it the answer zero, so that there are scores where the method has no answer at all.
-    methods = [Fittest(method(rule["method"], **settings(rule))), Fittest(method("zero"))]
-    budget = Budget(evaluations=rule.get("evaluations", 100_000), seconds=SECONDS, memory_mb=8192)
+    methods = [search, Fittest(method("zero"))]
     values: dict[str, list[str]] = {label(id): [] for id in ids}
     if kept is not None:
         values |= {row: json.loads(found) for row, found in zip(kept["row"], kept["values"], strict=True)}
@@ -50,9 +50,14 @@ def run(rule: dict, kept: pd.DataFrame | None = None, workers: int | None = 1) -
     return pd.DataFrame(found, columns=trials.COLUMNS[1:])
 
 
-def settings(rule: dict) -> dict:
-    """Settings of a trial's method: its own, or those of a profile of notebook 40 that it names."""
-    given = rule.get("settings", {})
-    if given != trials.PROFILE:
-        return given
-    return params.read(root() / "params" / "40_mdbench_odes.yaml", given).model_dump()["settings"][rule["method"]]
+def searched(rule: dict) -> tuple[Fittest, Budget]:
+    """The method of a trial, whose candidate of highest fitness is the answer, and its budget.
+
+    Its settings are those of the rule, or those of a profile of notebook 40 that the rule names.
+    """
+    settings = rule.get("settings", {})
+    if settings == trials.PROFILE:
+        profile = params.read(root() / "params" / "40_mdbench_odes.yaml", settings)
+        settings = profile.model_dump()["settings"][rule["method"]]
+    budget = Budget(evaluations=rule.get("evaluations", 100_000), seconds=SECONDS, memory_mb=8192)
+    return Fittest(method(rule["method"], **settings)), budget
