@@ -298,6 +298,7 @@ def test_names_are_kept_and_safe():
     shown = [name.shown for name in named(["x", "x [m]", "∂u/∂t", "exp", "lambda", "a b", "a_b", "", "1"])]
     assert len(set(shown)) == 9
     assert all(name.isidentifier() for name in shown)
+    assert named(["semi_major axis"])[0].latex == r"\mathrm{semi\_major\_axis}"
     assert named(["θ"])[0].latex == r"\theta" and named(["T_in"])[0].latex == r"T_{\mathrm{in}}"
 
 

@@ -107,9 +107,10 @@ def verdict(row, others):
         return "undecided", f"{note}; {'equals' if found else 'does not equal'} the printed digit", passing
     if left := rule.get("open", {}).get("reproduced" if found else "differs"):
         return "undecided", left, passing
-    note = f"{len(values)} seeds {', '.join(map(str, values))}" if chance == "seeds" else ""
+    note = f"{', '.join(map(str, values))} in {len(values)} seeds" if chance == "seeds" else ""
     if test == "seeds":
-        note = f"{len(values)} seeds {min(values):.4g} to {max(values):.4g}, one run more {low:.4g} to {high:.4g}"
+        note = f"{min(values):.4g} to {max(values):.4g} in {len(values)} seeds"
+        note += f", {low:.4g} to {high:.4g} in one run more (95 %)"
     least, most = given.get("bounds", (None, None))
     if found is not None and chance and low < high and many:
         note = f"{note}," if note else "an interval"

@@ -431,7 +431,7 @@ def test_numbers_of_the_training_data():
     verdicts = cells.loc[list(ledger.TRAINING.values()), "verdict"].tolist()
     assert verdicts == ["reproduced", "differs", "reproduced", "differs"]
     # s is nearly 1 / 1701, t(0.975, 2) = 4.3027, times the root of 4/3: 1701 with 4.97 on either side
-    told = "each seed is one draw of the training sets; 3 seeds 1700 to 1702, one run more 1696 to 1706"
+    told = "each seed is one draw of the training sets; 1700 to 1702 in 3 seeds, 1696 to 1706 in one run more (95 %)"
     assert cells.loc["unique sequences", "reason"] == told
 
 

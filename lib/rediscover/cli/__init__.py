@@ -128,6 +128,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _ledger(options: argparse.Namespace) -> None:
     from ..report import verdicts
+    from ..report.shell import ledger_lines
     from ..system.paths import root
 
     path = root() / "tables" / "ledger.csv"
@@ -135,7 +136,10 @@ def _ledger(options: argparse.Namespace) -> None:
         raise FileNotFoundError("no ledger yet: run `make all` first")
     wanted = {column: getattr(options, column) for column in ("paper", "method", "verdict", "kind")}
     found = verdicts.entries(path, **{column: value for column, value in wanted.items() if value})
-    print("no such entries" if found.empty else found.to_string(index=False))
+    if options.csv:
+        print(found.to_csv(index=False), end="")
+    else:
+        print(*(ledger_lines(found, len(verdicts.entries(path))) if len(found) else ["no such numbers"]), sep="\n")
 
 
 def _derive(options: argparse.Namespace) -> int:
@@ -224,9 +228,10 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--missing", action="store_true", help="only the seeds that trials.csv lacks (MDBench)")
     sub = command("fetch", _fetch, "download the released files of a repository, to be read and not passed on")
     sub.add_argument("repository", nargs="?", help="owner/name; without it, what there is and what is on this machine")
-    sub = command("ledger", _ledger, "published numbers beside ours")
+    sub = command("ledger", _ledger, "published numbers beside ours (needs a clone: tables/ledger.csv)")
     sub.add_argument("--paper", help="such as srsd")
     sub.add_argument("--method", help="as the paper calls it")
     sub.add_argument("--verdict", help="reproduced, differs, undecided, 'not comparable' or 'not run'")
-    sub.add_argument("--kind", help="of evidence: rerun, reimplementation, recorded, recomputed, arithmetic or count")
+    sub.add_argument("--kind", help="of evidence, such as rerun, recorded or transcribed; a wrong one lists them all")
+    sub.add_argument("--csv", action="store_true", help="for programs: a table with all that is printed otherwise")
     return parser

@@ -85,7 +85,7 @@ def _compared(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("against", nargs="*", help="names of other methods; by default the five best that are recorded")
     study(sub)
     sub.add_argument("--problems", nargs="+", help="only these ids")
-    sub.add_argument("--equal-seconds", action="store_true", help="at budgets that took as long; see compare --help")
+    sub.add_argument("--equal-seconds", action="store_true", help="at budgets that took as long: see below")
 
 
 def _new(options: argparse.Namespace) -> None:

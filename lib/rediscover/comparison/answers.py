@@ -12,7 +12,6 @@ from .. import runs
 from ..expressions import ExpressionError, parse
 from ..methods import method, registry
 from ..problems import did_you_mean
-from ..report.tables import answered
 from ..runs import schema, scoring, selection
 from ..studies import asked
 from ..system import record_files
@@ -140,7 +139,7 @@ def _tabulated(name: str, study: str, ids: list[str]) -> pd.DataFrame | None:
     path = committed("tables") / f"{rule['table']}.csv"
     if not path.exists():
         return None
-    frame = answered(path)
+    frame = schema.answered(path)
     frame = frame[(frame["method"] == name) & frame["problem"].isin(ids) & (frame["noise"] == 0)]
     frame = frame[frame["status"] != "unavailable"].drop_duplicates(["problem", "seed"])
     if not len(frame):

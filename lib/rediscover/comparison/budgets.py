@@ -118,7 +118,8 @@ def warnings(frame: pd.DataFrame, mine: str, used: Sequence[str] = USED) -> list
 
 
 def _times(value: float) -> str:
-    return f"{value:.3g} times" if value > 1 else f"1/{1 / value:.3g} of"
+    digits = float(f"{max(value, 1 / value):.2g}")  # seconds of quick runs have no more
+    return f"{digits:g} times" if value > 1 else f"1/{digits:g} of"
 
 
 def sentence(frame: pd.DataFrame) -> str:

@@ -197,9 +197,9 @@ class Comparison:
         with plots.style():
             figure, (left, right) = plt.subplots(1, 2, figsize=(8.4, 3.2))
             for name, row in front.iterrows():
-                look = {"color": plots.colour(str(name)), "mec": "black" if row["front"] else "none"}
+                look = {"color": plots.colour(str(name)), "mec": "black" if row["front"] else "none", "label": name}
                 left.plot(row["size"], row[measure], plots.marker(str(name)), ms=9 if name == self.mine else 7, **look)
-                left.annotate(f" {name}", (row["size"], row[measure]), size=8, va="bottom")
+            left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)
             if len(front) and (front[measure] > 0).all() and np.isfinite(front[measure]).all():
                 plots.logarithmic(left, left.yaxis)
             left.margins(x=0.25, y=0.15)

@@ -11,7 +11,8 @@ import yaml
 from ..methods import registry
 from ..report.names import in_words
 from ..report.summaries import known_numbers
-from ..report.tables import CONTROLS, answered
+from ..report.tables import CONTROLS
+from ..runs.schema import answered
 from ..system import record_files
 from ..system.committed import committed
 from ..system.studies import measures_of

@@ -25,7 +25,7 @@ from .units import vectors, with_units
 LARGEST = 1e60  # magnitudes of columns
 ENDED = {
     "done": "the search used all its evaluations",
-    "exact": "the search ended with an equation that holds exactly on the rows that it was given",
+    "exact": "the search ended early, with an equation that holds on its rows to the rounding of the numbers",
     "time": "the search ended with its time",
     "interrupted": "the search was interrupted; what it had found until then is kept",
 }
@@ -156,7 +156,7 @@ class EquationEstimator(BaseEstimator):
         self, selections: Mapping[str, Selection], found: SearchResult, units: Mapping[str, str], rows: int
     ) -> None:
         """Set what all estimators show of a fit; `selections` are by the name of the output."""
-        self.evaluations_, self.ended_ = found.evaluations, found.ended
+        self.evaluations_, self.ended_, self._held_out = found.evaluations, found.ended, rows
         self._entries = {output: [each.form for each in selection.front] for output, selection in selections.items()}
         tables = []
         for output, selection in selections.items():
@@ -210,7 +210,8 @@ class EquationEstimator(BaseEstimator):
         ]
         how = f"chosen on {rows} rows that the search had not seen"
         if not rows:
-            how = "too few rows to hold any out: chosen by the shortest description of equation and errors"
+            how = "too few rows to hold any out, so each is predicted from the others; "
+            how += "chosen by the shortest description of equation and errors"
         ended = ENDED[found.ended] + (f" ({found.reason})" if found.reason and not found.candidates else "")
         return "\n".join([*lines, f"{how}; {ended}"])
 

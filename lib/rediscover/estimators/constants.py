@@ -283,7 +283,7 @@ def tabulated(
 
     values = np.array(free.expression.constants, float)
     half = quantile(freedom) * errors
-    shown = [short.held.get(f"k{i}", f"{value:.6g}") for i, value in enumerate(values)]
+    shown = [short.held.get(f"k{i}", f"{value:.4g}") for i, value in enumerate(values)]
     if units is not None:
         shown = [f"{text} {units.get(i, '')}".rstrip() for i, text in enumerate(shown)]
     table = pd.DataFrame(

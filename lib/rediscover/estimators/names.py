@@ -35,10 +35,13 @@ class Name(NamedTuple):
 
     @property
     def latex(self) -> str:
-        """The name in LaTeX: Greek letters as such, a word upright, the part behind the first underscore below."""
+        """The name in LaTeX: Greek letters as such, words upright, below a letter what stands behind its underscore."""
         stem, _, below = self.shown.partition("_")
-        upright = below.replace("_", r"\_")
-        return _letters(stem) + (rf"_{{{_letters(upright)}}}" if below else "")
+        head = _letters(stem)
+        if not below or head.startswith(r"\mathrm"):  # no underscore, or in a name of words
+            return _letters(self.shown.replace("_", r"\_"))
+        below = below.replace("_", r"\_")
+        return rf"{head}_{{{_letters(below)}}}"
 
 
 def named(columns: Sequence[str]) -> tuple[Name, ...]:

@@ -23,7 +23,7 @@ def figure(found: Any) -> Any:
 
     drawn = Figure(figsize=(12, 3.8), layout="constrained")
     left, middle, right = drawn.subplots(1, 3)
-    _front(left, found.equations_)
+    _front(left, found.equations_, "held-out" if found._held_out else "left-out")
     if "records" in found._sample:
         _trajectories(middle, right, found)
     else:
@@ -33,7 +33,7 @@ def figure(found: Any) -> Any:
     return drawn
 
 
-def _front(axes: Any, table: Any) -> None:
+def _front(axes: Any, table: Any, which: str) -> None:
     outputs = table["output"].unique() if "output" in table else [None]
     for i, output in enumerate(outputs):
         part = table if output is None else table[table["output"] == output]
@@ -42,30 +42,32 @@ def _front(axes: Any, table: Any) -> None:
         axes.plot(chosen["complexity"], chosen["held_out_error"], "o", ms=13, mfc="none", mec=ACCENT, mew=2)
     if (table["held_out_error"] > 0).all():
         axes.set_yscale("log")
-    axes.set(xlabel="complexity, nodes", ylabel="held-out error (root mean square)", title="front; ring: chosen")
+    axes.set(xlabel="complexity, nodes", ylabel=f"{which} error (root mean square)", title="front; ring: chosen")
     if len(outputs) > 1:
         axes.legend(frameon=False)
 
 
 def _rows(middle: Any, right: Any, found: Any) -> None:
     X, y, out = (found._sample[name] for name in ("X", "y", "held_out"))
+    parts = [part for part in ((~out, PALE, "searched"), (out, ACCENT, "held out")) if part[0].any()]
     predicted = found.predict(_framed(found, X))
     cloud = "F" in found.expressions_ and not hasattr(found, "searched_rows_")
     residuals = predicted if cloud else y - predicted
     if cloud:
-        for mask, color, label in ((~out, PALE, "searched"), (out, ACCENT, "held out")):
+        for mask, color, label in parts:
             middle.plot(X[mask, 0], X[mask, 1], ".", ms=4, color=color, label=label)
         middle.set(xlabel=found._names[0].column, ylabel=found._names[1].column, title="points")
         across, what = X[:, 0], found._names[0].column
     else:
-        for mask, color, label in ((~out, PALE, "searched"), (out, ACCENT, "held out")):
+        for mask, color, label in parts:
             middle.plot(predicted[mask], y[mask], ".", ms=4, color=color, label=label)
         ends = [np.nanmin(y), np.nanmax(y)]
         middle.plot(ends, ends, color=INK, lw=1)
         middle.set(xlabel="by the equation", ylabel=found._outputs[0].column, title="fit")
         across, what = predicted, "by the equation"
-    middle.legend(markerscale=2, framealpha=0.8)
-    for mask, color in ((~out, PALE), (out, ACCENT)):
+    if len(parts) > 1:
+        middle.legend(markerscale=2, framealpha=0.8)
+    for mask, color, _ in parts:
         right.plot(across[mask], residuals[mask], ".", ms=4, color=color)
     right.axhline(0, color=INK, lw=1)
     right.set(xlabel=what, ylabel="distance" if cloud else "observed less equation", title="residuals")

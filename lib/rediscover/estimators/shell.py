@@ -202,6 +202,8 @@ def printed(estimator: Any) -> str:
     front["chosen"] = np.where(front["chosen"], "<-", "")
     for name in ("training_error", "held_out_error"):
         front[name] = front[name].map("{:.4g}".format)
+    if not estimator._held_out:
+        front = front.rename(columns={"held_out_error": "left_out_error"})
     parts = [estimator.message_, front.to_string(index=False)]
     if len(estimator.constants_):
         constants = estimator.constants_.copy()

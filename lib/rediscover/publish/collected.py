@@ -15,9 +15,9 @@ from ..report.names import NAMES
 from ..report.papers import catalogue, published, status
 from ..report.plots import order
 from ..report.summaries import interval
-from ..report.tables import ARROWS, CONTROLS, answered
+from ..report.tables import ARROWS, CONTROLS
 from ..runs import records
-from ..runs.schema import IDENTITY, read_csv
+from ..runs.schema import IDENTITY, answered, read_csv
 from ..runs.scoring import metric
 from ..system.paths import root
 from ..system.studies import studies

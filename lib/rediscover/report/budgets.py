@@ -65,6 +65,27 @@ def reached(planned: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+def effort(*planned: Mapping[str, Any]) -> pd.DataFrame:
+    """Seeds and evaluations of methods, for `Output.table`.
+
+    Parameters
+    ----------
+    planned : arguments of `runs.grid`
+
+    Returns
+    -------
+    DataFrame
+        Indexed by method: seeds, and the evaluations that a search may use for an output (missing for other methods).
+    """
+    rows = {}
+    for one in planned:
+        for method in one["methods"]:
+            allowed = one.get("evaluations", {}).get(method.name, one["budget"].evaluations)
+            rows[method.name] = len(set(one["seeds"])), allowed if method.searches else None
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["seeds", "evaluations"], dtype="Int64")
+    return table.rename_axis("method")
+
+
 def by_budget(runs: pd.DataFrame) -> pd.DataFrame:
     """What methods reach with their evaluations, on the problems of each study.
 

@@ -343,16 +343,19 @@ def spread(parameters: Mapping) -> str:
     Examples
     --------
     >>> spread({"values": ["found", "-"]})
-    '2 seeds found, -'
+    'found, - in 2 seeds'
+    >>> from rediscover.report.scores import by_seed
+    >>> spread(by_seed("nmse_release", [0.5, 0.5, 0.6], 30))
+    '0.5 to 0.6 in 3 seeds, 0.3149 to 0.8964 in one run more (95 %)'
     """
     values = [value for value in parameters["values"] if value is not None]
     if "scale" not in parameters:
-        return f"{len(values)} seeds {', '.join(values)}"
+        return f"{', '.join(values)} in {len(values)} seeds"
     if not values:
-        return f"{len(parameters['values'])} seeds without a finite value"
+        return f"no finite value in {len(parameters['values'])} seeds"
     ends = interval(parameters)
-    more = f", one run more {ends['low']:.4g} to {ends['high']:.4g}" if len(values) > 1 else ""
-    return f"{len(values)} seeds {min(values):.4g} to {max(values):.4g}{more}"
+    more = f", {ends['low']:.4g} to {ends['high']:.4g} in one run more (95 %)" if len(values) > 1 else ""
+    return f"{min(values):.4g} to {max(values):.4g} in {len(values)} seeds{more}"
 
 
 def has_width(test: str, cell: Mapping) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from ..runs.schema import COPIES
 from ..runs.scoring import metric
 from .tables import number
 
@@ -57,6 +58,47 @@ def candidate_lines(candidates: Iterable[Any]) -> list[str]:
         first = f"{i:3} {number(float(each.loss)):>10}  {size:>10}  "
         lines += [line for k, text in enumerate(texts) for line in _wrapped(first if not k else " " * len(first), text)]
     return lines
+
+
+def ledger_lines(rows: pd.DataFrame, of: int) -> list[str]:
+    """Rows of the ledger, a block for each table of a paper, and what became of them in all.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        From `verdicts.entries`.
+    of : int
+        Rows of the whole ledger.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> row = dict(paper="SRSD", table="Table 2", row="AFP", column="easy", published="20.0", measured="31.1")
+    >>> row |= dict(verdict="reproduced", kind="rerun", reason="mean over 30 laws")
+    >>> print("\\n".join(ledger_lines(pd.DataFrame([row]), 3590)))
+    SRSD, Table 2
+      AFP, easy: printed 20.0, here 31.1, reproduced (rerun)
+        mean over 30 laws
+    <BLANKLINE>
+    1 of 3,590 printed numbers; reproduced: 1
+    """
+    lines = []
+    for (paper, table), part in rows.groupby(["paper", "table"], sort=False):
+        lines.append(f"{paper}, {table}")
+        for row in part.itertuples():
+            here = f"here {row.measured}, " if row.measured else ""
+            text = f"{row.row}, {row.column}: printed {row.published}, {here}{row.verdict}"
+            text += f" ({row.kind})" * bool(row.kind)
+            lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
+            lines += _wrapped(" " * 4, row.reason) if row.reason else []
+        lines.append("")
+    copies = rows["kind"].isin(COPIES).sum()
+    counts = [f"{verdict}: {n:,}" for verdict, n in rows["verdict"].value_counts().items()]
+    counts += [f"only their copying was checked: {copies:,}"] * bool(copies)
+    return [*lines, *textwrap.wrap(f"{len(rows):,} of {of:,} printed numbers; {', '.join(counts)}", WIDTH)]
 
 
 def score_lines(scores: Mapping[str, float]) -> list[str]:

@@ -16,9 +16,11 @@ import numpy as np
 import pandas as pd
 
 from ..methods import CONTROLS as CONTROLS
-from ..runs.schema import IDENTITY, read_csv, to_csv
+from ..runs.schema import to_csv
+from ..system.studies import studies
 from ..system.writing import replacing
 from .names import readable, title
+from .rules import SEEDS
 
 TABLE_DIGITS = 6  # in tables; more would show the rounding of least squares, which differs from one time to the next
 ARROWS = {"lower": " ↓", "higher": " ↑"}  # which way is better
@@ -98,6 +100,7 @@ class Output:
         digits: int = 3,
         footnotes: tuple[str, ...] = (),
         intervals: tuple[pd.DataFrame, pd.DataFrame] | None = None,
+        effort: pd.DataFrame | None = None,
     ) -> Table:
         """Write a table as CSV (6 digits) and LaTeX (booktabs), and return it as text that a notebook shows in HTML.
 
@@ -112,12 +115,20 @@ class Output:
             Significant digits shown.
         footnotes : sentences under the table.
         intervals : low and high, shaped like `frame`, shown in brackets behind each value that has them.
+        effort : seeds and evaluations by a level of the frame's index (`budgets.effort`), put beside the scores. Where
+            a search has fewer than three seeds, a footnote gives the study's reason, ``seeds`` in its study.yaml.
         """
+        if effort is not None:
+            frame = frame.join(effort, on=effort.index.name)
+            footnotes += self._few_seeds(frame)
         labelled = frame.rename_axis("row") if frame.index.names == [None] else frame
         self._csv(labelled.reset_index() if _levels(frame.index) else frame, name, TABLE_DIGITS)
         shown = frame.map(lambda value: number(value, digits))
+        if "evaluations" in (effort if effort is not None else ()):
+            shown["evaluations"] = frame["evaluations"].map("{:,}".format, na_action="ignore").fillna("")
         if intervals:
-            low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in intervals)
+            whole = (bound.reindex(columns=frame.columns) for bound in intervals)
+            low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in whole)
             shown += (" [" + low + ", " + high + "]").where((shown != "") & (low != ""), "")
         bold = pd.DataFrame("", shown.index, shown.columns)
         for column, direction in (best or {}).items():
@@ -166,6 +177,12 @@ class Output:
         with replacing(path) as part:
             Path(part).write_text(json.dumps(record, indent=1) + "\n")
 
+    def _few_seeds(self, frame) -> tuple[str, ...]:
+        """The study's reason, where a search among the rows has fewer than three seeds."""
+        if not (frame["evaluations"].notna() & (frame["seeds"] < SEEDS)).any() or self.params.profile == "smoke":
+            return ()
+        return tuple(about["seeds"] for about in studies().values() if self.params.notebook in about["notebooks"])
+
     def _csv(self, frame, name, digits=10) -> None:
         with replacing(self.tables / f"{name}.csv") as path:
             to_csv(frame, path, float_format=f"%.{digits}g")
@@ -181,29 +198,6 @@ class Output:
         self.emitted[relative] = hashlib.sha256(path.read_bytes()).hexdigest()
         if self.stated:
             self.provenance()
-
-
-def answered(path: Path) -> pd.DataFrame:
-    """A table of scores with the answers, which some studies keep in the table of runs beside it.
-
-    Parameters
-    ----------
-    path : of a file ``<study>_scores.csv``
-
-    Returns
-    -------
-    DataFrame
-        The table as it is, if it has answers or there is no table of runs (``<study>_runs.csv``); else a row for each
-        run, also of those that ended without an answer, with reason, solution, evaluations and the scores.
-    """
-    frame, beside = read_csv(path), path.with_name(path.name.replace("_scores", "_runs"))
-    if "solution" in frame or not beside.exists():
-        return frame
-    same = ["problem", "method", "set", "noise", "seed"]
-    scored = frame.assign(set=frame["settings"].map(str)).drop(columns=set(IDENTITY) - set(same))
-    ran = read_csv(beside)[[*IDENTITY, "reason", "solution", "evaluations"]]
-    whole = ran.assign(set=ran["settings"].map(str)).merge(scored, on=same, how="left", validate="1:1")
-    return whole.drop(columns="set")
 
 
 def _wrapped(shown) -> str:
@@ -318,12 +312,18 @@ def _latex(shown, numeric, bold, name, caption, footnotes) -> str:
     if levels > 1:
         starts = blocks(cells.iloc[:, 0])
         written.iloc[starts, 0] = "\\addlinespace\n" + written.iloc[starts, 0]
-    styler = written.style.hide(axis="index").format_index(lambda text: _escaped(title(str(text))), axis="columns")
+    styler = written.style.hide(axis="index").format_index(_stacked, axis="columns")
     styler.apply(lambda _: bold.reset_index(drop=True).reindex(columns=cells.columns, fill_value=""), axis=None)
     about = {"caption": escape(caption), "label": f"tab:{name}", "column_format": "l" * levels + "".join(kinds)}
     text = styler.to_latex(hrules=True, position_float="centering", **about)
     notes = "".join(rf"\par\footnotesize {escape(note)}" + "\n" for note in footnotes)
     return text.replace(r"\end{table}", notes + r"\end{table}")
+
+
+def _stacked(heading) -> str:
+    """A heading of a column, a long one on several lines, so that the table stays narrow."""
+    lines = textwrap.wrap(_escaped(title(str(heading))), 14)
+    return r"\shortstack{" + r"\\".join(lines) + "}" if len(lines) > 1 else "".join(lines)
 
 
 def blocks(labels: pd.Series) -> list[int]:

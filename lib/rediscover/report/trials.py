@@ -127,6 +127,8 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         if trial["decides"] and len(parameters["values"]) > len(deciding.get("parameters", own)["values"]):
             deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}
     if deciding:
+        before = judge(row["rule"], row["published"], {"parameters": own}, others, unlike=other).note
+        told[0] = told[0].removesuffix(before).removesuffix("; ")  # no longer what decides
         parameters = deciding["parameters"]
         if "scale" in own:
             deciding["measured"] = interval(parameters)["value"]

@@ -190,3 +190,26 @@ def read_csv(path: str | PathLike) -> pd.DataFrame:
     for name in set(JSON) & set(texts):
         frame[name] = pd.Series([json.loads(text) if text else None for text in frame[name]], frame.index, object)
     return frame
+
+
+def answered(path: Path) -> pd.DataFrame:
+    """A table of scores with the answers, which some studies keep in the table of runs beside it.
+
+    Parameters
+    ----------
+    path : of a file ``<study>_scores.csv``
+
+    Returns
+    -------
+    DataFrame
+        The table as it is, if it has answers or there is no table of runs (``<study>_runs.csv``); else a row for each
+        run, also of those that ended without an answer, with reason, solution, evaluations and the scores.
+    """
+    frame, beside = read_csv(path), path.with_name(path.name.replace("_scores", "_runs"))
+    if "solution" in frame or not beside.exists():
+        return frame
+    same = ["problem", "method", "set", "noise", "seed"]
+    scored = frame.assign(set=frame["settings"].map(str)).drop(columns=set(IDENTITY) - set(same))
+    ran = read_csv(beside)[[*IDENTITY, "reason", "solution", "evaluations"]]
+    whole = ran.assign(set=ran["settings"].map(str)).merge(scored, on=same, how="left", validate="1:1")
+    return whole.drop(columns="set")
