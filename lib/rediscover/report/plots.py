@@ -138,17 +138,6 @@ def symbol(name: str) -> str:
     return f"${letters}_{{{index}}}$" if index else f"${letters}$"
 
 
-def letter(axes: Iterable["Axes"]) -> None:
-    """Name panels a, b, c, ... before their titles.
-
-    Parameters
-    ----------
-    axes : iterable of Axes
-    """
-    for ax, name in zip(axes, "abcdefghijklmnopqrstuvwxyz", strict=False):
-        ax.set_title(rf"$\bf{{{name}}}$  {ax.get_title()}")
-
-
 @contextmanager
 def style() -> Iterator[None]:
     """matplotlib settings of all figures, as a context.

@@ -14,8 +14,6 @@ from ...report.comparisons import labels, recovery
 from ...report.tables import CONTROLS
 from .analysis import label, printed_cells
 
-NODES = "complexity (nodes)"
-TITLES = {"nmse_power": "error: lower is better", "complexity_mdbench": "complexity: lower is simpler"}
 LIMITS = plots.DECADES, 1 / plots.DECADES  # beyond, errors stand at the edge
 INTERVAL = ["low", "value", "high"]
 
@@ -50,13 +48,11 @@ def _median_printed(cells: pd.DataFrame) -> float:
 
 
 def against_noise(scored: pd.DataFrame, tables: Collection[str]):
-    """Figures 2 and A10: error and complexity of each method and of the truth at each level of noise."""
-    parts, shown = [], _searched(scored, "oracle")
-    for measure in TITLES:
-        # An answer that failed counts in the error alone.
-        values = shown[measure].where(np.isfinite(shown[measure]) | (measure == "nmse_power"))
-        at = values.groupby([shown["method"], shown["snr_db"]]).quantile([0.25, 0.5, 0.75], interpolation="lower")
-        parts.append(at.unstack().set_axis(INTERVAL, axis=1).clip(*LIMITS).assign(panel=measure))
+    """Errors of Figures 2 and A10: those of each method and of the truth at each level of noise."""
+    shown = _searched(scored, "oracle")
+    by_level = shown.groupby(["method", "snr_db"])["nmse_power"]
+    errors = by_level.quantile([0.25, 0.5, 0.75], interpolation="lower").unstack()
+    errors = errors.set_axis(INTERVAL, axis=1).clip(*LIMITS).reset_index()
     cells = _printed(scored, tables)
     printed = pd.Series({name: _median_printed(part) for name, part in cells.groupby("method")}, dtype=float)
     others = ~printed.index.isin(shown["method"])
@@ -64,18 +60,15 @@ def against_noise(scored: pd.DataFrame, tables: Collection[str]):
     if (printed[others] == 0).any():  # the best has no number
         printed = printed[~others]
     printed = printed[printed.between(0, np.inf, inclusive="neither")]
-    tidy = pd.concat(parts).reset_index()
-    figure, axes, keys = _rows(tidy, TITLES, printed.to_dict(), min)
+    figure, ax, keys = _rows(errors, printed.to_dict(), min)
     if checked and "published, clean" in keys:
         names = ", ".join(map(plots.display_name, checked))
         keys[f"published, clean (median of {names}: a check mark, no number)"] = keys.pop("published, clean")
-    keys["NMSE of the answer 0"] = axes[0].axvline(1, color="#777777", lw=1, ls=":", zorder=0)
-    for ax, unit in zip(axes, ("NMSE, at least $10^{-9}$", NODES), strict=True):
-        if any(np.isfinite(line.get_xdata()).any() for line in ax.lines):
-            plots.logarithmic(ax, ax.xaxis)
-        ax.set_xlabel(f"{unit}: median and quartiles")
-    errors = tidy[(tidy["panel"] == "nmse_power") & (tidy["method"] != "oracle")]
-    most = errors[errors["snr_db"] == errors["snr_db"].min()]
+    keys["NMSE of the answer 0"] = ax.axvline(1, color="#777777", lw=1, ls=":", zorder=0)
+    if any(np.isfinite(line.get_xdata()).any() for line in ax.lines):
+        plots.logarithmic(ax, ax.xaxis)
+    ax.set_xlabel("NMSE, at least $10^{-9}$, median and quartiles: lower is better")
+    most = errors[(errors["method"] != "oracle") & (errors["snr_db"] == errors["snr_db"].min())]
     where = "On clean data" if np.isinf(most["snr_db"]).all() else f"At {decibels(most['snr_db'].iloc[0])}"
     below = f"{(most['value'] < 1).sum()} of {len(most)}"
     _titled(figure, f"{where}, {below} methods have a median error below that of the answer 0")
@@ -88,7 +81,7 @@ def identified(scored: pd.DataFrame, tables: Collection[str]):
     tidy = recovery(shown["identified"], [shown["method"], shown["snr_db"]])
     tidy[INTERVAL] = tidy[["low", "share", "high"]].mul(tidy["n"], axis=0)
     marks = (cells := _printed(scored, tables))["status"].eq("found").groupby(cells["method"]).sum()
-    figure, (ax,), keys = _rows(tidy.reset_index().assign(panel=0), {0: ""}, marks.to_dict(), max)
+    figure, ax, keys = _rows(tidy.reset_index(), marks.to_dict(), max)
     ax.set_xlabel(f"systems identified, of {tidy['n'].max()}, with Wilson intervals: higher is better")
     most = tidy["share"].mul(tidy["n"]).groupby(level="snr_db").max().sort_index(ascending=False)
     counts = ", ".join(f"{decibels(level)} {count:.0f}" for level, count in most.items())
@@ -96,19 +89,18 @@ def identified(scored: pd.DataFrame, tables: Collection[str]):
     return _legend(figure, keys, "upper")
 
 
-def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], best):
+def _rows(tidy: pd.DataFrame, printed: Mapping[str, float], best):
     """Values with intervals, a block of rows per method: a row per level of noise, clean data at the top.
 
     Parameters
     ----------
-    tidy : DataFrame with columns method, snr_db, panel, low, value, high
-    titles : panel -> title
-    printed : method -> published value on clean data, for the first panel
+    tidy : DataFrame with columns method, snr_db, low, value, high
+    printed : method -> published value on clean data
     best : which of those without rows is drawn, min or max
 
     Returns
     -------
-    Figure with a legend of the levels, its axes, and what a legend says of published values
+    Figure with a legend of the levels, its axis, and what a legend says of published values
     """
     import matplotlib.pyplot as plt
 
@@ -119,40 +111,31 @@ def _rows(tidy: pd.DataFrame, titles: Mapping, printed: Mapping[str, float], bes
     row = tidy.groupby("method")["snr_db"].rank("dense", ascending=False) - 1
     tidy = tidy.assign(y=tidy["method"].map(above + pd.Series(top)) + row)
     with plots.style():
-        size = (3.75 * len(titles) if len(titles) > 1 else 5.5, 1.8 + max(0.085, 0.2 / blocks.max()) * end)
-        figure, axes = plt.subplots(1, len(titles), figsize=size, sharey=True, squeeze=False)
-        for ax, (panel, title) in zip(axes[0], titles.items(), strict=True):
-            for level, shade in zip(levels, plots.shades(len(levels)), strict=True):
-                part = tidy[(tidy["panel"] == panel) & (tidy["snr_db"] == level)]
-                ax.hlines(part["y"], part["low"], part["high"], color=shade, lw=2)
-                (shown[decibels(level)],) = ax.plot(part["value"], part["y"], "o", color=shade, ms=4)
-            for name, y in list(top.items())[::2]:
-                ax.axhspan(y - 1, y + blocks[name] - 1, color="black", alpha=0.04, lw=0)
-            ax.set(title=title, ylim=(end - 1, -1))
-            ax.grid(visible=False, axis="y")
-            ax.tick_params(axis="y", length=0)
+        figure, ax = plt.subplots(figsize=(5.5, 1.8 + max(0.085, 0.2 / blocks.max()) * end))
+        for level, shade in zip(levels, plots.shades(len(levels)), strict=True):
+            part = tidy[tidy["snr_db"] == level]
+            ax.hlines(part["y"], part["low"], part["high"], color=shade, lw=2)
+            (shown[decibels(level)],) = ax.plot(part["value"], part["y"], "o", color=shade, ms=4)
+        for name, y in list(top.items())[::2]:
+            ax.axhspan(y - 1, y + blocks[name] - 1, color="black", alpha=0.04, lw=0)
+        ax.set(ylim=(end - 1, -1))
+        ax.grid(visible=False, axis="y")
+        ax.tick_params(axis="y", length=0)
         if own := {top[name]: value for name, value in printed.items() if name in top}:
             look = plots.PRINTED | {"ms": 5}
-            (keys["published, clean"],) = axes[0, 0].plot([*own.values()], [y - 0.2 for y in own], **look)
+            (keys["published, clean"],) = ax.plot([*own.values()], [y - 0.2 for y in own], **look)
         if others := {name: value for name, value in printed.items() if name not in top}:
             value = best(others.values())
             which = ", ".join(name for name in others if others[name] == value)
             name = f"best published of other methods, clean ({which})"
-            keys[name] = axes[0, 0].axvline(value, zorder=0, **plots.BEST)
-        axes[0, 0].set_yticks([y + blocks[name] / 2 - 1 for name, y in top.items()], [*map(plots.display_name, names)])
-        if len(titles) > 1:
-            plots.letter(axes[0])
-            figure.align_xlabels(axes[0])
-            for ax in axes[0]:  # on one line, whether or not one of them has an exponent
-                ax.xaxis.label.set_verticalalignment("baseline")
-                ax.xaxis.labelpad = 13
-    return _legend(figure, shown, "lower"), axes[0], keys
+            keys[name] = ax.axvline(value, zorder=0, **plots.BEST)
+        ax.set_yticks([y + blocks[name] / 2 - 1 for name, y in top.items()], [*map(plots.display_name, names)])
+    return _legend(figure, shown, "lower"), ax, keys
 
 
 def _titled(figure, title: str) -> None:
-    """Write a sentence above the axes; the upper edge of the figure is a legend's, and names of panels stand below."""
-    left, *others = figure.axes
-    left.set_title(fill(title, 72) + "\n" if others else fill(title, 50), loc="left", size="large")
+    """Write a sentence above the axis; the upper edge of the figure is a legend's."""
+    figure.axes[0].set_title(fill(title, 50), loc="left", size="large")
 
 
 def _legend(figure, keys, side):
