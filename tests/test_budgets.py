@@ -9,6 +9,7 @@ from rediscover.problems import problem
 from rediscover.report import Output, budgets
 from rediscover.runs import schema
 from rediscover.system.paths import root
+from rediscover.system.studies import studies
 
 import pandas as pd
 import pytest
@@ -74,3 +75,47 @@ def test_what_is_reached_with_a_budget():
     assert (twenty["evaluations"], twenty["recovered"], twenty["seeds"]) == (20, 0, 1)
     nothing = budgets.by_budget(pd.DataFrame([], columns=columns))
     assert nothing.empty and list(nothing) == list(ten)
+
+
+def test_seeds_and_evaluations_of_what_is_planned(p):
+    grid = {"problems": [], "methods": [method("gplearn"), method("power_law")], **p.work, "seeds": [0, 1]}
+    found = budgets.effort(grid, {**grid, "methods": [method("operon")], "evaluations": {"operon": 7}})
+    assert found.index.tolist() == ["gplearn", "power_law", "operon"] and found["seeds"].tolist() == [2, 2, 2]
+    assert found["evaluations"].fillna(-1).tolist() == [p.work["evaluations"].get("gplearn", p.evaluations), -1, 7]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "profile", "told"), [(1, "reference", True), (3, "reference", False), (1, "smoke", False)]
+)
+def test_a_table_shows_the_effort_and_why_seeds_are_few(tmp_path, seeds, profile, told):
+    about = {"folder": tmp_path, "pdf": tmp_path, "notebook": "20_srsd_edit_distance", "profile": profile}
+    out = Output(SimpleNamespace(**about, store=tmp_path / "runs.sqlite"))
+    scores = pd.DataFrame({"rate": [0.5, 0.25]}, index=pd.Index(["operon", "operon (published)"], name="method"))
+    effort = pd.DataFrame({"seeds": [seeds], "evaluations": [100_000]}, index=pd.Index(["operon"], name="method"))
+    text = out.table(scores, "t", caption="", effort=effort.astype("Int64"), intervals=(scores - 0.1, scores + 0.1))
+    assert (studies()["srsd"]["seeds"] in text) is told and "100,000" in text and "[0.40, 0.60]" in text
+    written = pd.read_csv(tmp_path / "tables" / "t.csv")
+    assert written["evaluations"].fillna(0).tolist() == [100_000, 0] and written["seeds"].fillna(0).tolist() == [
+        seeds,
+        0,
+    ]
+
+
+SCORES = {
+    "surfaces": ["table1_released_mean", "table1_harmonised_median", "table2_released_mean", "recovery", "noise"],
+    "srsd": ["table2", "table3", "table4", "table_s15"],
+    "cde": ["table2_kept", "table2_dropped"],
+    "mdbench": ["odes_found", "pdes_found"],
+    "outside": ["laws", "srbench"],
+}
+
+
+@pytest.mark.parametrize("name", [f"{study}_{name}" for study, names in SCORES.items() for name in names])
+def test_committed_tables_of_scores_have_seeds_and_budgets_or_say_why_not(name, reference_tables):
+    table = pd.read_csv(reference_tables / f"{name}.csv")
+    ran = table[~table["method"].str.contains("published|printed")]
+    assert ran["seeds"].notna().all() and ran["evaluations"].notna().any()
+    few = (ran["seeds"] < 3) & ran["evaluations"].notna()
+    reason = studies()[name.partition("_")[0]]["seeds"]
+    latex = (reference_tables / f"{name}.tex").read_text(encoding="utf-8").replace("\\", "")
+    assert (reason in latex) == few.any()

@@ -46,7 +46,7 @@ def test_latex_has_names_and_blocks_and_csv_has_identifiers(out, tmp_path):
     frame = pd.DataFrame({"nmse_variance": [0.1, 0.2, 0.3, 0.4], "note": ["u_xx", "r2_accuracy", "", "pdefind"]}, index)
     html = out.table(frame, "t", caption="")._repr_html_()
     latex, csv = ((tmp_path / "tables" / f"t.{suffix}").read_text() for suffix in ("tex", "csv"))
-    assert "set & method & NMSE (variance) & note" in latex and r"Operon & 0.100 & u\_xx \\" in latex
+    assert r"set & method & \shortstack{NMSE\\(variance)} & note" in latex and r"Operon & 0.100 & u\_xx \\" in latex
     assert latex.count(r"\addlinespace") == 1 and "\\addlinespace\nhard & Operon & 0.300" in latex
     assert "hard & power law & 0.400 & PDE-FIND" in latex and r"\_law" not in latex
     assert "NMSE (variance)" in html and "R2 accuracy" in html and "u_xx" in html

@@ -39,7 +39,7 @@ def same(value, kept):
     """Whether a value as displayed is what a file of six digits holds."""
     if value == readable(kept):
         return True
-    value = INTERVAL.sub("", value)
+    value = INTERVAL.sub("", value).replace(",", "")  # between thousands
     try:
         unit, written = Decimal(value).as_tuple().exponent, float(kept)
     except (ArithmeticError, ValueError):
@@ -91,6 +91,8 @@ def test_the_notebooks_show_tables():
         ("0.123 [0.1, 0.2]", "0.123456", True),
         ("1.20e-09", "1.2e-09", True),
         ("1000", "999.96", True),
+        ("100,000", "100000", True),
+        ("100,000", "10000", False),
         ("0.124", "0.123456", False),
         ("", "0.5", False),
         ("3 of 5", "4 of 5", False),

@@ -322,7 +322,7 @@ def _latex(shown, numeric, bold, name, caption, footnotes) -> str:
 
 def _stacked(heading) -> str:
     """A heading of a column, a long one on several lines, so that the table stays narrow."""
-    lines = textwrap.wrap(_escaped(title(str(heading))), 14)
+    lines = [*map(_escaped, textwrap.wrap(title(str(heading)), 14, break_long_words=False))]
     return r"\shortstack{" + r"\\".join(lines) + "}" if len(lines) > 1 else "".join(lines)
 
 
