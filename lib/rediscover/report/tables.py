@@ -115,11 +115,11 @@ class Output:
             Significant digits shown.
         footnotes : sentences under the table.
         intervals : low and high, shaped like `frame`, shown in brackets behind each value that has them.
-        effort : seeds and evaluations by a level of the frame's index (`budgets.effort`), put beside the scores. Where
+        effort : seeds and evaluations by levels of the frame's index (`budgets.effort`), put beside the scores. Where
             a search has fewer than three seeds, a footnote gives the study's reason, ``seeds`` in its study.yaml.
         """
         if effort is not None:
-            frame = frame.join(effort, on=effort.index.name)
+            frame = frame.join(effort, on=effort.index.names)
             footnotes += self._few_seeds(frame)
         labelled = frame.rename_axis("row") if frame.index.names == [None] else frame
         self._csv(labelled.reset_index() if _levels(frame.index) else frame, name, TABLE_DIGITS)

@@ -13,6 +13,7 @@ from ...methods import method
 from ...methods.language_costs import Cost, cost
 from ...methods.llm_text import prompt
 from ...problems import problem, problems
+from ...report import budgets
 from ...report.comparisons import best_printed, paired_test, paired_tests
 from ...report.papers import published
 from ...report.plots import display_name
@@ -78,6 +79,17 @@ def model_name(served: str) -> str:
     'Qwen2.5-Coder-0.5B-Instruct-Q4_K_M'
     """
     return served.rpartition("-")[0]
+
+
+def effort(planned: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Seeds and evaluations (of a loop, samples) of each arm in arguments of `runs.grid`, for `report.Output.table`."""
+    parts = []
+    for grid in planned:
+        for search in grid["methods"]:
+            used = budgets.effort({**grid, "methods": [search]}).reset_index()
+            settings = {name: getattr(search, name, "") for name in ("proposer", "model")}
+            parts.append(arms(used.assign(settings=[settings]), grid))
+    return pd.concat(parts).set_index(ARM)[["seeds", "evaluations"]]
 
 
 def by_problem(scored: pd.DataFrame, measures: Iterable[str]) -> pd.DataFrame:
