@@ -125,7 +125,7 @@ def test_a_known_factor_multiplies_and_units_take_part():
     assert found.score(X, y) > 0.999
     assert "m/s^2" in found.constants_["unit"].tolist()
     off = float(np.sqrt(np.mean((found.predict(X) - y) ** 2)))
-    assert found.equations_.loc[found.equations_["chosen"], "held_out_error"].item() == pytest.approx(off, rel=0.4)
+    assert found.equations_.loc[found.equations_["chosen"], "validation_error"].item() == pytest.approx(off, rel=0.4)
 
 
 def test_errors_around_a_factor_are_those_of_the_whole():

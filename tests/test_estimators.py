@@ -77,9 +77,9 @@ def test_energy_is_found_in_the_users_names(energy):
 
 def test_front_has_no_dominated_entry_and_one_chosen(energy):
     table = energy[0].equations_
-    assert list(table.columns) == ["complexity", "training_error", "held_out_error", "equation", "chosen"]
+    assert list(table.columns) == ["complexity", "training_error", "validation_error", "equation", "chosen"]
     assert table["chosen"].sum() == 1
-    assert (np.diff(table["complexity"]) > 0).all() and (np.diff(table["held_out_error"]) < 0).all()
+    assert (np.diff(table["complexity"]) > 0).all() and (np.diff(table["validation_error"]) < 0).all()
 
 
 def test_intervals_hold_the_true_constants(energy):

@@ -104,7 +104,8 @@ def verdict(row, others):
     (low, high), many = width(test, row, given), len(others) > 1 and passing >= len(others) / 2
     if chance == "seeds" and len(values) < 3:
         note = ("no value", "one seed", "two seeds")[len(values)]
-        return "undecided", f"{note}; {'equals' if found else 'does not equal'} the printed digit", passing
+        verb = ("does not hold", "holds") if low < high else ("does not equal", "equals")
+        return "undecided", f"{note}; {'an interval that ' * (low < high)}{verb[found]} the printed digit", passing
     if left := rule.get("open", {}).get("reproduced" if found else "differs"):
         return "undecided", left, passing
     note = f"{', '.join(map(str, values))} in {len(values)} seeds" if chance == "seeds" else ""

@@ -1,5 +1,6 @@
 """The whole ledger: no published cell without a verdict, none twice, none that the studies' files do not bear out."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -389,8 +390,12 @@ def test_the_command_line_finds_rows_whatever_the_case(tmp_path, monkeypatch, ca
     verdicts.ledger(tmp_path, []).to_csv(tmp_path / "tables" / "ledger.csv", index=False)
     assert main(["ledger", "--paper", "srsd", "--verdict", "differs"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2 and "Table 3" in lines[1] and "6.67" in lines[1] and "50.0" in lines[1]
-    assert main(["ledger", "--verdict", "reproduced"]) == 0 and capsys.readouterr().out == "no such entries\n"
+    assert lines[0] == "SRSD, Table 3" and "printed 6.67, here 50.0" in lines[1] and max(map(len, lines)) <= 80
+    assert lines[-1] == "1 of 1 printed numbers; differs: 1"
+    assert main(["ledger", "--verdict", "differs", "--csv"]) == 0
+    (row,) = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert (row["table"], row["published"], row["measured"]) == ("Table 3", "6.67", "50.0")
+    assert main(["ledger", "--verdict", "reproduced"]) == 0 and capsys.readouterr().out == "no such numbers\n"
     assert main(["ledger", "--paper", "srds"]) == 2
     assert "no paper 'srds' in the ledger (known: SurfaceBench, SRSD" in capsys.readouterr().err
 

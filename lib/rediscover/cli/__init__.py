@@ -232,6 +232,6 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("--paper", help="such as srsd")
     sub.add_argument("--method", help="as the paper calls it")
     sub.add_argument("--verdict", help="reproduced, differs, undecided, 'not comparable' or 'not run'")
-    sub.add_argument("--kind", help="of evidence, such as rerun, recorded or transcribed; a wrong one lists them all")
-    sub.add_argument("--csv", action="store_true", help="for programs: a table with all that is printed otherwise")
+    sub.add_argument("--kind", help="of evidence, such as rerun, recorded or transcribed (any other word lists them)")
+    sub.add_argument("--csv", action="store_true", help="for programs: the same rows as CSV")
     return parser

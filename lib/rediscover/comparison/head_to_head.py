@@ -274,10 +274,9 @@ class Comparison:
 SHOWN = "Means of shares and medians of other measures, with 95 % bootstrap intervals over problems; the best in bold."
 NOTE = (
     "In brackets: 95 % bootstrap intervals over problems. "
-    f"Wins, losses and ties count problems; scores that differ by less than {RTOL:g} of them, or are both below "
-    f"{ATOL:g}, are a tie. The effect is rank-biserial, positive where the method compared is better. p is of "
-    "Wilcoxon's signed-rank test, corrected (Holm) over the tests of all problems, and apart from them over those of "
-    "the subsets."
+    f"Wins, losses and ties count problems; scores that differ by less than {RTOL:g} of the larger, or are both below "
+    f"{ATOL:g}, are a tie. The effect is rank-biserial, without the ties (-1: each problem that is no tie is lost). "
+    "p is of Wilcoxon's signed-rank test, corrected by Holm: once for all problems, once for the subsets."
 )
 
 

@@ -156,7 +156,7 @@ class EquationEstimator(BaseEstimator):
         self, selections: Mapping[str, Selection], found: SearchResult, units: Mapping[str, str], rows: int
     ) -> None:
         """Set what all estimators show of a fit; `selections` are by the name of the output."""
-        self.evaluations_, self.ended_, self._held_out = found.evaluations, found.ended, rows
+        self.evaluations_, self.ended_ = found.evaluations, found.ended
         self._entries = {output: [each.form for each in selection.front] for output, selection in selections.items()}
         tables = []
         for output, selection in selections.items():
@@ -166,7 +166,7 @@ class EquationEstimator(BaseEstimator):
                         "output": output,
                         "complexity": [each.complexity for each in selection.front],
                         "training_error": [each.training for each in selection.front],
-                        "held_out_error": [each.held_out for each in selection.front],
+                        "validation_error": [each.held_out for each in selection.front],
                         "equation": [str(rounded(self._shown(each.form.shown))) for each in selection.front],
                         "chosen": [i == selection.chosen for i in range(len(selection.front))],
                     }

@@ -283,7 +283,8 @@ def tabulated(
 
     values = np.array(free.expression.constants, float)
     half = quantile(freedom) * errors
-    shown = [short.held.get(f"k{i}", f"{value:.4g}") for i, value in enumerate(values)]
+    fitted = iter(short.expression.constants)  # beside those that are held
+    shown = [short.held.get(f"k{i}") or f"{next(fitted):.4g}" for i in range(len(values))]
     if units is not None:
         shown = [f"{text} {units.get(i, '')}".rstrip() for i, text in enumerate(shown)]
     table = pd.DataFrame(

@@ -23,7 +23,7 @@ def figure(found: Any) -> Any:
 
     drawn = Figure(figsize=(12, 3.8), layout="constrained")
     left, middle, right = drawn.subplots(1, 3)
-    _front(left, found.equations_, "held-out" if found._held_out else "left-out")
+    _front(left, found.equations_)
     if "records" in found._sample:
         _trajectories(middle, right, found)
     else:
@@ -33,16 +33,16 @@ def figure(found: Any) -> Any:
     return drawn
 
 
-def _front(axes: Any, table: Any, which: str) -> None:
+def _front(axes: Any, table: Any) -> None:
     outputs = table["output"].unique() if "output" in table else [None]
     for i, output in enumerate(outputs):
         part = table if output is None else table[table["output"] == output]
-        axes.plot(part["complexity"], part["held_out_error"], "o-", color=f"C{i}", label=output)
+        axes.plot(part["complexity"], part["validation_error"], "o-", color=f"C{i}", label=output)
         chosen = part[part["chosen"]]
-        axes.plot(chosen["complexity"], chosen["held_out_error"], "o", ms=13, mfc="none", mec=ACCENT, mew=2)
-    if (table["held_out_error"] > 0).all():
+        axes.plot(chosen["complexity"], chosen["validation_error"], "o", ms=13, mfc="none", mec=ACCENT, mew=2)
+    if (table["validation_error"] > 0).all():
         axes.set_yscale("log")
-    axes.set(xlabel="complexity, nodes", ylabel=f"{which} error (root mean square)", title="front; ring: chosen")
+    axes.set(xlabel="complexity, nodes", ylabel="validation error (root mean square)", title="front (ring: chosen)")
     if len(outputs) > 1:
         axes.legend(frameon=False)
 
@@ -63,14 +63,14 @@ def _rows(middle: Any, right: Any, found: Any) -> None:
             middle.plot(predicted[mask], y[mask], ".", ms=4, color=color, label=label)
         ends = [np.nanmin(y), np.nanmax(y)]
         middle.plot(ends, ends, color=INK, lw=1)
-        middle.set(xlabel="by the equation", ylabel=found._outputs[0].column, title="fit")
-        across, what = predicted, "by the equation"
+        middle.set(xlabel="fitted", ylabel=found._outputs[0].column, title="fit")
+        across, what = predicted, "fitted"
     if len(parts) > 1:
         middle.legend(markerscale=2, framealpha=0.8)
     for mask, color, _ in parts:
         right.plot(across[mask], residuals[mask], ".", ms=4, color=color)
     right.axhline(0, color=INK, lw=1)
-    right.set(xlabel=what, ylabel="distance" if cloud else "observed less equation", title="residuals")
+    right.set(xlabel=what, ylabel="distance" if cloud else "observed - fitted", title="residuals")
 
 
 def _trajectories(middle: Any, right: Any, found: Any) -> None:
@@ -85,7 +85,7 @@ def _trajectories(middle: Any, right: Any, found: Any) -> None:
     time = found.time if isinstance(found.time, str) else "time"
     middle.set(xlabel=time, title="states, and the solution from the first one")
     right.axhline(0, color=INK, lw=1)
-    right.set(xlabel=time, ylabel="observed less solution", title="residuals")
+    right.set(xlabel=time, ylabel="observed - solution", title="residuals")
 
 
 def _framed(found: Any, X: np.ndarray) -> Any:

@@ -62,8 +62,8 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     Attributes
     ----------
     equations_ : DataFrame
-        The front, shortest first: ``complexity`` (nodes), ``training_error`` and ``held_out_error`` (root mean square,
-        in units of y), ``equation`` with four digits, and ``chosen``.
+        The front, shortest first: ``complexity`` (nodes), ``training_error`` and ``validation_error`` (root mean
+        square, in units of y), ``equation`` with four digits, and ``chosen``.
     constants_ : DataFrame
         Constants of the chosen equation, c0, c1, ... as in ``skeleton_``: value, standard error, 95 % interval, and how
         each is shown: as a short number where the interval includes it (`rediscover.estimators.constants`).
@@ -204,7 +204,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
                 f"\nof {len(names)} columns the search was given those that say most in randomised trees: {shown}"
             )
         self.equations_ = self.equations_.drop(columns="output")
-        self.equations_[["training_error", "held_out_error"]] *= scale
+        self.equations_[["training_error", "validation_error"]] *= scale
         return self
 
     def stability(self, X: Any, y: Any, sample_weight: Any = None, n: int = 20) -> pd.DataFrame:

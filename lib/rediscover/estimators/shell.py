@@ -200,10 +200,8 @@ def printed(estimator: Any) -> str:
     """What the command prints: the message, the front and the constants."""
     front = estimator.equations_.copy()
     front["chosen"] = np.where(front["chosen"], "<-", "")
-    for name in ("training_error", "held_out_error"):
+    for name in ("training_error", "validation_error"):
         front[name] = front[name].map("{:.4g}".format)
-    if not estimator._held_out:
-        front = front.rename(columns={"held_out_error": "left_out_error"})
     parts = [estimator.message_, front.to_string(index=False)]
     if len(estimator.constants_):
         constants = estimator.constants_.copy()

@@ -52,7 +52,7 @@ class EquationSystem(EquationEstimator):
         The front of each state, shortest first, as for `EquationRegressor`, with the column ``output``; errors are in
         units of the state.
     constants_ : DataFrame
-        Constants of the chosen right-hand sides, with standard errors that take noise of the states for independent.
+        Constants of the chosen right-hand sides, with standard errors that assume independent noise of the states.
     skeletons_ : output -> the chosen right-hand side with c0, c1, ... for its constants
     expressions_ : state -> the chosen right-hand side, as a `rediscover.expressions.Expression`
     clear_, message_, evaluations_, ended_

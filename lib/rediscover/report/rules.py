@@ -315,9 +315,10 @@ def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = (), *,
     if found == NEITHER:
         return Outcome(found, "", passing)
     if chance == "seeds" and len(values) < SEEDS:
-        equals = "equals" if found == SAME else "does not equal"
         count = ("no value", "one seed", "two seeds")[len(values)]
-        return Outcome(OPEN, f"{count}; {equals} the printed digit" if values else count, passing)
+        verb = ("holds", "does not hold") if has_width(about["test"], cell) else ("equals", "does not equal")
+        said = f"{count}; {'an interval that ' * (verb[0] == 'holds')}{verb[found != SAME]} the printed digit"
+        return Outcome(OPEN, said if values else count, passing)
     if found in about.get("open", {}):
         return Outcome(OPEN, about["open"][found], passing)
     said = spread(cell["parameters"]) if values else ""

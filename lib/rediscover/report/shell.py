@@ -95,9 +95,9 @@ def ledger_lines(rows: pd.DataFrame, of: int) -> list[str]:
             lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
             lines += _wrapped(" " * 4, row.reason) if row.reason else []
         lines.append("")
-    copies = rows["kind"].isin(COPIES).sum()
-    counts = [f"{verdict}: {n:,}" for verdict, n in rows["verdict"].value_counts().items()]
-    counts += [f"only their copying was checked: {copies:,}"] * bool(copies)
+    copies = rows["kind"].isin(COPIES)
+    counts = [f"{verdict}: {n:,}" for verdict, n in rows.loc[~copies, "verdict"].value_counts().items()]
+    counts += [f"only the copying was checked: {copies.sum():,}"] * int(copies.any())
     return [*lines, *textwrap.wrap(f"{len(rows):,} of {of:,} printed numbers; {', '.join(counts)}", WIDTH)]
 
 

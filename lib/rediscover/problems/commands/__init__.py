@@ -17,7 +17,7 @@ def add_fresh(command: Callable[..., argparse.ArgumentParser]) -> None:
     ----------
     command : takes a name, a function of the options, and a line of help
     """
-    sub = command("fresh", show, "formulas drawn by a name, known to solve and run as fresh/NAME/0, ...")
+    sub = command("fresh", show, "draw new formulas by a name; solve and run know them as fresh/NAME/0, ...")
     sub.add_argument("--seed", required=True, metavar="NAME", help="any word that nobody can have tuned to")
     sub.add_argument("--size", type=int, default=200, help="formulas to draw (200)")
     sub.add_argument("--out", type=Path, help="write them here; its folder is made")
