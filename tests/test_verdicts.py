@@ -394,7 +394,7 @@ def test_the_command_line_finds_rows_whatever_the_case(tmp_path, monkeypatch, ca
     assert re.fullmatch(r"1 of [\d,]+ printed numbers; differs: 1", lines[-1])
     assert main(["ledger", "--verdict", "differs", "--csv"]) == 0
     (row,) = csv.DictReader(capsys.readouterr().out.splitlines())
-    assert (row["table"], row["published"], row["measured"]) == ("Table 3", "6.67", "50.0")
+    assert (row["table"], row["published"], row["measured"]) == ("Table 3", "6.67", "50.00")
     assert main(["ledger", "--verdict", "reproduced"]) == 0 and capsys.readouterr().out == "no such numbers\n"
     assert main(["ledger", "--paper", "srds"]) == 2
     assert "no paper 'srds' in the ledger (known: SurfaceBench, SRSD" in capsys.readouterr().err
