@@ -1,6 +1,7 @@
 """Genetic programming with a language model as judge or as predictor: played by a real server, and without one."""
 
 import dataclasses
+import hashlib
 import json
 import random
 
@@ -197,6 +198,105 @@ def test_what_a_judge_is_told(tmp_path):
         judge = gp_llm_judge.Judge(judged(tmp_path, describe=describe), problem, Questions(None))
         (message,) = judge.messages("x0", "x0*x1")
         assert "dx0/dt = x0*x1" in message["content"] and (meaning in message["content"]) == describe
+
+
+# ---- its four criteria
+
+PLAIN = '{"context": 4, "plausibility": 4, "conciseness": 3, "coherence": 5}'
+LONG = "{context_alignment: 5, scientific_plausibility: 4, conciseness_and_clarity: 5, logical_coherence: 2,}"
+
+
+@pytest.mark.parametrize(
+    ("reply", "scores", "opinion"),
+    [
+        (PLAIN, [4, 4, 3, 5], 7.5),
+        (f"```json\n{PLAIN}\n```", [4, 4, 3, 5], 7.5),
+        (f"Of a scale of {{1, 5}}:\n{PLAIN}\nThat is my opinion.", [4, 4, 3, 5], 7.5),
+        (f'First {{"context": 1}}, but then\n```json\n{PLAIN}\n```', [4, 4, 3, 5], 7.5),  # the fence goes before
+        (f"```json\n{{}}\n```\n{PLAIN}", [4, 4, 3, 5], 7.5),
+        (f"```json\n{PLAIN}", [4, 4, 3, 5], 7.5),  # cut off behind the scores
+        (LONG, [5, 4, 5, 2], 7.5),
+        ('{"scores": {"Context": "5", "Plausibility": 5, "Conciseness": 5, "Coherence": "5/5"}}', [5, 5, 5, 5], 10.0),
+        ('{"context": 1, "plausibility": 1, "conciseness": 1, "coherence": 1}', [1, 1, 1, 1], 0.0),
+        ('{"context": 4.5}', [4.5, None, None, None], 8.75),
+        ('{"context": 4, "plausibility": 3, "coherence": 2}', [4, 3, None, 2], 5.0),  # one is missing
+        ('{"context": 7, "plausibility": 3, "conciseness": 2, "coherence": 4}', [None, 3, 2, 4], 5.0),
+        ('{"context": 0, "plausibility": -3, "conciseness": "good", "coherence": 5}', [None, None, None, 5], 10.0),
+        ('{"context": 4, "context_again": 1}', [4, None, None, None], 7.5),
+        ('{"context": 7}', [None] * 4, 0.0),
+        ('{"context": 1e0, "coherence": 3.1.2}', [None] * 4, 0.0),
+        ("8", [None] * 4, 0.0),
+        ('{"context": 4', [None] * 4, 0.0),
+        ("", [None] * 4, 0.0),
+    ],
+)
+def test_scores_of_criteria_in_replies(reply, scores, opinion):
+    wanted = {name: score for name, score in zip(gp_llm_judge.CRITERIA, scores, strict=True) if score is not None}
+    found = gp_llm_judge.scores_in(reply)
+    assert found == wanted and gp_llm_judge.opinion_of(found) == pytest.approx(opinion)
+
+
+def rate(prompt: str) -> str:
+    """Four scores, three, or none, by what is proposed."""
+    proposed = next(line for line in prompt.splitlines() if " = " in line)
+    if "log" in proposed:
+        return "8"
+    return '{"context": 2, "plausibility": 1, "coherence": 9}' if "sin" in proposed else f"```json\n{PLAIN}\n```"
+
+
+@pytest.mark.parametrize("problem", [EQUATION, NETWORK])
+def test_a_run_with_criteria_and_its_replay(problem, author, tmp_path, monkeypatch):
+    monkeypatch.setattr(loops, "reply_to", rate)
+    server = author()
+    settings = {"criteria": True, "generations": 5}
+    front = judged(tmp_path, **settings).solve(problem)
+    notes, bodies = front[0].notes, [seen[2] for seen in server.seen]
+    prompts = [body["messages"][0]["content"] for body in bodies]
+    assert notes["criteria"] and notes["completions"] == len(prompts) == len(set(prompts)) == notes["judged"]
+    proposed = [next(line for line in prompt.splitlines() if " = " in line) for prompt in prompts]
+    logs = sum("log" in line for line in proposed)
+    assert notes.get("unread", 0) == logs
+    assert notes.get("missing_scores", 0) == 2 * sum("sin" in line and "log" not in line for line in proposed)
+    assert {body["max_tokens"] for body in bodies} == {256} and not any("$" in prompt for prompt in prompts)
+    assert loops.told(judged(tmp_path, **settings).solve(problem)) == loops.told(front)
+    for variable in loops.PLACES:
+        monkeypatch.delenv(variable)
+    assert loops.told(judged(tmp_path, "recorded", **settings).solve(problem)) == loops.told(front)
+    assert len(server.seen) == len(prompts)
+    with pytest.raises(MissingRecord):  # which asks for one number
+        judged(tmp_path, "recorded", generations=5).solve(problem)
+
+
+def test_what_a_judge_with_criteria_is_told(tmp_path):
+    system = next(rd.problem(id) for id in rd.problems("cde") if any(rd.problem(id).meanings.values()))
+    for seed in (0, 1):
+        judge = gp_llm_judge.Judge(judged(tmp_path, criteria=True), system, Questions(None), seed)
+        (message,) = judge.messages("x0", "x0*x1")
+        wanted = ["dx0/dt = x0*x1", next(filter(None, system.meanings.values())), *gp_llm_judge.CRITERIA]
+        assert all(text in message["content"] for text in wanted)
+        assert f"x0: {system.observed(seed)[0, 0]:.3f}, " in message["content"]
+    network = rd.problem(NETWORK)
+    judge = gp_llm_judge.Judge(judged(tmp_path, criteria=True), network, Questions(None))
+    (message,) = judge.messages(network.outputs[0], "!x1")
+    assert all(text in message["content"] for text in (f"{network.outputs[0]}' = !x1", " -> ", *gp_llm_judge.CRITERIA))
+
+
+def test_criteria_change_nothing_by_default(tmp_path):
+    plain, other = judged(tmp_path), judged(tmp_path, criteria=True)
+    assert "criteria" not in plain.settings and other.settings == plain.settings | {"criteria": True}
+    assert dict(plain.parameters(0)) == {"temperature": 1.0, "max_tokens": 64}
+    (message,) = gp_llm_judge.Judge(plain, rd.problem(EQUATION), Questions(None)).messages("x0", "c*x0")
+    assert hashlib.sha256(message["content"].encode()).hexdigest()[:16] == "8d8591c534b89e68"
+    (message,) = gp_llm_judge.Judge(plain, rd.problem(NETWORK), Questions(None)).messages("x1", "!x1")
+    assert hashlib.sha256(message["content"].encode()).hexdigest()[:16] == "f07c0e54bb7573dc"
+
+
+def test_a_control_of_criteria_counts_longer_prompts_and_replies(tmp_path):
+    one, four = (judged(tmp_path, "genetic", criteria=criteria).solve(EQUATION)[0] for criteria in (False, True))
+    assert one.solution == four.solution and one.notes["requests"] == four.notes["requests"]
+    assert "criteria" not in one.notes and four.notes["request_tokens"] > 2 * one.notes["request_tokens"]
+    spent = [cost("gp_llm_judge", each.notes, "gpt-4o-mini").completion_tokens for each in (one, four)]
+    assert spent[1] == 8 * spent[0] > 0
 
 
 # ---- the predictor

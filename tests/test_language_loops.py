@@ -92,7 +92,8 @@ class Author(test_llm.Server):
 class Handler(test_llm.Handler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.prompt = body["messages"][-1]["content"]
+        content = body["messages"][-1]["content"]
+        self.prompt = content if isinstance(content, str) else content[0]["text"]  # beside a picture
         with self.server.lock:
             self.server.seen.append((self.path, self.headers.get("Authorization"), body, time.monotonic()))
         self.server.behaviours[0](self)

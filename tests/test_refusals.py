@@ -11,7 +11,7 @@ from rediscover.expressions.edits import apply_edits, evolve_block, read_complet
 from rediscover.expressions.programs import ProgramError, Reading, evaluation, read_function, read_module
 from rediscover.expressions.spelling import respelled, respelled_rule
 from rediscover.methods import icsr, llm_sr, openevolve, sga, symbolbench_forms
-from rediscover.methods.gp_llm_judge import opinion_in
+from rediscover.methods.gp_llm_judge import opinion_in, scores_in
 from rediscover.search.evolution.concepts import strings
 from rediscover.search.loops.proposals import Scored, search
 from rediscover.search.loops.proposers import Function, Skeleton
@@ -220,6 +220,7 @@ REPLY_READERS = {
     "networks": lambda text: symbolbench_forms.networks(text, ("x0", "x1")),
     "graphs": lambda text: symbolbench_forms.causes(text, ("x0", "x1")),
     "judge": opinion_in,
+    "judge with criteria": scores_in,
     "formula": lambda text: respelled(text, ["x"]),
     "rule": respelled_rule,
 }

@@ -25,8 +25,10 @@ from tqdm import tqdm
 
 from ..system.extras import extra
 from ..system.progress import shown
+from . import pictures
 from .records import Records
 from .replies import Malformed, completion, strip_thought, text_of, token_counts
+from .tokens import picture_tokens
 from .transport import Bounded
 
 with extra("llm"):
@@ -106,21 +108,23 @@ def parameters(model: str, **sampling: Any) -> dict:
 
 
 def request_key(model: str, messages: Any, sent: Mapping, draw: int = 0) -> str:
-    """SHA-256 of the canonical JSON of a request; address, key and time limits are no part of it.
+    """SHA-256 of the canonical JSON of a request without address, key and time limits; pictures count by their own.
 
     Examples
     --------
     >>> request_key("m", [{"role": "user", "content": "2+2"}], {"temperature": 0.2})[:8]
     '61c57bea'
     """
-    request = {"schema": SCHEMA, "model": model, "messages": messages, "parameters": dict(sent), "draw": draw}
+    request = {"schema": SCHEMA, "model": model, "parameters": dict(sent), "draw": draw}
+    request["messages"] = pictures.kept(messages)
     text = json.dumps(request, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def tokens_in(messages: Any) -> int:
-    """Rough number of tokens of a prompt: a quarter of its characters, and four for each message."""
-    return sum(4 + math.ceil(len(str(message["content"])) / 4) for message in messages)
+def tokens_in(messages: Any, model: str = "") -> int:
+    """Rough number of tokens of a prompt: a quarter of its characters, four for each message, and its pictures."""
+    texts = map(pictures.words, messages)
+    return picture_tokens(messages, model) + sum(4 + math.ceil(len(text) / 4) for text in texts)
 
 
 def _messages(prompt) -> list[dict]:
@@ -268,7 +272,7 @@ class Chat:
     def _worst(self, messages: Any, sent) -> float:
         """US dollars for a completion as long as its limit."""
         limit = sent.get("max_tokens") or sent.get("max_completion_tokens") or USUAL_COMPLETION
-        return (tokens_in(messages) * self.price[0] + limit * self.price[1]) / 1e6
+        return (tokens_in(messages, self.model) * self.price[0] + limit * self.price[1]) / 1e6
 
     def _commit(self, worst: Counter) -> None:
         with self._lock:
@@ -367,7 +371,8 @@ class Chat:
         tokens = token_counts(response)
         estimated = tokens is None
         if tokens is None:
-            tokens = tokens_in(record["request"]["messages"]), math.ceil(len((text or "") + thought) / 4), None
+            asked = record["request"]["messages"]
+            tokens = tokens_in(asked, self.model), math.ceil(len((text or "") + thought) / 4), None
         prompt, completed, reasoning = tokens
         return Reply(
             text=None if choice.get("finish_reason") == "content_filter" else text,
@@ -385,7 +390,8 @@ class Chat:
         )
 
     def _without_key(self, text: str) -> str:
-        """Text without the key, be it as it is, as JSON writes it, or as JSON writes it in a text of JSON."""
+        """Text without data of pictures, and without the key, be it as it is, or as JSON writes it once or twice."""
+        text = pictures.named(text)
         if len(self._key) < SHORTEST_SECRET:
             return text
         once = json.dumps(self._key)[1:-1]

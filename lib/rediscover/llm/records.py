@@ -9,6 +9,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from . import pictures
+
 LONGEST = 65_536  # bytes of a malformed reply that are kept
 
 
@@ -103,4 +105,4 @@ class Records(Mapping):
 
 
 def _prompt(messages) -> str:
-    return "\n".join(f"{message['role']}: {message['content']}" for message in messages)
+    return "\n".join(f"{message['role']}: {pictures.readable(message)}" for message in messages)

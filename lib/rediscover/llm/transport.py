@@ -4,11 +4,13 @@ The client's own limit of time is for each read, and it reads the whole body of 
 and then, in its head or in an error, would be waited for without end, and a large error would fill the memory.
 """
 
+import logging
 import threading
 import time
 from typing import Any
 
 from ..system.extras import extra
+from . import pictures
 
 with extra("llm"):
     import openai
@@ -16,6 +18,9 @@ with extra("llm"):
 ERROR_BYTES = 65_536  # of an error's body that are kept
 BODY = 0.8  # share of the time in which the body of an error is read; what has come then is kept
 OF_BODY = ("content-encoding", "content-length", "transfer-encoding")  # headers that a shortened body no longer has
+
+# Some versions of openai write whole requests into their log, where somebody has asked for all that it says.
+logging.getLogger("openai._base_client").addFilter(pictures.Named())
 
 
 class Bounded(openai.DefaultHttpxClient):

@@ -29,7 +29,7 @@ def cost(name: str, notes: Mapping[str, Any], model: str) -> Cost:
     Parameters
     ----------
     name : of the method, such as ``llm_sr``.
-    notes : with ``requests`` and ``request_tokens``.
+    notes : with ``requests`` and ``request_tokens``; ``criteria`` where a judge scores several.
     model : with a price in ``client.yaml``; where there is none, dollars are NaN.
 
     Raises
@@ -46,6 +46,6 @@ def cost(name: str, notes: Mapping[str, Any], model: str) -> Cost:
 
     requests, known = int(notes["requests"]), FACTS[name]
     prompt = max(int(notes["request_tokens"]), requests * known.get("prompt", 0))
-    completion = requests * known["completion"]
+    completion = requests * known["criteria" if notes.get("criteria") else "completion"]
     dear, dearer = Chat(model, Path("none")).price
     return Cost(requests, prompt, completion, round((prompt * dear + completion * dearer) / 1e6, 6))

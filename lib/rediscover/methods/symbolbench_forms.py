@@ -21,7 +21,7 @@ from ..search.loops import graph_proposals as graphs
 from ..search.loops import rule_proposals as rules
 from ..search.loops import verification_loop as loop
 from ..search.loops.skeleton_fits import UNKNOWN
-from . import Unsupported
+from . import Unsupported, series_picture
 
 DECIMALS, POINTS = 3, 150  # of the values that a prompt shows; how many of a series of a graph
 BLOCK = re.compile(r"\{[^{}]*\}")
@@ -91,6 +91,11 @@ class Form:
         """The training data as a prompt shows them."""
         raise NotImplementedError
 
+    @cached_property
+    def picture(self) -> bytes:
+        """The training data as a picture, see `series_picture.drawn`."""
+        raise Unsupported(f"{self.problem.id}: {self.problem.kind} cannot be drawn as series: leave picture out")
+
     def verifier(self) -> Callable[[Any], loop.Verified | None]:
         """What scores answers."""
         raise NotImplementedError
@@ -137,6 +142,10 @@ class Equations(Form):
     @cached_property
     def data(self) -> str:
         return series(self.asked, self.observed)
+
+    @cached_property
+    def picture(self) -> bytes:
+        return series_picture.drawn(self.asked, self.problem.times(), self.observed)
 
     def verifier(self) -> loop.SkeletonVerifier:
         return loop.SkeletonVerifier(self.problem, fit=self.fitted, seed=self.seed)
@@ -219,6 +228,14 @@ class Graphs(Form):
     @cached_property
     def data(self) -> str:
         return series(self.asked, self.problem.series()[:POINTS])
+
+    @cached_property
+    def picture(self) -> bytes:
+        shown = self.problem.series()[:POINTS]
+        try:
+            return series_picture.drawn(self.asked, np.arange(len(shown)), shown)
+        except ValueError as error:
+            raise Unsupported(f"{self.problem.id}: {error}: leave picture out") from error
 
     def verifier(self) -> graphs.GraphVerifier:
         if len(points := self.problem.series()) < graphs.LAG + 2:

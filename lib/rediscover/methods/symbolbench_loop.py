@@ -8,11 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..llm import pictures
 from ..llm.tokens import tokens_in
 from ..problems import InitialValueProblem, Series, Transitions, generator
 from ..search.loops import verification_loop as loop
 from ..search.loops.graph_proposals import SCORES
-from . import Budget, Candidate
+from . import Budget, Candidate, added
 from .endpoint import CONTROLS, RUN, Endpoint, texts
 from .symbolbench_forms import Equations, Form, Graphs, Rules
 from .verification_loop import candidates
@@ -23,6 +24,7 @@ STRATEGIES = {
     "context": ("task", "described", "data", "history", "form"),
     "cot": ("task", "described", "data", "history", "form", "reasoned"),
 }
+WITH_DATA = tuple(name for name, parts in STRATEGIES.items() if "data" in parts)
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,9 @@ class SymbolbenchLoop(Endpoint):
     fitted : how constants of equations are found, 'released' (linear coefficients, rounded) or 'integral'.
     matched : F1 of rules or CI-score of a graph that ends the loop; the released runs on networks had 0.9.
     scored : CI-score that is maximised, 'released', or 'partial', which the paper defines.
+    picture : whether the series are sent as a picture in place of their numbers, as for the columns of GPT-4o with
+        images. For systems and graphs, and the strategies that show data. How it is drawn is our own, a panel for each
+        series; the released requests call every picture a JPEG, ours is a PNG and is called one.
 
     References
     ----------
@@ -66,6 +71,7 @@ class SymbolbenchLoop(Endpoint):
     fitted: str = "released"
     matched: float = 0.95
     scored: str = "released"
+    picture: bool = added(False)
     name: ClassVar[str] = "symbolbench_loop"
     reference: ClassVar[str] = "after the verification loop of SymbolBench (2025)"
     accepts: ClassVar[tuple[type, ...]] = (InitialValueProblem, Transitions, Series)
@@ -75,6 +81,8 @@ class SymbolbenchLoop(Endpoint):
         self.check(strategy=tuple(STRATEGIES), fitted=tuple(loop.FITS), scored=tuple(SCORES))
         if min(self.epochs, self.calls, self.samples) < 1:
             raise ValueError(f"{self.name}: epochs, calls and samples must be at least 1")
+        if self.picture and self.strategy not in WITH_DATA:
+            raise ValueError(f"{self.name}: picture needs a strategy that shows data: {' or '.join(WITH_DATA)}")
 
     def form(self, problem: Any, seed: int) -> Form:
         """What kind of answer a problem has."""
@@ -114,7 +122,7 @@ class SymbolbenchLoop(Endpoint):
         """A control that counts what a model in its place would have been sent."""
 
         def propose(context: loop.Context) -> Iterable[Any]:
-            tokens = tokens_in(self.prompt(context, form))
+            tokens = tokens_in(self.prompt(context, form), self.model)
             spent.update(requests=self.calls, request_tokens=self.calls * tokens)
             return control(context)
 
@@ -140,17 +148,25 @@ class SymbolbenchLoop(Endpoint):
 
     def prompt(self, context: loop.Context, form: Form) -> list[dict]:
         """The user message that shows a pool."""
+        picture = [pictures.part(form.picture)] if self.picture else []
         states, names, dim = ", ".join(form.asked), ", ".join(form.problem.inputs), len(form.asked)
         parts: dict[str, Callable[[], str]] = {
             "task": lambda: self.text(f"task_{form.name}", dim=dim, states=states, names=names),
             "described": lambda: self.described(form),
-            "data": lambda: self.text(f"data_{form.name}", series=form.data, names=names) if form.data else "",
+            "data": lambda: self.data(form, names),
             "history": lambda: self.history(context.pool, form),
             "form": lambda: self.text(f"form_{form.name}", count=self.samples, states=states, example=form.example),
             "reasoned": lambda: self.text(f"reasoned_{form.name}"),
         }
         written = [parts[part]() for part in STRATEGIES[self.strategy]]
-        return [{"role": "user", "content": "\n\n".join(filter(None, written))}]
+        text = "\n\n".join(filter(None, written))
+        return [{"role": "user", "content": [{"type": "text", "text": text}, *picture] if picture else text}]
+
+    def data(self, form: Form, names: str) -> str:
+        """What was observed, or where a picture shows it; nothing where nothing is known."""
+        if self.picture:
+            return self.text(f"drawn_{form.name}")
+        return self.text(f"data_{form.name}", series=form.data, names=names) if form.data else ""
 
     def described(self, form: Form) -> str:
         """What the variables stand for, and the field; nothing where nothing is known."""
