@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not isinstance(error, Unsupported | ImportError):
                 raise
         message = error.args[0] if isinstance(error, KeyError) and error.args else error
+        if isinstance(error, FileNotFoundError) and error.filename and not theirs:
+            message = f"there is no file {str(error.filename)!r}"
         message = users_lines.described(error) if theirs else message
         print(f"rediscover: {one_line(str(message))}", file=sys.stderr)
         return 2
@@ -134,7 +136,7 @@ def _ledger(options: argparse.Namespace) -> None:
     path = root() / "tables" / "ledger.csv"
     if not path.exists():
         raise FileNotFoundError("no ledger yet: run `make all` first")
-    wanted = {column: getattr(options, column) for column in ("paper", "method", "verdict", "kind")}
+    wanted = {column: getattr(options, column) for column in ("paper", "table", "row", "method", "verdict", "kind")}
     found = verdicts.entries(path, **{column: value for column, value in wanted.items() if value})
     if options.csv:
         print(found.to_csv(index=False), end="")
@@ -230,6 +232,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("repository", nargs="?", help="owner/name; without it, what there is and what is on this machine")
     sub = command("ledger", _ledger, "published numbers beside ours (needs a clone: tables/ledger.csv)")
     sub.add_argument("--paper", help="such as srsd")
+    sub.add_argument("--table", help="such as 'Table 2'")
+    sub.add_argument("--row", help="of the table")
     sub.add_argument("--method", help="as the paper calls it")
     sub.add_argument("--verdict", help="reproduced, differs, undecided, 'not comparable' or 'not run'")
     sub.add_argument("--kind", help="of evidence, such as rerun, recorded or transcribed (any other word lists them)")

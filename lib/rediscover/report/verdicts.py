@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..problems import did_you_mean
 from ..runs import records
 from ..runs.schema import KINDS, PRINTED_IN, WHOLE_LEDGER, check
 from ..system import record_files
@@ -22,6 +23,7 @@ from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, as_printed, combine
 from .rules import rules
 from .tables import number
 
+MANY = 20  # names that a message lists
 _ABOUT = ("unit", "status", "sd", "basis", "where_in_paper", "dataset_printed", "n_problems")  # not what a cell is
 
 
@@ -288,7 +290,7 @@ def entries(path: Path, **wanted: str) -> pd.DataFrame:
     Parameters
     ----------
     path : of ledger.csv
-    wanted : paper, method, verdict or kind -> value
+    wanted : paper, table, row, method, verdict or kind -> value
 
     Returns
     -------
@@ -302,9 +304,10 @@ def entries(path: Path, **wanted: str) -> pd.DataFrame:
     whole = pd.read_csv(path, dtype=str, keep_default_na=False)
     chosen = pd.Series(True, index=whole.index)
     for column, value in wanted.items():
-        known = VERDICTS if column == "verdict" else [name for name in whole[column].unique() if name]
+        known = VERDICTS if column == "verdict" else {name.lower(): name for name in whole[column] if name}.values()
         if value.lower() not in {name.lower() for name in known}:
-            raise ValueError(f"no {column} {value!r} in the ledger (known: {', '.join(known)})")
+            near = did_you_mean(value, list(known)) if len(known) > MANY else f" (known: {', '.join(known)})"
+            raise ValueError(f"no {column} {value!r} in the ledger{near}")
         chosen &= whole[column].str.lower() == value.lower()
     numbers = pd.to_numeric(whole["measured"], errors="coerce")
     whole["measured"] = whole["measured"].mask(numbers.notna(), numbers.map(lambda value: number(float(value), 4)))
