@@ -13,6 +13,7 @@ from ...report.comparisons import names_in
 from ...report.papers import published
 from ...report.plots import order
 
+UNKNOWN = {"mod", "floor", "atan2", "a power"}  # to the search of our own: also a number to a variable power
 NODES = 1001  # values of z at which a change of sign is looked for
 REPRESENTATIONS = ("explicit", "implicit", "parametric")
 PRINTED = {  # column of the paper -> what the release computes
@@ -108,3 +109,30 @@ def floor(surface, n: int = 2000) -> float:
     mean = np.bincount(rows, weight * sheets[:, 2], minlength=n)[seen] / total[seen]
     square = np.bincount(rows, weight * sheets[:, 2] ** 2, minlength=n)[seen] / total[seen]
     return float((square - mean**2).mean() / z.var())
+
+
+def hidden_by(surface) -> str:
+    """What the truth of an explicit surface has that hides it: an operator, or numbers inside functions.
+
+    Examples
+    --------
+    >>> hidden_by(problem("surfaces/NLDSS8"))
+    'inner constants, two or more'
+    """
+    labels, numbers = _inside(surface.expressions["z"].tree)
+    if labels & UNKNOWN:
+        return "an operator that it does not have"
+    return ("no inner constant", "one inner constant", "inner constants, two or more")[min(numbers, 2)]
+
+
+def _inside(tree: tuple, within: bool = False) -> tuple[set, int]:
+    """The operators of a tree, and how many numbers stand inside functions."""
+    label, *children = tree
+    if not children:
+        return set(), int(within and isinstance(label, float | int))
+    deeper = within or (str(label).isalpha() and label not in ("neg", "where"))
+    parts = [_inside(child, deeper) for child in children]
+    power = label == "**" and not isinstance(children[1][0], float | int)
+    labels = {"a power" if power else label}.union(*(found for found, _ in parts))
+    counted = parts[:1] if label == "**" and not power else parts  # a whole exponent is no inner constant
+    return labels, sum(n for _, n in counted)
