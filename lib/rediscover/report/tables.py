@@ -125,7 +125,7 @@ class Output:
         self._csv(labelled.reset_index() if _levels(frame.index) else frame, name, TABLE_DIGITS)
         shown = frame.map(lambda value: number(value, digits))
         if "evaluations" in (effort if effort is not None else ()):
-            shown["evaluations"] = frame["evaluations"].map("{:,}".format, na_action="ignore").fillna("")
+            shown["evaluations"] = ["" if pd.isna(n) else f"{n:,}" for n in frame["evaluations"]]
         if intervals:
             whole = (bound.reindex(columns=frame.columns) for bound in intervals)
             low, high = (bound.map(lambda value: number(value, digits - 1)) for bound in whole)
