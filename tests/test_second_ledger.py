@@ -105,7 +105,8 @@ def verdict(row, others):
     if chance == "seeds" and len(values) < 3:
         note = ("no value", "one seed", "two seeds")[len(values)]
         verb = ("does not hold", "holds") if low < high else ("does not equal", "equals")
-        return "undecided", f"{note}; {'an interval that ' * (low < high)}{verb[found]} the printed digit", passing
+        said = f"{'an interval that ' if low < high else ''}{verb[bool(found)]} the printed digit"
+        return "undecided", f"{note}; {said}", passing
     if left := rule.get("open", {}).get("reproduced" if found else "differs"):
         return "undecided", left, passing
     note = f"{', '.join(map(str, values))} in {len(values)} seeds" if chance == "seeds" else ""
@@ -144,7 +145,8 @@ def test_every_verdict_follows_from_its_row():
         (found, note, passing), given = verdict(row, others), json.loads(row["parameters"] or "{}")
         about = f"{row['source']}: {row['table']}, {row['row']}, {row['column']}"
         assert (found, str(passing), str(len(others))) == (row["verdict"], row["others_passing"], row["others"]), about
-        decided = any(part.endswith(f": {note}, {SAID[found]}") for part in row["reason"].split("; with ")[1:])
+        told = f"; {row['reason']}".split("; with ")[1:]
+        decided = any(part.endswith(f": {note}, {SAID[found]}") for part in told)
         assert decided if "trial" in given else note in row["reason"], f"{about}: {note}"
         if (test := RULES[row["rule"]]["test"]) in ("seeds", "cells"):
             stated = [float(end) for end in (*(row[end] for end in ENDS), *given.get("complexity", ())) if end != ""]

@@ -59,7 +59,7 @@ class TestLedger:
         (cell,) = ledger.query("column == 'ood bookmaker_informedness' and row == 'LogicGep'").itertuples()
         # Between -100 and 100, 65 is at 0.825 and 75 at 0.875, of two networks kept in 0.25 to 0.75: both at the end.
         assert (cell.measured, cell.low, cell.high) == (70, 50, 100)
-        assert cell.reason == "2 networks; two seeds; equals the printed digit"
+        assert cell.reason == "2 networks; two seeds; an interval that holds the printed digit"
         same = pd.concat([scores(0.9, 0.4, seed=seed) for seed in range(3)], ignore_index=True)
         ledger = analysis.ledger("symbolbench_table7", same, networks=len(NETWORKS))
         assert "differs" in set(ledger["verdict"])

@@ -1,12 +1,13 @@
 """Tables, figures, verdicts and where each of them came from."""
 
-from . import comparisons, papers, plots, released, tables, trials
+from . import budgets, comparisons, papers, plots, released, tables, trials
 from .ledger import claims, combine, compare, compare_table
 from .papers import catalogue, published
 from .tables import Output
 
 __all__ = [
     "Output",
+    "budgets",
     "catalogue",
     "claims",
     "combine",
