@@ -81,6 +81,8 @@ def test_seeds_and_evaluations_of_what_is_planned(p):
     grid = {"problems": [], "methods": [method("gplearn"), method("power_law")], **p.work, "seeds": [0, 1]}
     found = budgets.effort(grid, {**grid, "methods": [method("operon")], "evaluations": {"operon": 7}})
     assert found.index.tolist() == ["gplearn", "power_law", "operon"] and found["seeds"].tolist() == [2, 2, 2]
+    with pytest.raises(ValueError, match=r"power_law is planned with \(2, None\) and with \(1, None\)"):
+        budgets.effort(grid, {**grid, "seeds": [0]} | {"methods": [method("power_law")]})
     assert found["evaluations"].fillna(-1).tolist() == [p.work["evaluations"].get("gplearn", p.evaluations), -1, 7]
 
 

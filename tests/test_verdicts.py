@@ -272,7 +272,7 @@ def test_a_trial_with_the_most_seeds_decides_whichever_way_the_table_fell(tmp_pa
         f'two,{cell},"[0.5, 0.5]",\nthree,{cell},"[0.7, 0.71, 0.72]",\nfewer,{cell},"[0.5, 0.5, 0.5, 0.5]",\n'
     )
     monkeypatch.setattr(trials, "FOLDER", tmp_path)
-    monkeypatch.setattr(trials, "studies", lambda: {"toys": {"notebooks": ["70_toys"]}})
+    monkeypatch.setattr(trials, "of_notebook", {"70_toys": "toys"}.get)
     rows = pd.DataFrame({"method": ["a"], "set": ["easy"], "value": ["0.50"]}, index=["t.csv:2"])
     ours = {("a",): {"value": 0.5, "parameters": {"values": [0.5], "scale": "logit", "bounds": [0, 1], "n": 100}}}
     words = {"keys": ["method"], "row": "{method}", "column": "{set}", "definition": "d", "rule": "seeds"}
@@ -341,7 +341,7 @@ def test_a_cell_of_two_numbers_states_both_intervals(tmp_path, monkeypatch):
     four = json.dumps([*seeds["b"], "found"]).replace('"', '""')
     (tmp_path / "toys" / "trials.csv").write_text(f'trial,table,row,column,values,digits\nmore,T,b,x,"{four}",\n')
     monkeypatch.setattr(trials, "FOLDER", tmp_path)
-    monkeypatch.setattr(trials, "studies", lambda: {"toys": {"notebooks": ["70_toys"]}})
+    monkeypatch.setattr(trials, "of_notebook", {"70_toys": "toys"}.get)
     p = SimpleNamespace(notebook="70_toys", profile="reference", explored=False)
     told = trials.explain(made.reset_index()[list(LEDGER)], p).set_index("method").loc["b"]
     assert np.isnan(told["low"]) and "complexity" not in json.loads(told["parameters"])

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not isinstance(error, Unsupported | ImportError):
                 raise
         message = error.args[0] if isinstance(error, KeyError) and error.args else error
-        if isinstance(error, FileNotFoundError) and error.filename and not theirs:
+        if isinstance(error, FileNotFoundError) and error.filename:
             message = f"there is no file {str(error.filename)!r}"
         message = users_lines.described(error) if theirs else message
         print(f"rediscover: {one_line(str(message))}", file=sys.stderr)
@@ -129,6 +129,8 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _ledger(options: argparse.Namespace) -> None:
+    import pandas as pd
+
     from ..report import verdicts
     from ..report.shell import ledger_lines
     from ..system.paths import root
@@ -137,11 +139,12 @@ def _ledger(options: argparse.Namespace) -> None:
     if not path.exists():
         raise FileNotFoundError("no ledger yet: run `make all` first")
     wanted = {column: getattr(options, column) for column in ("paper", "table", "row", "method", "verdict", "kind")}
-    found = verdicts.entries(path, **{column: value for column, value in wanted.items() if value})
+    ledger = pd.read_csv(path, dtype=str, keep_default_na=False)
+    found = verdicts.entries(ledger, **{column: value for column, value in wanted.items() if value})
     if options.csv:
         print(found.to_csv(index=False), end="")
     else:
-        print(*(ledger_lines(found, len(verdicts.entries(path))) if len(found) else ["no such numbers"]), sep="\n")
+        print(*(ledger_lines(found, len(ledger)) if len(found) else ["no such numbers"]), sep="\n")
 
 
 def _derive(options: argparse.Namespace) -> int:

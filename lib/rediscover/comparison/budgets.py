@@ -96,7 +96,7 @@ def warnings(frame: pd.DataFrame, mine: str, used: Sequence[str] = USED) -> list
     >>> frame = pd.DataFrame({"evaluations": [1e3, 1e5, 1500.0, math.nan], "seconds": math.nan}, list("mabc"))
     >>> print("\\n".join(warnings(frame, "m")))
     budgets differ by more than a factor of 2: a used 100 times the evaluations of m; compare with --equal-seconds
-    the budgets of m and c cannot be compared: one has no evaluations, the other no seconds
+    the budgets of m and c cannot be compared: neither evaluations nor seconds are known of both
     """
     found = {name: ratio(frame.loc[mine], frame.loc[name], used) for name in frame.index if name != mine}
     apart = [
@@ -113,7 +113,7 @@ def warnings(frame: pd.DataFrame, mine: str, used: Sequence[str] = USED) -> list
     if unknown:
         said.append(
             f"the budgets of {mine} and {in_words(unknown)} cannot be compared: "
-            "one has no evaluations, the other no seconds"
+            "neither evaluations nor seconds are known of both"
         )
     return said
 

@@ -76,12 +76,21 @@ def effort(*planned: Mapping[str, Any]) -> pd.DataFrame:
     -------
     DataFrame
         Indexed by method: seeds, and the evaluations that a search may use for an output (missing for other methods).
+
+    Raises
+    ------
+    ValueError
+        If a method is planned with other seeds or evaluations a second time: no row could state both.
     """
-    rows = {}
+    rows: dict[str, tuple] = {}
     for one in planned:
         for method in one["methods"]:
             allowed = one.get("evaluations", {}).get(method.name, one["budget"].evaluations)
-            rows[method.name] = len(set(one["seeds"])), allowed if method.searches else None
+            used = len(set(one["seeds"])), allowed if method.searches else None
+            if rows.setdefault(method.name, used) != used:
+                raise ValueError(
+                    f"{method.name} is planned with {rows[method.name]} and with {used} seeds, evaluations"
+                )
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["seeds", "evaluations"], dtype="Int64")
     return table.rename_axis("method")
 

@@ -316,9 +316,10 @@ def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = (), *,
         return Outcome(found, "", passing)
     if chance == "seeds" and len(values) < SEEDS:
         count = ("no value", "one seed", "two seeds")[len(values)]
-        verb = ("holds", "does not hold") if has_width(about["test"], cell) else ("equals", "does not equal")
-        said = f"{count}; {'an interval that ' * (verb[0] == 'holds')}{verb[found != SAME]} the printed digit"
-        return Outcome(OPEN, said if values else count, passing)
+        verbs = ("equals", "does not equal")
+        if has_width(about["test"], cell):
+            verbs = ("an interval that holds", "an interval that does not hold")
+        return Outcome(OPEN, f"{count}; {verbs[found != SAME]} the printed digit" if values else count, passing)
     if found in about.get("open", {}):
         return Outcome(OPEN, about["open"][found], passing)
     said = spread(cell["parameters"]) if values else ""

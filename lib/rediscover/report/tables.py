@@ -17,7 +17,7 @@ import pandas as pd
 
 from ..methods import CONTROLS as CONTROLS
 from ..runs.schema import to_csv
-from ..system.studies import studies
+from ..system.studies import of_notebook, studies
 from ..system.writing import replacing
 from .names import readable, title
 from .rules import SEEDS
@@ -124,7 +124,7 @@ class Output:
         labelled = frame.rename_axis("row") if frame.index.names == [None] else frame
         self._csv(labelled.reset_index() if _levels(frame.index) else frame, name, TABLE_DIGITS)
         shown = frame.map(lambda value: number(value, digits))
-        if "evaluations" in (effort if effort is not None else ()):
+        if effort is not None:
             shown["evaluations"] = ["" if pd.isna(n) else f"{n:,}" for n in frame["evaluations"]]
         if intervals:
             whole = (bound.reindex(columns=frame.columns) for bound in intervals)
@@ -181,7 +181,7 @@ class Output:
         """The study's reason, where a search among the rows has fewer than three seeds."""
         if not (frame["evaluations"].notna() & (frame["seeds"] < SEEDS)).any() or self.params.profile == "smoke":
             return ()
-        return tuple(about["seeds"] for about in studies().values() if self.params.notebook in about["notebooks"])
+        return (studies()[of_notebook(self.params.notebook)]["seeds"],)
 
     def _csv(self, frame, name, digits=10) -> None:
         with replacing(self.tables / f"{name}.csv") as path:

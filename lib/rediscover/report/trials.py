@@ -20,7 +20,7 @@ import yaml
 from ..problems import problem, problems
 from ..system.cells import marked, unmarked
 from ..system.paths import root
-from ..system.studies import FOLDER, studies
+from ..system.studies import FOLDER, of_notebook, studies
 from ..system.writing import write_text
 from .comparable import unlike_published
 from .ledger import neighbours
@@ -99,7 +99,7 @@ def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
     DataFrame
         The same rows and columns.
     """
-    path = results(next(key for key, about in studies().items() if p.notebook in about["notebooks"]))
+    path = results(of_notebook(p.notebook))
     if p.explored or p.profile != PROFILE or not path.exists():
         return ledger
     known = rules(path.parent.name)

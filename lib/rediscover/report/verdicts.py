@@ -284,12 +284,12 @@ def applied(whole: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{name: [rule[name] for rule in about] for name in ("chosen", "words", "because")})
 
 
-def entries(path: Path, **wanted: str) -> pd.DataFrame:
+def entries(ledger: pd.DataFrame, **wanted: str) -> pd.DataFrame:
     """What the ledger says of entries whose columns have the wanted values, whatever their case, as a person reads it.
 
     Parameters
     ----------
-    path : of ledger.csv
+    ledger : ledger.csv, all of it text
     wanted : paper, table, row, method, verdict or kind -> value
 
     Returns
@@ -301,15 +301,14 @@ def entries(path: Path, **wanted: str) -> pd.DataFrame:
     ValueError
         If a column has no such value.
     """
-    whole = pd.read_csv(path, dtype=str, keep_default_na=False)
-    chosen = pd.Series(True, index=whole.index)
+    chosen = pd.Series(True, index=ledger.index)
     for column, value in wanted.items():
-        known = VERDICTS if column == "verdict" else {name.lower(): name for name in whole[column] if name}.values()
+        known = VERDICTS if column == "verdict" else {name.lower(): name for name in ledger[column] if name}.values()
         if value.lower() not in {name.lower() for name in known}:
             near = did_you_mean(value, list(known)) if len(known) > MANY else f" (known: {', '.join(known)})"
             raise ValueError(f"no {column} {value!r} in the ledger{near}")
-        chosen &= whole[column].str.lower() == value.lower()
-    numbers = pd.to_numeric(whole["measured"], errors="coerce")
-    whole["measured"] = whole["measured"].mask(numbers.notna(), numbers.map(lambda value: number(float(value), 4)))
+        chosen &= ledger[column].str.lower() == value.lower()
+    numbers = pd.to_numeric(ledger["measured"], errors="coerce")
+    short = ledger["measured"].mask(numbers.notna(), numbers.map(lambda value: number(float(value), 4)))
     shown = ["paper", "table", "row", "column", "published", "measured", "verdict", "kind", "reason"]
-    return whole.loc[chosen, shown]
+    return ledger.assign(measured=short).loc[chosen, shown]

@@ -52,6 +52,17 @@ def module(problems: str, name: str) -> ModuleType:
     return importlib.import_module(f"{__package__.rpartition('.')[0]}.studies.{owner(problems)}.{name}")
 
 
+def of_notebook(name: str) -> str:
+    """Key of the study that a notebook belongs to.
+
+    Examples
+    --------
+    >>> of_notebook("41_mdbench_pdes")
+    'mdbench'
+    """
+    return next(key for key, about in studies().items() if name in about["notebooks"])
+
+
 def owner(problems: str) -> str:
     """Key of the study that owns the problems with this id prefix, or whose rules score them.
 
