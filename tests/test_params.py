@@ -79,11 +79,16 @@ def test_mistakes_are_named_in_one_line(tmp_path, change, message):
         ({"max_rows": -1}, "max_rows: input should be greater than 0"),
         ({"relative_noise": []}, "relative_noise: list should have at least 1 item"),
         ({"surfaces": ["surfaces/AMHD2"]}, "none of these is explicit, as the surfaces of most tables here: add one"),
+        (
+            {"packages": [], "seeds": [0, 1]},
+            "seeds: cells are compared for one seed; for more see `rediscover retest mdbench`",
+        ),
         ({"laws": ["srsd/I.15.10"]}, "none of these is easy, as the laws of the comparison over noise here: add one"),
     ],
 )
 def test_a_notebook_refuses_in_one_sentence(change, message):
-    notebook = "20_srsd_edit_distance" if "laws" in change else GOOD.stem
+    notebooks = {"laws": "20_srsd_edit_distance", "packages": "40_mdbench_odes"}
+    notebook = next((notebooks[name] for name in change if name in notebooks), GOOD.stem)
     with pytest.raises(ParameterError, match=re.escape(message)) as caught:
         params.load(notebook, change)
     assert "\n" not in str(caught.value)

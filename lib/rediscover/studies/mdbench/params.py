@@ -41,6 +41,13 @@ class Dynamics(Parameters):
     packages: AnyMethods
     settings: Settings
 
+    @field_validator("seeds")
+    @classmethod
+    def _one_seed(cls, seeds: list[int]) -> list[int]:
+        if len(seeds) > 1:
+            raise ValueError("cells are compared for one seed; for more see `rediscover retest mdbench`")
+        return seeds
+
     @field_serializer("snr_db")
     def _as_json(self, levels: list[float]) -> list[float | str]:
         return ["inf" if math.isinf(level) else level for level in levels]  # JSON has no infinity
