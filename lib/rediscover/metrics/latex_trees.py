@@ -182,8 +182,9 @@ def _parse_missing(texts: Sequence[str], processes: int) -> Iterator[tuple[str, 
     pool = ThreadPoolExecutor(min(processes, len(texts)))
     answers = pool.map(_attempt, texts)
     try:
-        quiet = len(texts) < 100 or not shown()
-        yield from tqdm(zip(texts, answers, strict=True), "parsing LaTeX", len(texts), disable=quiet)
+        pairs = zip(texts, answers, strict=True)
+        # A bar that is not shown starts a thread all the same.
+        yield from tqdm(pairs, "parsing LaTeX", len(texts)) if len(texts) >= 100 and shown() else pairs
     finally:
         pool.shutdown(cancel_futures=True)
 

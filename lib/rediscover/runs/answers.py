@@ -19,7 +19,8 @@ class OnAnswer(NamedTuple):
     Attributes
     ----------
     function : ``module:name`` of ``function(problem, solution, seed) -> dict`` of plain data, where solution maps
-        outputs to texts. The module may have a function ``external() -> str`` that names what else its results need.
+        outputs to texts. The module may have a function ``external() -> str`` that names what else its results need,
+        and the names of modules that it imports on first use, ``LOADS``.
     problem, solution, seed : the run's.
     """
 
@@ -36,7 +37,8 @@ class OnAnswer(NamedTuple):
     @property
     def loads(self) -> tuple[str, ...]:
         """What workers import before they fork: an import in a worker would count as something that it changed."""
-        return (self.function.partition(":")[0],)
+        module = self.function.partition(":")[0]
+        return (module, *getattr(importlib.import_module(module), "LOADS", ()))
 
     @property
     def shares(self) -> bool:
