@@ -116,7 +116,8 @@ def run(
     Returns
     -------
     DataFrame
-        One row for each method, problem and seed: status, solution, size (nodes of its expressions), and all scores.
+        One row for each method, problem and seed: status, solution, size (nodes of its expressions), reused (whether
+        the run was on file), and all scores.
 
     Raises
     ------
@@ -269,6 +270,8 @@ def overview(rows: pd.DataFrame) -> str:
             f"{name}: {len(part)} answers could not be scored, such as {part['problem'].iloc[0]}: "
             f"{part['scoring'].iloc[0]}"
         )
+    if on_file := int(rows["reused"].sum()):
+        lines.append(f"{on_file} of {len(rows)} runs were on file and not done again; their seconds are of then")
     return "\n".join([*lines, f"answers and all scores: {folder(study)}"])
 
 
@@ -288,7 +291,7 @@ def _predicted(grid: dict, options: dict) -> pd.DataFrame:
     planned = runs.plan(**{name: value for name, value in grid.items() if name != "store"})
     works = [predictions.Predicted(each.problem, _inner(each.method), each.seed, each.budget) for each in planned]
     outcomes = runs.compute(works, works[0].budget, **options)
-    about = ("status", "reason", "seconds")
+    about = ("status", "reason", "seconds", "reused")
     rows = [
         run.identity
         | {"solution": None, "size": float("nan"), **{name: outcome[name] for name in about}}

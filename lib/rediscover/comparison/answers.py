@@ -91,7 +91,7 @@ def scored(frame: pd.DataFrame, asked_problems: list, options: dict) -> pd.DataF
     scores = scoring.table(frame, asked_problems, **options)
     columns = scores.columns.difference(frame.columns, sort=False)
     sizes = [_size(row) for row in frame.itertuples()]
-    about = frame[[*schema.IDENTITY, "reason", "solution", "evaluations", "seconds"]]
+    about = frame[[*schema.IDENTITY, "reason", "solution", "evaluations", "seconds", "reused"]]
     return pd.concat([about.assign(size=sizes), scores[columns]], axis=1)
 
 
@@ -106,7 +106,7 @@ def _size(row: Any) -> float:
 
 def keep(rows: pd.DataFrame, name: str, study: str) -> None:
     """Write a method's table, with the rows of earlier runs of the same code to other problems."""
-    rows = rows.dropna(axis=1, how="all").assign(code=method(name).version)
+    rows = rows.drop(columns="reused").dropna(axis=1, how="all").assign(code=method(name).version)
     before = kept(name, study, None)
     if before is not None:
         same = before[before["code"] == rows["code"].iloc[0]].drop(columns="origin")
