@@ -14,6 +14,7 @@ import psutil
 
 SET_CHILD_SUBREAPER = 36  # of prctl(2)
 PATIENCE = 5.0  # seconds until killed processes are given up on: such as hang in a driver, or are another user's
+RECOUNT = 0.5  # seconds for which a process's share of memory is taken to be what it was
 PROC = Path("/proc")
 
 
@@ -88,8 +89,14 @@ def reaped() -> tuple[int, int] | None:
     return None
 
 
-def use(keeper: int, worker: int) -> Use:
+def use(keeper: int, worker: int, shares: dict[int, tuple[float, float]]) -> Use:
     """What a worker and all that it has started use now; `keeper` is its parent, which has adopted what is detached.
+
+    Parameters
+    ----------
+    keeper, worker : process ids
+    shares : process id -> when it was found, and the memory that a process has of what it shares, in MiB
+        Kept from look to look: the kernel counts it page by page, so it is asked for every `RECOUNT` seconds only.
 
     Raises
     ------
@@ -105,10 +112,15 @@ def use(keeper: int, worker: int) -> Use:
             with process.oneshot():
                 times, memory = process.cpu_times(), process.memory_info()
                 stopped &= process.status() == psutil.STATUS_STOPPED
+            mib = memory.rss / 2**20
             if pid != worker:
-                memory = process.memory_full_info()
+                now = time.monotonic()
+                if pid not in shares or now - shares[pid][0] > RECOUNT:
+                    counted = process.memory_full_info()
+                    shares[pid] = now, getattr(counted, "pss", counted.rss) / 2**20
+                mib = shares[pid][1]
             seconds += times.user + times.system + times.children_user + times.children_system
-            resident += getattr(memory, "pss", memory.rss) / 2**20
+            resident += mib
     if not family:
         raise psutil.NoSuchProcess(worker)
     return Use(seconds, resident, len(family), stopped)

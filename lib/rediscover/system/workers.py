@@ -30,7 +30,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, NoReturn
@@ -44,12 +44,13 @@ KEEPERS_PATIENCE = processes.PATIENCE + 1.0  # seconds until a keeper that does 
 
 @dataclass(eq=False)
 class Worker:
-    """A process, its keeper, the line to it, and how many calls it was given."""
+    """A process, its keeper, the line to it, how many calls it was given, and `processes.use`'s shares of memory."""
 
     pid: int
     keeper: int
     connection: Connection
     calls: int = 0
+    shares: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def begin(self, function: str, arguments: tuple, seconds: float = 0.0) -> None:
         """Have ``module:name`` called; (True, result) or (False, exception) will come through the connection.
