@@ -160,13 +160,14 @@ def formatted(value: Any, form: int | str | None = None) -> str:
 
 def of_all_studies() -> dict[str, Any]:
     """Verdicts by paper, audits, cost, and the limits of each notebook's runs; of the papers that have claims."""
-    ledger, claims, cost = table("ledger"), table("claims"), table("cost").query("profile == 'reference'")
+    ledger, claims = table("ledger"), table("claims")
+    cost = table("cost").query("profile == 'reference' and notebook == 'all'")
     ledger = ledger[ledger["paper"].isin(claims["paper"])]
     found: dict[str, Any] = {
         "audits": len(audits(root() / "notebooks")),
         "claims.papers": (claims["paper"].nunique(), "word"),
         "ledger.share_not_run": ((ledger["verdict"] == "not run").mean(), ".0%"),
-        "cost.minutes": (cost["minutes"].sum(), ".0f"),
+        "cost.minutes": (cost["minutes"].max(), ".0f"),
         "cost.gigabytes": (cost["gigabytes"].max(), 2),
     }
     for name, frame, counted in (("ledger", ledger, _cells), ("claims", claims, _claims)):
