@@ -19,7 +19,7 @@ EXECUTED := $(STUDY:%=$(BUILD)/%.ipynb)
 CHECKED := $(if $(and $(RECORDS),$(filter reference,$(PROFILE)),$(if $(FRESH),,yes),$(if $(filter-out $(STUDY),$(NOTEBOOKS)),,yes)),$(BUILD)/spot_checks.done)
 
 # So many notebooks at a time: while one draws, another has its answers scored.
-JOBS ?= 2
+JOBS ?= $(if $(filter 1,$(shell nproc 2>/dev/null)),1,2)
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += --jobs=$(JOBS)
 endif
