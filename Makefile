@@ -18,11 +18,6 @@ EXECUTED := $(STUDY:%=$(BUILD)/%.ipynb)
 # A sample of the records is checked where they were used for all notebooks.
 CHECKED := $(if $(and $(RECORDS),$(filter reference,$(PROFILE)),$(if $(FRESH),,yes),$(if $(filter-out $(STUDY),$(NOTEBOOKS)),,yes)),$(BUILD)/spot_checks.done)
 
-# So many notebooks at a time: while one draws, another has its answers scored.
-JOBS ?= $(if $(filter 1,$(shell nproc 2>/dev/null)),1,2)
-ifeq ($(MAKELEVEL),0)
-MAKEFLAGS += --jobs=$(JOBS)
-endif
 export JUPYTER_PREFER_ENV_PATH := 1
 ifdef FRESH
 export REDISCOVER_FRESH := $(FRESH)
@@ -46,7 +41,7 @@ endif
 .PHONY: help all smoke publish site html paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check submissions generate model serve-model pretrain bench intervals lab refresh cost whole trees given-up clean distclean lock run-times FORCE
 
 help: ## show this help
-	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout'] [JOBS=1]"
+	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
 	@sed -nE 's/^([a-z-]+):.* ## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo "For maintainers:"
 	@sed -nE 's/^([a-z-]+):.* ### /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24

@@ -35,7 +35,7 @@ def measure(command: list[str]) -> tuple[float, float]:
 
 
 def minutes(profile: str) -> dict[str, float]:
-    """Minutes that each notebook ran, beside what else ran then, as papermill has written them into it."""
+    """Minutes that each notebook ran, as papermill has written them into it."""
     executed = sorted((root() / "build" / profile).glob("[0-9]*.ipynb"))
     return {path.stem: json.loads(path.read_text())["metadata"]["papermill"]["duration"] / 60 for path in executed}
 

@@ -52,7 +52,7 @@ def profiles() -> str:
         longest = each.loc[each["minutes"].idxmax()]
         slowest = f"{longest['notebook']}, {longest['minutes']:.1f} minutes"
         rows.append([profile, f"{whole['minutes']:.1f}", slowest, f"{whole['gigabytes']:.1f}"])
-    columns = ["profile", "minutes, two notebooks at a time", "longest notebook", "peak memory, GB"]
+    columns = ["profile", "minutes in all", "longest notebook", "peak memory, GB"]
     return _markdown(pd.DataFrame(rows, columns=columns))
 
 
