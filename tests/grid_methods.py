@@ -348,3 +348,8 @@ class Surroundings(Method):
             "files": len(os.listdir("/proc/self/fd")),
         }
         return [Candidate({"y": "x"}, notes=found)]
+
+
+def process(problem, solution, seed):
+    """Work on an answer: which process does it."""
+    return {"pid": os.getpid()}

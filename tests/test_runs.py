@@ -33,6 +33,7 @@ from rediscover import runs
 from rediscover.methods import Budget
 from rediscover.problems import problem
 from rediscover.runs import executors
+from rediscover.runs.answers import OnAnswer
 from rediscover.system.workers import Pool
 
 import numpy as np
@@ -219,6 +220,24 @@ def test_kinds_and_packages_that_do_not_fit(tmp_path):
         == "package a-package-that-nobody-wrote is not installed: pip install a-package-that-nobody-wrote"
     )
     assert stored(tmp_path / "s.sqlite") == 2  # what is not available today may be so tomorrow
+
+
+def test_workers_that_share_their_tasks_wait_for_more_of_the_kind(monkeypatch):
+    def pids(*seeds, function="grid_methods:process"):
+        works = [OnAnswer(function, line(), {"y": "x"}, seed) for seed in seeds]
+        outcomes = runs.compute(works, workers=1, progress=False)
+        return {outcome["result"]["pid"] for outcome in outcomes if outcome["status"] == "ok"}
+
+    first = pids(0, 1)
+    assert len(first) == 1 and pids(2, 3) == first
+    assert grid([line()], [Careless()])["status"].tolist() == ["ok"]  # of another kind, which shares nothing
+    assert pids(4) == first
+    monkeypatch.setenv("OF_ANOTHER_KIND", "1")
+    other = pids(5)
+    assert other and other.isdisjoint(first) and not any(map(psutil.pid_exists, first))
+    assert pids(6, function="grid_methods:no_such") == set()
+    os.kill(next(iter(other)), signal.SIGKILL)
+    assert len(pids(7)) == 1
 
 
 def test_a_method_takes_its_children_along(tmp_path):

@@ -7,17 +7,19 @@ outside, by killing: a method cannot be trusted to stop.
 import collections
 import json
 import logging
+import os
 import pickle
 import resource
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import wait
 from signal import Signals
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import psutil
 
@@ -77,11 +79,30 @@ class Local:
     done again, once, and then unavailable.
     """
 
+    _waiting: ClassVar[dict[tuple, Pool]] = {}  # one at most
+
     def __init__(self, count: int, modules: list[str]) -> None:
         self.count, self.modules, self.pool = count, modules, Pool()
-        self.close = self.pool.close
+        self.kind: tuple = ()  # what its workers are, once they have shared tasks and done them all
+
+    def close(self) -> None:
+        """End all workers, but those that have shared their tasks and done them all: they wait for more of the kind."""
+        if not self.kind:
+            return self.pool.close()
+        for kind in list(self._waiting):
+            self._waiting.pop(kind, Pool()).close()
+        self._waiting[self.kind], self.pool, self.kind = self.pool, Pool(), ()
 
     def run(self, tasks: list[Task]) -> Iterator[tuple[int, dict]]:
+        kind = tuple(self.modules), tuple(sorted(os.environ.items())), tuple(sys.path), os.getcwd()
+        shared = bool(tasks) and all(task.shares for task in tasks)
+        if shared and not self.kind:
+            self.pool = self._waiting.pop(kind, self.pool)
+        self.kind = ()
+        yield from self._run(tasks)
+        self.kind = kind if shared else ()
+
+    def _run(self, tasks: list[Task]) -> Iterator[tuple[int, dict]]:
         waiting = collections.deque((position, task, "") for position, task in enumerate(tasks))
         busy: dict = {}
         while waiting or busy:
