@@ -179,7 +179,7 @@ bench: $(READY) ### compare speed with named alternatives, into tables/bench.csv
 	$(PY) benchmarks/speed.py
 	$(PY) benchmarks/envelope.py
 
-run-times: $(READY) ### time MDBench's methods on its fields, with nothing beside it, some two hours; beside Table A7
+run-times: $(READY) ### time MDBench's methods on its fields, with nothing beside it; beside Table A7
 	$(PY) benchmarks/run_times.py
 
 intervals: $(READY) ### do the simulated fits that benchmarks/intervals.csv lacks; how often intervals hold, into docs/own-data.md

@@ -207,7 +207,7 @@ class _Running:
         now = time.monotonic()
         passed, self.looked = now - self.looked, now
         with suppress(psutil.Error):
-            found = use(self.worker.keeper, self.worker.pid, self.worker.shares)
+            found = use(self.worker.keeper, self.worker.pid, self.worker.memory)
             self.seconds, self.resident = found.seconds - self.earlier, found.resident
             self.processes, self.peak = found.processes, max(self.peak, self.resident)
             if found.stopped:

@@ -89,14 +89,14 @@ def reaped() -> tuple[int, int] | None:
     return None
 
 
-def use(keeper: int, worker: int, shares: dict[int, tuple[float, float]]) -> Use:
+def use(keeper: int, worker: int, memory: dict[int, tuple[float, float]]) -> Use:
     """What a worker and all that it has started use now; `keeper` is its parent, which has adopted what is detached.
 
     Parameters
     ----------
     keeper, worker : process ids
-    shares : process id -> when it was found, and the memory that a process has of what it shares, in MiB
-        Kept from look to look: the kernel counts it page by page, so it is asked for every `RECOUNT` seconds only.
+    memory : process id -> when it was counted, and the MiB that a process has with its share of what it shares
+        Kept from look to look: the kernel counts page by page, so it is asked every `RECOUNT` seconds only.
 
     Raises
     ------
@@ -110,15 +110,14 @@ def use(keeper: int, worker: int, shares: dict[int, tuple[float, float]]) -> Use
         with suppress(psutil.Error):
             process = psutil.Process(pid)
             with process.oneshot():
-                times, memory = process.cpu_times(), process.memory_info()
+                times, mib = process.cpu_times(), process.memory_info().rss / 2**20
                 stopped &= process.status() == psutil.STATUS_STOPPED
-            mib = memory.rss / 2**20
             if pid != worker:
                 now = time.monotonic()
-                if pid not in shares or now - shares[pid][0] > RECOUNT:
+                if pid not in memory or now - memory[pid][0] > RECOUNT:
                     counted = process.memory_full_info()
-                    shares[pid] = now, getattr(counted, "pss", counted.rss) / 2**20
-                mib = shares[pid][1]
+                    memory[pid] = now, getattr(counted, "pss", counted.rss) / 2**20
+                mib = memory[pid][1]
             seconds += times.user + times.system + times.children_user + times.children_system
             resident += mib
     if not family:

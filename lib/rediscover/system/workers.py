@@ -44,13 +44,13 @@ KEEPERS_PATIENCE = processes.PATIENCE + 1.0  # seconds until a keeper that does 
 
 @dataclass(eq=False)
 class Worker:
-    """A process, its keeper, the line to it, how many calls it was given, and `processes.use`'s shares of memory."""
+    """A process, its keeper, the line to it, how many calls it was given, and the memory `processes.use` counted."""
 
     pid: int
     keeper: int
     connection: Connection
     calls: int = 0
-    shares: dict[int, tuple[float, float]] = field(default_factory=dict)
+    memory: dict[int, tuple[float, float]] = field(default_factory=dict)
 
     def begin(self, function: str, arguments: tuple, seconds: float = 0.0) -> None:
         """Have ``module:name`` called; (True, result) or (False, exception) will come through the connection.

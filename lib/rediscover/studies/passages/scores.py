@@ -10,7 +10,7 @@ import pandas as pd
 
 from ...metrics import latex
 
-LOADS = ("rouge_score.tokenizers", "pylatexenc.latexwalker")
+LOADS = ("rouge_score.tokenizers", "pylatexenc.latexwalker")  # see `runs.answers.OnAnswer`
 LEXICAL = ("texbleu", "levenshtein_similarity", "seqsim", "rouge_l")
 TABLE3 = (*LEXICAL, "lexicality", "ted", "syntax")
 
