@@ -157,12 +157,20 @@ def test_another_processor_is_compared_by_the_loss_where_the_method_follows_it(r
     assert recording.mismatches(checked.assign(same=False)).index.tolist() == ["gplearn"]
 
 
-def test_the_sample_takes_every_method_and_hangs_on_the_seed(planned):
-    chosen = recording.sample(planned, seed=0, size=3)
-    assert len(chosen) == 3 and recording.sample(planned, seed=0, size=3) == chosen
-    assert {planned[i].method.name for i in chosen[:2]} == {"gplearn", "power_law"}
-    assert sorted(recording.sample(planned, seed=0)) == list(range(len(planned)))
-    assert any(recording.sample(planned, seed=s, size=3) != chosen for s in range(1, 6))
+def test_the_sample_takes_every_method_and_hangs_on_the_seed(planned, repository):
+    assert recording.sample(planned, seed=0) == []
+    extend(planned)
+    every = records.lines(planned)
+
+    def drawn(seed, size=3):
+        chosen = recording.sample(planned, seed=seed, size=size)
+        assert all(every[planned.index(run)] == line for run, line in chosen)
+        return [planned.index(run) for run, _ in chosen]
+
+    assert len(drawn(0)) == 3 and drawn(0) == drawn(0)
+    assert {planned[i].method.name for i in drawn(0)[:2]} == {"gplearn", "power_law"}
+    assert sorted(drawn(0, recording.SAMPLE)) == list(range(len(planned)))
+    assert any(drawn(s) != drawn(0) for s in range(1, 6))
 
 
 FORGED = {"seconds": 61.0, "processor": "another", "code": "old", "peak_mb": 1e6, "reason": "said otherwise"}

@@ -85,11 +85,10 @@ from rediscover.system import reproducible_blas
 
 count, seconds, allowed = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
 assert reproducible_blas.differs()
-runs = [run for notebook in notebooks() for run in planned(notebook) if not run.method.available()]
-known = [(run, line) for run, line in zip(runs, records.lines(runs)) if line and line["seconds"] < seconds]
+runs = [run for notebook in notebooks() for run in planned(notebook)]
+known = [(run, line) for run, line in recording.sample(runs, seed=0, size=4 * count) if line["seconds"] < seconds]
 here = records.processor()
-known = [(run, line) for run, line in known if run.method.portable or line["processor"] == here]
-drawn = [known[i] for i in recording.sample([run for run, _ in known], seed=0, size=count)][:count]
+drawn = [(run, line) for run, line in known if run.method.portable or line["processor"] == here][:count]
 end, files, done = time.monotonic() + allowed, set(), 0
 for run, line in drawn:
     if time.monotonic() > end:

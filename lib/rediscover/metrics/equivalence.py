@@ -7,8 +7,8 @@ truth. The deterministic substitute here answers the same question; `equivalent`
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import mpmath
 import numpy as np
+from gmpy2 import mpfr
 
 from ..expressions import EXPONENT, Expression, parse, refit
 from ..expressions.algebra import from_sympy, to_sympy
@@ -16,7 +16,7 @@ from ..expressions.trees import fold
 from ..numerics import level_sets
 from ..system.given_up import attempt
 from . import metric
-from .precise import DIGITS, values
+from .precise import DIGITS, digits, values
 from .solution import ROWS, extrapolates, inputs_that_matter, with_digits
 
 POINTS = 2000  # in the domain, and as many in the widened one
@@ -227,9 +227,9 @@ def identical(prediction: tuple, truth: tuple, names: tuple[str, ...], rows: lis
     >>> identical(tree, ("x",), ("x",), [[0.5], [3.0]]), identical(tree, ("x",), ("x",), [[0.5], [3.5]])
     (True, False)
     """
-    with mpmath.workdps(DIGITS):
+    with digits():
         columns = with_digits(names, rows)
-        error = mpmath.mpf(10) ** (5 - DIGITS)
+        error = mpfr(10) ** (5 - DIGITS)
         pairs = zip(values(prediction, columns), values(truth, columns), strict=True)
         return all(abs(f - g) <= error * abs(g) for f, g in pairs)
 

@@ -4,38 +4,47 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import mpmath
+import gmpy2
 import numpy as np
+from gmpy2 import mpfr
 
 from ..expressions.trees import fold
 
 DIGITS = 50
+PRECISION = 169  # bits, of so many digits
 ROUNDING = 1e-30  # relative error of an operation of a shaken value
 COPIES = 3  # shaken values
 BITS = 4096  # of the exponent of a function's argument
+NAN = gmpy2.nan()
 Row = Mapping[str, Any]
 
 
+def digits() -> Any:
+    """The working precision, for a ``with`` around everything that is computed with these values."""
+    return gmpy2.context(precision=PRECISION, emax=gmpy2.get_emax_max(), emin=gmpy2.get_emin_min())
+
+
 def values(tree: tuple, rows: Sequence[Row]) -> list:
-    """Values of a tree in mpmath's working precision.
+    """Values of a tree in the working precision, see `digits`.
 
     Parameters
     ----------
     tree : tree of an `Expression`
-    rows : input name -> mpf, for each row
+    rows : input name -> mpfr, for each row
 
     Returns
     -------
-    list of mpf
-        One a row: NaN where the expression is undefined or complex, or a function has an argument
+    list of mpfr
+        One a row: NaN where the expression is undefined, complex or infinite, or a function has an argument
         beyond 2 to the power of +-4096, whose value might never end.
 
     Examples
     --------
-    >>> values(("cbrt", ("x",)), [{"x": mpmath.mpf(-8)}, {"x": mpmath.mpf(0)}])
-    [mpf('-2.0'), mpf('0.0')]
+    >>> with digits():
+    ...     print(*map(float, values(("cbrt", ("x",)), [{"x": mpfr(-8)}, {"x": mpfr(0)}])))
+    -2.0 0.0
     """
-    return [_value(tree, row) for row in rows]
+    return _column(tree, rows, 0.0, lambda column, _: column)
 
 
 def uncertainty(tree: tuple, rows: Sequence[Row], exact: Sequence[Any], tolerance: float) -> list:
@@ -54,66 +63,75 @@ def uncertainty(tree: tuple, rows: Sequence[Row], exact: Sequence[Any], toleranc
 
     Returns
     -------
-    list of mpf
+    list of mpfr
         One a row; infinite where the value or a copy is undefined.
 
     Examples
     --------
-    >>> rows, trees = [{"x": mpmath.mpf(1)}], [("*", (c,), ("x",)) for c in (1, 3.5)]
-    >>> [float(uncertainty(tree, rows, values(tree, rows), 1e-6)[0]) < 1e-6 for tree in trees]
+    >>> trees = [("*", (c,), ("x",)) for c in (1, 3.5)]
+    >>> with digits():
+    ...     rows = [{"x": mpfr(1)}]
+    ...     print([float(uncertainty(tree, rows, values(tree, rows), 1e-6)[0]) < 1e-6 for tree in trees])
     [True, False]
     """
-    rng = np.random.default_rng(0)
+    rng, one = np.random.default_rng(0), mpfr(1)
 
-    def shake(number: Any, error: float) -> Any:
-        return number * (1 + error * mpmath.mpf(rng.uniform(-1.0, 1.0)))
+    def shake(column: list, error: float) -> list:
+        drawn = (error * rng.uniform(-1.0, 1.0, len(column))).tolist()
+        return [value * (one + part) for value, part in zip(column, drawn, strict=True)]
 
-    def change(row: Row, value: Any) -> Any:
-        copies = [_value(tree, row, shake, tolerance) for _ in range(COPIES)]
-        defined = all(map(mpmath.isfinite, [value, *copies]))
-        return max(abs(copy - value) for copy in copies) if defined else mpmath.inf
-
-    return [change(row, value) for row, value in zip(rows, exact, strict=True)]
-
-
-def _value(tree: tuple, row: Row, shake: Callable | None = None, tolerance: float = 0.0) -> Any:
-    return fold(tree, lambda label, arguments: _of_node(label, arguments, row, shake, tolerance))
+    copies = _column(tree, [*rows] * COPIES, tolerance, shake)
+    changes = [abs(copy - value) for copy, value in zip(copies, [*exact] * COPIES, strict=True)]
+    changes = [change if gmpy2.is_finite(change) else gmpy2.inf() for change in changes]
+    return [max(changes[i :: len(rows)]) for i in range(len(rows))]
 
 
-def _of_node(label: Any, arguments: list, row: Row, shake: Callable | None, tolerance: float) -> Any:
-    """Value of a node from those of its children."""
-    if not arguments:
-        if isinstance(label, bool):
-            return label
-        if label in CONSTANTS:
-            return +CONSTANTS[label]
-        number = row[label] if isinstance(label, str) else mpmath.mpf(label)
-        whole = not isinstance(label, str) and mpmath.isint(number)
-        return number if shake is None or whole else shake(number, tolerance)
+def _column(tree: tuple, rows: Sequence[Row], tolerance: float, shake: Callable) -> list:
+    """Values of a tree on all rows, those of every node changed by `shake`."""
+
+    def of_node(label: Any, arguments: list) -> list:
+        column = _applied(label, arguments) if arguments else _of_leaf(label, rows)
+        if isinstance(label, bool) or label in CONSTANTS or isinstance(next(iter(column), None), bool):
+            return column
+        whole = not arguments and not isinstance(label, str) and gmpy2.is_integer(mpfr(label))
+        return column if whole else shake(column, ROUNDING if arguments else tolerance)
+
+    return fold(tree, of_node)
+
+
+def _of_leaf(label: Any, rows: Sequence[Row]) -> list:
+    if isinstance(label, str) and label not in CONSTANTS:
+        return [row[label] for row in rows]
+    number = CONSTANTS[label]() if label in CONSTANTS else label
+    return [number if isinstance(number, bool) else mpfr(number)] * len(rows)
+
+
+def _applied(label: Any, arguments: list[list]) -> list:
+    """Values of a node from those of its children."""
     if label == "where":
         condition, value, *other = arguments
-        return value if condition else (other or [mpmath.nan])[0]
-    if label not in PLAIN and any(abs(mpmath.mag(a)) > BITS for a in arguments if a):
-        return mpmath.nan
-    try:
-        result = (PLAIN.get(label) or FUNCTIONS.get(label) or getattr(mpmath, label))(*arguments)
-    except (ZeroDivisionError, ValueError):
-        return mpmath.nan
-    if isinstance(result, mpmath.mpc):
-        result = result.real if result.imag == 0 else mpmath.nan
-    return result if shake is None or isinstance(result, bool) else shake(result, ROUNDING)
+        choices = zip(condition, value, other[0] if other else [NAN] * len(value), strict=True)
+        return [first if where else second for where, first, second in choices]
+    if label in LOGIC:
+        return list(map(LOGIC[label], *arguments))
+    if label in PLAIN:
+        column = map(PLAIN[label], *arguments)
+    else:
+        function, points = FUNCTIONS.get(label) or getattr(gmpy2, label), zip(*arguments, strict=True)
+        column = (function(*point) if all(map(_within, point)) else NAN for point in points)
+    return [value if gmpy2.is_finite(value) else NAN for value in column]
 
 
-def _cbrt(a: Any) -> Any:
-    """The real root, as numpy's; mpmath's is complex for negative numbers."""
-    return mpmath.sign(a) * mpmath.cbrt(abs(a))
+def _within(argument: Any) -> bool:
+    return abs(gmpy2.get_exp(argument)) <= BITS if gmpy2.is_finite(argument) else False
 
 
-CONSTANTS = {"π": mpmath.pi, "ℯ": mpmath.e}
+CONSTANTS: dict[Any, Callable] = {"π": gmpy2.const_pi, "ℯ": lambda: gmpy2.exp(1)}
+LOGIC: dict[str, Callable] = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+LOGIC |= {"==": operator.eq, "!=": operator.ne, "and": operator.and_, "or": operator.or_}
+LOGIC |= {"xor": operator.xor, "not": operator.not_, "implies": operator.le}
 PLAIN: dict[str, Callable] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 PLAIN |= {"/": operator.truediv, "neg": operator.neg, "abs": abs, "min": min, "max": max}
-PLAIN |= {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-PLAIN |= {"==": operator.eq, "!=": operator.ne, "and": operator.and_, "or": operator.or_}
-PLAIN |= {"xor": operator.xor, "not": operator.not_, "implies": operator.le}
-FUNCTIONS: dict[str, Callable] = {"**": operator.pow, "mod": operator.mod, "cbrt": _cbrt}
-FUNCTIONS |= {"log2": lambda a: mpmath.log(a, 2)}
+FUNCTIONS: dict[str, Callable] = {"**": operator.pow, "mod": operator.mod}
+WHOLE = {"sign": gmpy2.sign, "floor": gmpy2.floor, "ceil": gmpy2.ceil}
+FUNCTIONS |= {name: lambda a, function=function: mpfr(function(a)) for name, function in WHOLE.items()}

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
-import mpmath
+import gmpy2
 import numpy as np
+from gmpy2 import mpfr
 
 from ..expressions import Expression, ExpressionError, parse
 from ..expressions.algebra import to_sympy
@@ -17,7 +18,7 @@ from ..system.given_up import attempt
 from . import metric
 from .compared_trees import exact
 from .edit_distance import ned_harmonised
-from .precise import DIGITS, uncertainty, values
+from .precise import DIGITS, digits, uncertainty, values
 
 ROWS = 64
 TOLERANCE = 1e-6
@@ -192,15 +193,15 @@ def equivalent(prediction: Expression | str, truth: Expression | str, sample: Ma
 
 def compare(prediction: tuple, truth: tuple, names: tuple[str, ...], rows: list) -> str:
     """Kind of the relation of two trees on the sample; called in a process of its own."""
-    with mpmath.workdps(DIGITS):
+    with digits():
         columns = with_digits(names, rows)
         pairs = _defined(zip(*(values(tree, columns) for tree in (prediction, truth)), strict=True))
         if len(pairs) < 2:
             raise ValueError("the truth is defined on fewer than 2 rows of the sample: give it others")
-        if not all(mpmath.isfinite(f) for f, _ in pairs):
+        if not all(gmpy2.is_finite(f) for f, _ in pairs):
             return "undefined"
         (f0, g0), (f1, g1) = pairs[0], pairs[-1]
-        if all(abs(f - f0) <= mpmath.mpf(10) ** (20 - DIGITS) * abs(f0) for f, _ in pairs):
+        if all(abs(f - f0) <= mpfr(10) ** (20 - DIGITS) * abs(f0) for f, _ in pairs):
             return "constant"
         spread = max(g for _, g in pairs) - min(g for _, g in pairs)
 
@@ -213,13 +214,13 @@ def compare(prediction: tuple, truth: tuple, names: tuple[str, ...], rows: list)
 
 
 def with_digits(names: tuple[str, ...], rows: list) -> list[dict]:
-    """Rows of numbers as mappings of names to mpf, in the working precision."""
-    return [dict(zip(names, map(mpmath.mpf, row), strict=True)) for row in rows]
+    """Rows of numbers as mappings of names to mpfr, in the working precision."""
+    return [dict(zip(names, map(mpfr, row), strict=True)) for row in rows]
 
 
 def _defined(pairs: Any) -> list[tuple]:
     """Pairs of prediction and truth where the truth is defined, by the size of the truth."""
-    return sorted((p for p in pairs if mpmath.isfinite(p[1])), key=lambda pair: abs(pair[1]))
+    return sorted((p for p in pairs if gmpy2.is_finite(p[1])), key=lambda pair: abs(pair[1]))
 
 
 def extrapolates(kind: str, prediction: tuple, truth: tuple, names: tuple[str, ...], rows: list) -> str:
@@ -256,7 +257,7 @@ def extrapolates(kind: str, prediction: tuple, truth: tuple, names: tuple[str, .
     str
         'agrees', 'differs', or 'untold' if too few rows tell something.
     """
-    with mpmath.workdps(DIGITS):
+    with digits():
         found, true = (values(tree, with_digits(names, rows)) for tree in (prediction, truth))
         f, g = _defined(zip(found, true, strict=True))[-1]
         told = _telling(prediction, truth, _elsewhere(names, rows), f / g)
@@ -316,7 +317,7 @@ def _telling(prediction: tuple, truth: tuple, points: list[dict], r: Any) -> lis
 def _change(name: str, truth: tuple, inputs: dict, g: Any) -> Any:
     """How much the truth changes from g where an input becomes a tenth larger; 0 if it is undefined there."""
     (nudged,) = values(truth, [inputs | {name: inputs[name] * NUDGE}])
-    return abs(nudged - g) if mpmath.isfinite(nudged) else mpmath.mpf(0)
+    return abs(nudged - g) if gmpy2.is_finite(nudged) else mpfr(0)
 
 
 def inputs_that_matter(truth: tuple, names: tuple[str, ...], rows: list) -> set[str]:
@@ -339,14 +340,14 @@ def inputs_that_matter(truth: tuple, names: tuple[str, ...], rows: list) -> set[
     >>> sorted(inputs_that_matter(tree, ("a", "b", "c"), [[1.0, 1e-60, 1.0], [2.0, 1e-60, 3.0]]))
     ['a', 'b']
     """
-    with mpmath.workdps(DIGITS):
+    with digits():
         points = with_digits(names, rows) + _elsewhere(names, rows)
         known = list(zip(points, values(truth, points), strict=True))
-        rounded = mpmath.mpf(10) ** (20 - DIGITS)
+        rounded = mpfr(10) ** (20 - DIGITS)
         return {
             name
             for name in names
-            if any(mpmath.isfinite(g) and _change(name, truth, point, g) > rounded * abs(g) for point, g in known)
+            if any(gmpy2.is_finite(g) and _change(name, truth, point, g) > rounded * abs(g) for point, g in known)
         }
 
 

@@ -3,7 +3,7 @@
 import itertools
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,7 @@ def extend(
     return count
 
 
-def sample(runs: Sequence[Run], seed: int, size: int = SAMPLE) -> list[int]:
+def sample(runs: Sequence[Run], seed: int, size: int = SAMPLE) -> list[tuple[Run, dict]]:
     """Which recorded runs to run again: every method of every study in turn, in an order that hangs on what was asked.
 
     Nothing that a record says of itself (its answer, code, seconds, processor) decides whether it is drawn.
@@ -90,21 +90,29 @@ def sample(runs: Sequence[Run], seed: int, size: int = SAMPLE) -> list[int]:
     Parameters
     ----------
     runs : list of Run
+        Those without a record, and those whose method is not available here, are passed over.
     seed : int
     size : int
         How many; more if there are more methods, as each is drawn once.
 
     Returns
     -------
-    list of int
-        Positions in `runs`.
+    list of (Run, its record)
     """
-    lots = {i: digest([seed, records.asked(run)]) for i, run in enumerate(runs)}
-    by_method: dict[str, list[int]] = {}
+    lots = {i: digest([seed, records.asked(run, shown=False)]) for i, run in enumerate(runs)}
+    by_method: dict[str, list[Run]] = {}
     for i in sorted(lots, key=lots.__getitem__):
-        by_method.setdefault(f"{runs[i].problem.study} {runs[i].method.name}", []).append(i)
-    turns = itertools.zip_longest(*by_method.values())
-    return [i for turn in turns for i in turn if i is not None][: max(size, len(by_method))]
+        by_method.setdefault(f"{runs[i].problem.study} {runs[i].method.name}", []).append(runs[i])
+    turns = itertools.zip_longest(*map(_recorded, by_method.values()))  # a record is looked for when its turn has come
+    first = [pair for pair in next(turns, ()) if pair]
+    more = (pair for turn in turns for pair in turn if pair)
+    return [*first, *itertools.islice(more, max(0, size - len(first)))]
+
+
+def _recorded(runs: Sequence[Run]) -> Iterator[tuple[Run, dict]]:
+    for run in runs:
+        if not run.method.available() and (line := records.lines([run])[0]):
+            yield run, line
 
 
 def spot_checks(
@@ -136,9 +144,7 @@ def spot_checks(
     """
     import pandas as pd
 
-    known = [(run, line) for run, line in zip(runs, records.lines(runs), strict=True) if line]
-    known = [(run, line) for run, line in known if not run.method.available()]
-    chosen = [known[i] for i in sample([run for run, _ in known], seed, size)]
+    chosen = sample(runs, seed, size)
     again = [run for run, _ in chosen]
     memory = max((run.budget.memory_mb for run in again), default=Budget().memory_mb)
     rows = []

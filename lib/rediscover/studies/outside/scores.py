@@ -19,7 +19,8 @@ from ...problems.first_principles import Measured
 LAW = {"r2": -math.inf, "r2_accuracy": 0.0, "symbolic_solution": 0.0, "solution_rate": 0.0}
 TABLE = {"law_with_any_constants": 0.0, "nmse_variance_left_out": math.inf}
 UNREADABLE = LAW | TABLE
-STARTS = 3  # of each fit without a row, the constants of the answer first
+STARTS = 3  # of the fit to all rows, the constants of the answer first
+EVALUATIONS = 50  # of each fit without a row, which begins with the constants of all rows
 
 
 def score(problem, solution, seed: int = 0) -> dict[str, float]:
@@ -76,10 +77,11 @@ def left_out(problem, expression, seed: int = 0) -> float:
     """
     X, y = problem.data(seed)["train"]
     off = np.empty(len(y))
+    every = refit(expression, dict(zip(problem.inputs, X.T, strict=True)), y, starts=STARTS)
     for i in range(len(y)):
         kept = np.arange(len(y)) != i
         columns = dict(zip(problem.inputs, X[kept].T, strict=True))
-        fitted = refit(expression, columns, y[kept], starts=STARTS)
+        fitted = refit(every, columns, y[kept], starts=1, evaluations=EVALUATIONS)
         off[i] = float(fitted(dict(zip(problem.inputs, X[i], strict=True)))) - y[i]
     with np.errstate(over="ignore", invalid="ignore"):
         error = float(np.sum(off**2) / np.sum((y - y.mean()) ** 2))
