@@ -74,7 +74,7 @@ $(BUILD)/%.ipynb: $(BUILD)/.%.ipynb.digests $(READY) $(if $(RETRY),FORCE)
 
 # Recorded runs that are run again; all of them must answer as recorded.
 $(BUILD)/spot_checks.done: $(BUILD)/.spot_checks.done.digests $(READY) | $(EXECUTED)
-	@$(PY) -m rediscover spot-check --seed 0 --out tables/spot_checks.csv
+	@$(PY) -m rediscover spot-check --seed 0 --seconds 30 --out tables/spot_checks.csv
 	@echo tables/spot_checks.csv >$@ && $(MADE) --keep $@
 
 # What is committed of notebooks and pages is written last, and nothing above depends on it. Alone it takes what was run before.

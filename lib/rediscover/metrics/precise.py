@@ -114,12 +114,9 @@ def _applied(label: Any, arguments: list[list]) -> list:
         return [first if where else second for where, first, second in choices]
     if label in LOGIC:
         return list(map(LOGIC[label], *arguments))
-    if label in PLAIN:
-        column = map(PLAIN[label], *arguments)
-    else:
-        function, points = FUNCTIONS.get(label) or getattr(gmpy2, label), zip(*arguments, strict=True)
-        column = (function(*point) if all(map(_within, point)) else NAN for point in points)
-    return [value if gmpy2.is_finite(value) else NAN for value in column]
+    function = PLAIN.get(label) or FUNCTIONS.get(label) or getattr(gmpy2, label)
+    found = (function(*a) if label in PLAIN or all(map(_within, a)) else NAN for a in zip(*arguments, strict=True))
+    return [value if gmpy2.is_finite(value) else NAN for value in found]
 
 
 def _within(argument: Any) -> bool:

@@ -62,6 +62,7 @@ def table(
     records: "pd.DataFrame",
     problems: Iterable[Problem],
     *,
+    function: str = "score",
     store: str | PathLike | None = None,
     workers: int | None = None,
     progress: bool = True,
@@ -75,6 +76,8 @@ def table(
     problems : list of Problem
         Those of the grid; answers are scored on their data. Where a problem is given at several noise levels,
         each answer is scored on the one it was found on.
+    function : str
+        Which one of the study's module, with the arguments of ``score``: another gives some of the scores in less time.
     store, workers, progress : as for `runs.grid`
 
     Returns
@@ -92,7 +95,7 @@ def table(
     scored: list[tuple[Any, dict]] = []
     for study, part in answered.groupby("study", sort=False):
         name = module(study, "scores").__name__
-        found = on_answers(f"{name}:score", part, problems, store=store, workers=workers, progress=progress)
+        found = on_answers(f"{name}:{function}", part, problems, store=store, workers=workers, progress=progress)
         scored += zip(part.index, found, strict=True)
     outcomes = [outcome for _, outcome in sorted(scored, key=lambda pair: answered.index.get_loc(pair[0]))]
     values = pd.DataFrame([outcome.get("result", {}) for outcome in outcomes], index=answered.index).astype(float)
