@@ -1,5 +1,6 @@
 """Values of expressions with many digits, and how far they can be trusted."""
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from gmpy2 import mpfr
 from ..expressions.trees import fold
 
 DIGITS = 50
-PRECISION = 169  # bits, of so many digits
+PRECISION = round((DIGITS + 1) * math.log2(10))  # in bits, with a digit to spare
 ROUNDING = 1e-30  # relative error of an operation of a shaken value
 COPIES = 3  # shaken values
 BITS = 4096  # of the exponent of a function's argument
@@ -90,24 +91,21 @@ def _column(tree: tuple, rows: Sequence[Row], tolerance: float, shake: Callable)
     """Values of a tree on all rows, those of every node changed by `shake`."""
 
     def of_node(label: Any, arguments: list) -> list:
-        column = _applied(label, arguments) if arguments else _of_leaf(label, rows)
-        if isinstance(label, bool) or label in CONSTANTS or isinstance(next(iter(column), None), bool):
-            return column
-        whole = not arguments and not isinstance(label, str) and gmpy2.is_integer(mpfr(label))
-        return column if whole else shake(column, ROUNDING if arguments else tolerance)
+        if arguments:
+            column = _applied(label, arguments)
+            return column if isinstance(next(iter(column), None), bool) else shake(column, ROUNDING)
+        if label in CONSTANTS:
+            return [CONSTANTS[label]()] * len(rows)
+        if isinstance(label, str):
+            return shake([row[label] for row in rows], tolerance)
+        column = [label if isinstance(label, bool) else mpfr(label)] * len(rows)
+        return column if gmpy2.is_integer(label) else shake(column, tolerance)
 
     return fold(tree, of_node)
 
 
-def _of_leaf(label: Any, rows: Sequence[Row]) -> list:
-    if isinstance(label, str) and label not in CONSTANTS:
-        return [row[label] for row in rows]
-    number = CONSTANTS[label]() if label in CONSTANTS else label
-    return [number if isinstance(number, bool) else mpfr(number)] * len(rows)
-
-
 def _applied(label: Any, arguments: list[list]) -> list:
-    """Values of a node from those of its children."""
+    """Values of a node on all rows, from those of its children."""
     if label == "where":
         condition, value, *other = arguments
         choices = zip(condition, value, other[0] if other else [NAN] * len(value), strict=True)
@@ -120,7 +118,7 @@ def _applied(label: Any, arguments: list[list]) -> list:
 
 
 def _within(argument: Any) -> bool:
-    return abs(gmpy2.get_exp(argument)) <= BITS if gmpy2.is_finite(argument) else False
+    return gmpy2.is_finite(argument) and abs(gmpy2.get_exp(argument)) <= BITS
 
 
 CONSTANTS: dict[Any, Callable] = {"π": gmpy2.const_pi, "ℯ": lambda: gmpy2.exp(1)}

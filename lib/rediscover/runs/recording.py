@@ -99,7 +99,7 @@ def sample(runs: Sequence[Run], seed: int, size: int = SAMPLE) -> list[tuple[Run
     -------
     list of (Run, its record)
     """
-    lots = {i: digest([seed, records.asked(run, shown=False)]) for i, run in enumerate(runs)}
+    lots = {i: digest([seed, records.asked(run, with_data=False)]) for i, run in enumerate(runs)}
     by_method: dict[str, list[Run]] = {}
     for i in sorted(lots, key=lots.__getitem__):
         by_method.setdefault(f"{runs[i].problem.study} {runs[i].method.name}", []).append(runs[i])

@@ -63,15 +63,15 @@ def data_digest(problem: Problem, seed: int) -> str:
     return _data_digests[known]
 
 
-def asked(run: Run, shown: bool = True) -> dict[str, Any]:
+def asked(run: Run, with_data: bool = True) -> dict[str, Any]:
     """What a run asks for, in plain data, by the names of `ASKED`; settings that only refuse are left out.
 
-    The digest of what it was shown takes time: it is "" where `shown` is False.
+    The digest of its data takes time: without them it is "".
     """
     settings = plain(run.method.settings)
     return {
         "problem": run.problem.id,
-        "data": data_digest(run.problem, run.seed) if shown else "",
+        "data": data_digest(run.problem, run.seed) if with_data else "",
         "method": run.method.name,
         "selection": getattr(run.method, "selection", ""),
         "settings": {name: settings[name] for name in settings if name not in run.method.refuses},

@@ -62,6 +62,8 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
 def left_out(problem, expression, seed: int = 0) -> float:
     """Squared error on rows that the constants were fitted without, one at a time, over the target's deviation.
 
+    Each fit begins with the constants of all rows.
+
     Parameters
     ----------
     problem : Measured
