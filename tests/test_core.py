@@ -11,11 +11,23 @@ import pytest
 # Imports of what the extras bring fail, as they do where only the core is installed.
 WITHOUT = """
 import importlib.metadata, re, sys
-hidden = set()
-for line in importlib.metadata.requires("rediscover"):
-    name = re.match(r"[A-Za-z0-9._-]+", line)[0]
-    if "extra ==" in line:
-        hidden |= {m for m, d in importlib.metadata.packages_distributions().items() if name in d}
+
+def plain(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+def required(package, extra):
+    try:
+        lines = importlib.metadata.requires(package) or []
+    except importlib.metadata.PackageNotFoundError:  # of another system or Python
+        lines = []
+    return {plain(re.match(r"[A-Za-z0-9._-]+", line)[0]) for line in lines if ("extra ==" in line) == extra}
+
+core, queue = set(), {"rediscover"}
+while queue:  # the core brings along what its packages need: mpmath by way of SymPy
+    core |= queue
+    queue = {name for package in queue for name in required(package, extra=False)} - core
+extras = required("rediscover", extra=True) - core
+hidden = {m for m, d in importlib.metadata.packages_distributions().items() if extras & set(map(plain, d))}
 hidden -= {m for m in hidden if m.startswith("_") or m in ("setuptools", "pkg_resources")}
 
 class Hidden:
