@@ -11,7 +11,8 @@ from ..problems import Field, InitialValueProblem, LevelSet, Problem, Split, Tas
 from ..search.enumeration.formula import Found, is_exact
 from ..search.enumeration.level_sets import null_combination
 from ..search.enumeration.regression import CONFIRMED, regress
-from ..search.enumeration.short_constants import NODE_BITS, ROUNDING, description
+from ..search.enumeration.related_constants import related_bits
+from ..search.enumeration.short_constants import NODE_BITS, ROUNDING, Bits, constants_bits, description
 from ..search.trajectories.right_hand_sides import ROUNDS, right_hand_sides
 from ..search.trajectories.sparse_regression import Rows
 from ..search.trajectories.subsets import combinations, eliminations, solved
@@ -25,6 +26,7 @@ MOST_HELD_OUT = 500
 RANKED_ROWS = 20_000  # of more, the front is made of this many first and ordered by all rows then
 FRONT = 10  # models of each state that are kept
 PARTS = ("pieces", "laws", "functions beside monomials", "following")
+ALSO = ("laws with noise",)  # parts that came after the method was frozen
 BOXES = 200  # integrals against bumps
 RESOLVED = 0.01  # residual, over the time derivative, below which nothing is learnt from a field on a grid
 
@@ -80,6 +82,8 @@ class Bidirectional(Tabular):
     without : parts that are left out, of those chosen after truths or scores had been read: ``pieces``, the stages of
         formulas in pieces; ``laws``, the forms of laws; ``functions beside monomials``, the list of that name in the
         libraries of level sets; ``following``, the solution of a model in place of the curve through a trajectory.
+    also : parts that came after the method was frozen (docs/outside.md): ``laws with noise``, a stage for monomials
+        times features and for sums of monomials, and constants that are multiples of one another.
 
     References
     ----------
@@ -90,6 +94,7 @@ class Bidirectional(Tabular):
     """
 
     without: tuple[str, ...] = added(())
+    also: tuple[str, ...] = added(())
 
     name: ClassVar[str] = "bidirectional"
     reference: ClassVar[str] = "enumeration of expressions, met by the inverted target; own method"
@@ -97,9 +102,10 @@ class Bidirectional(Tabular):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "without", tuple(self.without))  # parameter files have lists
-        if unknown := [part for part in self.without if part not in PARTS]:
-            raise TypeError(f"{self.name}: no part {unknown[0]!r} can be left out (parts: {', '.join(PARTS)})")
+        for option, parts, what in (("without", PARTS, "left out"), ("also", ALSO, "added")):
+            object.__setattr__(self, option, tuple(getattr(self, option)))  # parameter files have lists
+            if unknown := [part for part in getattr(self, option) if part not in parts]:
+                raise TypeError(f"{self.name}: no part {unknown[0]!r} can be {what} (parts: {', '.join(parts)})")
 
     def fit(self, task: Task, *, budget: Budget, rng: np.random.Generator) -> list[Candidate]:
         # the base class would order the front by the validation error alone, which tells exact ones apart by rounding
@@ -116,8 +122,9 @@ class Bidirectional(Tabular):
             rest, kept = np.sort(order[:count]), np.sort(order[count:])
             held_out = Split(X[rest], y[rest]) if count >= 5 and np.ptp(y[kept]) > 0 else Split(X, y)
             X, y = (X[kept], y[kept]) if np.ptp(y[kept]) > 0 else (X, y)
-        result = regress(X, y, task.inputs, int(budget.evaluations), held_out, self.without)
-        front = ranked(result.finds, task.inputs, X, y, held_out)
+        result = regress(X, y, task.inputs, int(budget.evaluations), held_out, self.without, self.also)
+        bits = related_bits if "laws with noise" in self.also else constants_bits
+        front = ranked(result.finds, task.inputs, X, y, held_out, bits)
         if not front:  # too few rows or evaluations for a form with inputs
             every = np.concatenate([y, held_out.y])
             loss = {"loss": float(np.var(y)), "complexity": 1, "evaluations": result.used}
@@ -235,7 +242,7 @@ def _with_validation(task: Task, held_out: Split) -> Held:
     return Held(task.inputs, task.output, task.X, task.y, None, held_out)
 
 
-def ranked(finds: list[Found], names, X, y, held_out: Split) -> list[Found]:
+def ranked(finds: list[Found], names, X, y, held_out: Split, bits_of: Bits = constants_bits) -> list[Found]:
     """The front of finds, the chosen one first: exact ones by size, without one all by their description length.
 
     Parameters
@@ -245,10 +252,11 @@ def ranked(finds: list[Found], names, X, y, held_out: Split) -> list[Found]:
     X, y : training rows, on all of which an exact find must hold
     held_out : Split
         Rows that were not searched on.
+    bits_of : what the constants of an expression cost
     """
     if len(y) > RANKED_ROWS:
         some, rest = (slice(None, None, -(-len(part) // RANKED_ROWS)) for part in (y, held_out.y))
-        finds = ranked(finds, names, X[some], y[some], Split(held_out.X[rest], held_out.y[rest]))
+        finds = ranked(finds, names, X[some], y[some], Split(held_out.X[rest], held_out.y[rest]), bits_of)
     scored = []
     every = np.concatenate([y, held_out.y])
     for find in {str(find.expression): find for find in finds}.values():
@@ -261,7 +269,7 @@ def ranked(finds: list[Found], names, X, y, held_out: Split) -> list[Found]:
         if not np.isfinite(error) or not np.isfinite(loss):
             continue
         bits = len(held_out.y) / 2 * np.log2(error + ROUNDING) + NODE_BITS * find.size
-        length = description(find.expression, whole, len(every))
+        length = description(find.expression, whole, len(every), bits_of)
         scored.append((exact, bits, length, dataclasses.replace(find, error=loss, exact=exact)))
     solved = any(exact for exact, *_ in scored)
     # beside an exact find the others are for the reader only

@@ -33,7 +33,9 @@ def preset(name: str, method: str, settings: Mapping[str, Any], reference: str, 
     types = {field.name: field.type for field in dataclasses.fields(base)}
     if unknown := sorted(settings.keys() - types):
         raise TypeError(f"{name}: {method} has no setting {unknown[0]!r} (settings: {', '.join(types)})")
-    fields = [(key, types[key], value) for key, value in settings.items()]
+    # a default must be hashable
+    frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in settings.items()}
+    fields = [(key, types[key], value) for key, value in frozen.items()]
     body = {"__module__": __name__, "__doc__": about, "name": name, "reference": reference}
     title = "".join(map(str.capitalize, name.split("_")))
     return dataclasses.make_dataclass(title, fields, bases=(base,), namespace=body, frozen=True)

@@ -113,7 +113,7 @@ def noisy(columns, y, names, evaluations: int, deep: bool = True) -> tuple[list[
         trees += _starts(features, wide, some, t, w, names, whole)
         models, count = _grown(trees, item, weights, features, columns, y, names, evaluations - used, deep)
         used += count
-        finds += [find for model in models if (find := _written(model, item, columns, y)) is not None]
+        finds += [find for model in models if (find := written(model, item, columns, y, "noise")) is not None]
     return finds, used
 
 
@@ -133,23 +133,23 @@ def _grown(trees, item: Undone, weights, features: Features, columns, y, names, 
     fitted = quantile_rows(y, FITTED)
     few = {name: column[fitted] for name, column in columns.items()}
     table = Table(few, item.values[fitted] * weights[fitted], weights[fitted], len(y))
-    choices, kept = _choices(features, few, names), KEPT if deep else KEPT // 3
-    states = _best([m for tree in trees if (m := _model(tree, table)) is not None], kept)
+    choices, kept = choices_of(features, few, names), KEPT if deep else KEPT // 3
+    states = best_models([m for tree in trees if (m := sum_of(tree, table)) is not None], kept)
     states, used = _refined(states, table, evaluations)
     best = list(states)
     for _ in range(DEPTH if item.name == "id" and deep else 1):
-        states = _best(states, BEAM)
+        states = best_models(states, BEAM)
         cost = len(choices.values) * sum(1 + 2 * len(state.trees) for state in states)
         if used + cost > evaluations:
             break
         extended = [model for state in states for model in _extensions(state, choices, table)]
-        states, count = _refined(_best(extended, kept), table, evaluations - used - cost)
+        states, count = _refined(best_models(extended, kept), table, evaluations - used - cost)
         used += cost + count
         best += states
-    return _best(best, LAST), used
+    return best_models(best, LAST), used
 
 
-def _choices(features: Features, columns, names) -> Choices:
+def choices_of(features: Features, columns, names) -> Choices:
     values = features.at(np.array([columns[name] for name in names]).T)
     norm = np.linalg.norm(values, axis=1)
     good = (np.isfinite(norm) & (norm > 0))[:, None]
@@ -162,12 +162,14 @@ def slopes(item: Undone, y) -> np.ndarray | None:
     if item.name == "id":
         return np.ones(len(y))
     with np.errstate(all="ignore"):
-        w = {"log": y, "inverse": y**2, "square": 0.5 / y, "root": 2 * np.sqrt(np.abs(y))}[item.name]
+        w = {"log": y, "inverse": y**2, "square": 0.5 / y, "root": 2 * np.sqrt(np.abs(y)), "inverse square": y**3}[
+            item.name
+        ]
     w = np.abs(w)
     return w / np.sqrt(np.mean(w**2)) if np.isfinite(w).all() and (w > 0).all() else None
 
 
-def _model(trees, table: Table) -> Model | None:
+def sum_of(trees, table: Table) -> Model | None:
     """The terms with coefficients and an intercept; None where that is undefined or terms cancel."""
     with np.errstate(all="ignore"):
         made = evaluate(trees, table.columns) * table.weights
@@ -187,7 +189,7 @@ def _model(trees, table: Table) -> Model | None:
     return Model(tuple(trees), made, error, bits)
 
 
-def _best(models, n: int) -> list[Model]:
+def best_models(models, n: int) -> list[Model]:
     """The models of least description length, one of each set of terms and of each error."""
     seen: dict = {}
     for model in sorted(models, key=lambda m: round(m.bits, 6)):
@@ -207,10 +209,10 @@ def _refined(states, table: Table, evaluations: int) -> tuple[list[Model], int]:
         base = table.weights[None, :]
         trees, error, steps = refined(state.trees, table.columns, table.target, table.weights, base, STEPS)
         used += steps
-        model = _model(trees, table) if np.isfinite(error) else None
+        model = sum_of(trees, table) if np.isfinite(error) else None
         if model is not None and model.bits < state.bits:
             out.append(model)
-    return _best(out, 2 * KEPT), used
+    return best_models(out, 2 * KEPT), used
 
 
 def _extensions(state: Model, choices: Choices, table: Table) -> Iterator[Model]:
@@ -224,15 +226,15 @@ def _extensions(state: Model, choices: Choices, table: Table) -> Iterator[Model]
         fit = project(np.vstack([table.weights, kept]), table.target)
         if fit is None:
             continue
-        gain = _gains(fit, factor / np.linalg.norm(factor), choices)
+        gain = gains(fit, factor / np.linalg.norm(factor), choices)
         for j in np.argsort(-np.round(gain, 4), kind="stable")[:EXTENSIONS]:
             f = choices.tree(int(j))
-            model = _model((*trees, f if tree is None else ("*", tree, f)), table)
+            model = sum_of((*trees, f if tree is None else ("*", tree, f)), table)
             if model is not None:
                 yield model
 
 
-def _gains(fit: Projection, factor: np.ndarray, choices: Choices) -> np.ndarray:
+def gains(fit: Projection, factor: np.ndarray, choices: Choices) -> np.ndarray:
     """Share of what a fit leaves that each feature, times a factor, explains."""
     size = np.linalg.norm(fit.residual) or 1.0
     along = choices.values @ (factor[:, None] * np.column_stack([fit.residual / size, fit.Q])).astype(np.float32)
@@ -242,7 +244,7 @@ def _gains(fit: Projection, factor: np.ndarray, choices: Choices) -> np.ndarray:
         return np.nan_to_num(np.where(left > 1e-4 * norm, along[:, 0] ** 2 / left, 0.0))
 
 
-def _written(model: Model, item: Undone, columns, y) -> Found | None:
+def written(model: Model, item: Undone, columns, y, stage: str) -> Found | None:
     """The model as an expression, its coefficients fitted on all rows, all constants after a function was undone."""
     weights = slopes(item, y)
     if weights is None:
@@ -252,5 +254,5 @@ def _written(model: Model, item: Undone, columns, y) -> Found | None:
     if fit is None:
         return None
     c = [float(f"{v:.10g}") for v in fit.coefficients]
-    find = found(item.back(combination(c[:-1], model.trees, c[-1])), columns, y, "noise")
+    find = found(item.back(combination(c[:-1], model.trees, c[-1])), columns, y, stage)
     return find if find is None or not np.isfinite(find.error) else polished(find, columns, y)

@@ -13,6 +13,7 @@ from .formula import Found, combination, evaluate, found, idle_term, is_exact, n
 from .grammar import NEAR
 from .library import library
 from .meeting import meet, quantile_rows, undone
+from .noisy_laws import noisy_laws
 from .noisy_pieces import noisy_pieces
 from .noisy_quotients import noisy_quotients
 from .noisy_targets import noisy
@@ -20,6 +21,7 @@ from .physics import factors, power_law, product, sums
 from .piecewise import piecewise
 from .polynomials import beside, polynomial, quotient
 from .pursuit import TERMS, Terms, pursue, usable
+from .related_constants import with_related_constants
 from .separable import separable
 from .short_constants import TRIED, description, with_short_constants
 from .shortening import shortened
@@ -36,7 +38,15 @@ CONFIRMED = 1e-11  # as grammar.EXACT, on further rows
 SMALL_LIBRARY = 8_000
 PIECE_POOL = 60_000  # features for each piece of a piecewise formula
 INPUTS = 10  # with more, pieces and forms of laws are not looked for: each chooses among inputs once more
-SHARES = {"pool": 1 / 150, "meeting": 0.24, "pursuit": 0.05, "physics": 0.04, "laws": 0.06, "noise": 0.35}
+SHARES = {
+    "pool": 1 / 150,
+    "meeting": 0.24,
+    "pursuit": 0.05,
+    "physics": 0.04,
+    "laws": 0.06,
+    "noise": 0.35,
+    "noisy laws": 0.2,
+}
 
 
 @dataclass
@@ -53,6 +63,7 @@ class Search:
     evaluations: int
     check: Sequence[tuple[np.ndarray, np.ndarray]] = ()
     without: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     finds: list[Found] = field(default_factory=list)
     used: int = 0
 
@@ -101,7 +112,7 @@ class Search:
         return find if holds else dataclasses.replace(find, exact=False)
 
 
-def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int, held_out=None, without=()) -> Search:
+def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int, held_out=None, without=(), also=()) -> Search:
     """Expressions for a target, by all stages until one finds an exact one.
 
     Parameters
@@ -116,11 +127,13 @@ def regress(X: np.ndarray, y: np.ndarray, names, evaluations: int, held_out=None
         Further rows on which an exact find must hold as well. The search itself is on `ROWS` quantiles of y.
     without : names of stages that are left out
         ``pieces`` or ``laws``.
+    also : names of stages that are not in the frozen method
+        ``laws with noise``.
     """
     kept = quantile_rows(y, ROWS)
     columns = dict(zip(names, np.ascontiguousarray(X[kept].T), strict=True))
     check = [(X, y)] if held_out is None else [(X, y), held_out]
-    search = Search(columns, y[kept], tuple(names), int(evaluations), check, tuple(without))
+    search = Search(columns, y[kept], tuple(names), int(evaluations), check, tuple(without), tuple(also))
     with np.errstate(all="ignore"):  # features that overflow are left out where they are made
         for _ in stages(search):
             if search.exact or search.left <= 0:
@@ -159,6 +172,9 @@ def stages(search: Search) -> Iterator[None]:
     if "laws" not in search.without and few_inputs:
         yield from laws(search)
     if len(y) >= FEW:
+        if "laws with noise" in search.also:
+            search.take(noisy_laws(columns, y, names, search.share("noisy laws")))
+            yield
         search.take(noisy(columns, y, names, search.share("noise")))
         yield
         if search.left > QUOTIENTS:
@@ -195,7 +211,10 @@ def shortest(search: Search) -> tuple[list[Found], int]:
     distinct = {str(find.expression): find for find in search.finds if np.isfinite(find.error)}.values()
     order = sorted(distinct, key=lambda find: round(description(find.expression, find.error / variance, n), 6))
     best = order[: min(SHORTENED, search.left // TRIED)]
-    return [with_short_constants(find, search.columns, search.y, n) for find in best], TRIED * len(best)
+    finds = [with_short_constants(find, search.columns, search.y, n) for find in best]
+    if "laws with noise" in search.also:
+        finds += [with_related_constants(find, search.columns, search.y, n) for find in finds]
+    return finds, TRIED * len(best)
 
 
 def cheap_stages(search: Search, size: int, degrees) -> Iterator[None]:

@@ -1,5 +1,6 @@
 """Constants made short where the description length allows it, with all others moved along."""
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from .formula import Found, Tree, found, leaf, tidy
 NODE_BITS = 4.0  # of a node: one of about 16 symbols
 PRECISE = 4.0  # bits of a fitted constant before those that depend on the number of rows: its sign and order
 ROUNDING = 1e-20  # error, relative to the target's variance, below which there is none
+Bits = Callable[[Iterable[float], int], float]
 TRIED = 40  # constants with a shorter value that are tried for one expression
 
 
@@ -47,7 +49,12 @@ def tree_bits(tree: Tree, n: int) -> float:
     return NODE_BITS + sum(tree_bits(child, n) for child in children)
 
 
-def description(expression: Expression, error: float, n: int) -> float:
+def constants_bits(constants: Iterable[float], n: int) -> float:
+    """Bits of the constants of an expression, each for itself."""
+    return sum(constant_bits(value, n) for value in constants)
+
+
+def description(expression: Expression, error: float, n: int, bits: Bits = constants_bits) -> float:
     """Bits of an expression and of what it leaves of n rows.
 
     Parameters
@@ -56,9 +63,9 @@ def description(expression: Expression, error: float, n: int) -> float:
     error : float
         Mean square, relative to the target's variance.
     n : int
+    bits : function of the constants and n
     """
-    bits = sum(constant_bits(value, n) for value in expression.constants)
-    return n / 2 * np.log2(error + ROUNDING) + NODE_BITS * expression.size + bits
+    return n / 2 * np.log2(error + ROUNDING) + NODE_BITS * expression.size + bits(expression.constants, n)
 
 
 def shorter(value: float) -> list[float]:
@@ -100,9 +107,10 @@ def with_short_constants(find: Found, columns, y, n: int) -> Found:
     refused: set[tuple[int, float]] = set()
     while tried < TRIED and len(fixed) < len(values):
         free = [i for i in range(len(values)) if i not in fixed]
-        scale = _covariance(expression, values, free, columns, y)
-        if scale is None:
+        fit = curvature(expression, values, np.eye(len(values))[:, free], columns, y)
+        if fit is None:
             break
+        scale = fit[0]
         options = []
         for a, i in enumerate(free):
             for v in shorter(values[i]):
@@ -117,16 +125,16 @@ def with_short_constants(find: Found, columns, y, n: int) -> Found:
         moved = values.copy()
         moved[free] += scale[:, a] / scale[a, a] * (v - values[i])
         moved[i] = v
-        trial = _error(expression, moved, columns, y)
+        trial = squared_error(expression, moved, columns, y)
         bits = (
-            description(expression.with_constants(_plain(moved)), trial / variance, n) if np.isfinite(trial) else np.inf
+            description(expression.with_constants(plain(moved)), trial / variance, n) if np.isfinite(trial) else np.inf
         )
         if bits < best:
             values, best = moved, bits
             fixed.add(i)
         else:
             refused.add((i, v))
-    again = found(folded(tidy(expression.with_constants(_plain(values)).tree)), columns, y, find.stage)
+    again = found(folded(tidy(expression.with_constants(plain(values)).tree)), columns, y, find.stage)
     return again if again is not None and np.isfinite(again.error) else find
 
 
@@ -149,31 +157,33 @@ def folded(tree: Tree) -> Tree:
     return tidy((label, *parts))
 
 
-def _plain(values) -> list[float | int]:
+def plain(values) -> list[float | int]:
     return [int(v) if v == int(v) and abs(v) < 1e6 else float(f"{v:.10g}") for v in values]
 
 
-def _error(expression, values, columns, y) -> float:
+def squared_error(expression, values, columns, y) -> float:
     with np.errstate(all="ignore"):
-        return float(np.mean((expression.with_constants(_plain(values))(columns) - y) ** 2))
+        return float(np.mean((expression.with_constants(plain(values))(columns) - y) ** 2))
 
 
-def _covariance(expression, values, free, columns, y) -> np.ndarray | None:
-    """Of the free constants of a least-squares fit, by differences; None where it is not defined."""
-    J = np.empty((len(y), len(free)))
+def curvature(expression, values, directions, columns, y, ridge: float = 0.0) -> tuple[np.ndarray, np.ndarray] | None:
+    """Covariance of a least-squares fit's constants, along directions, and the step of Gauss and Newton to its end.
+
+    By differences; None where it is not defined. Directions are the columns of a matrix, one row for each constant.
+    """
+    J = np.empty((len(y), directions.shape[1]))
     with np.errstate(all="ignore"):
-        for a, i in enumerate(free):
-            h = 1e-5 * max(abs(values[i]), 1e-2)
-            up, down = values.copy(), values.copy()
-            up[i] += h
-            down[i] -= h
-            ahead, behind = (expression.with_constants([float(v) for v in part])(columns) for part in (up, down))
+        for a, direction in enumerate(directions.T):
+            h = 1e-5 * max(abs(values[np.argmax(np.abs(direction))]), 1e-2)
+            ends = (values + h * direction, values - h * direction)
+            ahead, behind = (expression.with_constants([float(v) for v in part])(columns) for part in ends)
             J[:, a] = (ahead - behind) / (2 * h)
         left = y - expression.with_constants([float(v) for v in values])(columns)
     size = np.linalg.norm(J, axis=0)
     if not np.isfinite(J).all() or not np.isfinite(left).all() or not (size > 0).all():
         return None
-    inverse = np.linalg.pinv((J / size).T @ (J / size), rcond=1e-12)
-    noise = float(left @ left) / max(len(y) - len(free), 1)
+    normal = (J / size).T @ (J / size)
+    inverse = np.linalg.inv(normal + ridge * np.eye(len(normal))) if ridge else np.linalg.pinv(normal, rcond=1e-12)
+    noise = float(left @ left) / max(len(y) - J.shape[1], 1)
     scale = noise * inverse / np.outer(size, size)
-    return scale if (np.diag(scale) > 0).all() else None
+    return (scale, inverse @ (J / size).T @ left / size) if (np.diag(scale) > 0).all() else None

@@ -44,7 +44,11 @@ def singles(values, target, weights, n: int) -> list[Choice]:
 
 def pairs(values, target, weights, n: int) -> list[Choice]:
     """The pairs whose sum, with coefficients and an intercept, explains most."""
-    V, t = centred(values, target, weights)
+    return normed_pairs(*centred(values, target, weights), n)
+
+
+def normed_pairs(V, t, n: int) -> list[Choice]:
+    """The pairs whose sum explains most of a target, all of norm 1."""
     c = V @ t
     out: list[Choice] = []
     for i in range(0, len(V), BLOCK):
