@@ -41,7 +41,7 @@ def sample() -> list[str]:
 
 
 def grids(p: Outside, ids: Sequence[str] = (), chosen: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`, by block: ``fresh``, our own method on all; ``fresh_sample``; ``early_fresh``.
+    """Arguments of `runs.grid`, by block: ``fresh``, our own method on all; ``fresh_sample``; ``early_fresh``; ``later``.
 
     Parameters
     ----------
@@ -56,7 +56,16 @@ def grids(p: Outside, ids: Sequence[str] = (), chosen: Sequence[str] = ()) -> di
         "early_fresh": {**sampled, "methods": read_early, "evaluations": p.early},
         "fresh": {**shared, "problems": list(ids) or problems("fresh", rules()["draw"]), "methods": own},
         "fresh_sample": {**sampled, "methods": others},
+        **{f"later {name}": {**p.work, **_later(p, name)} for name in rules()["later"]},
     }
+
+
+def _later(p: Outside, name: str) -> dict[str, Any]:
+    """A later version and our own method beside it, on the sample of its own draw."""
+    laid, row = rules(), rules()["later"][name]
+    chosen = some(problems("fresh", row["draw"]), laid["sample"], laid["seed"], "fresh")
+    methods = build_methods([*p.methods, name], max_rows=p.max_rows)
+    return {"problems": chosen, "methods": methods, "noise": row["noise"], "seeds": laid["seeds"][:1]}
 
 
 def shape(expressions: list[Expression]) -> dict[str, Any]:
