@@ -41,7 +41,9 @@ def sample() -> list[str]:
 
 
 def grids(p: Outside, ids: Sequence[str] = (), chosen: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`, by block: ``fresh``, our own method on all; ``fresh_sample``; ``early_fresh``; ``later``.
+    """Arguments of `runs.grid`, by block: ``fresh``, our own method on all; ``fresh_sample``; ``early_fresh``.
+
+    A block ``later NAME`` has a later version of our own method beside the frozen one, on the sample of its own draw.
 
     Parameters
     ----------
@@ -61,7 +63,6 @@ def grids(p: Outside, ids: Sequence[str] = (), chosen: Sequence[str] = ()) -> di
 
 
 def _later(p: Outside, name: str) -> dict[str, Any]:
-    """A later version and our own method beside it, on the sample of its own draw."""
     laid, row = rules(), rules()["later"][name]
     chosen = some(problems("fresh", row["draw"]), laid["sample"], laid["seed"], "fresh")
     methods = build_methods([*p.methods, name], max_rows=p.max_rows)
