@@ -194,6 +194,12 @@ def _without_target(table: pd.DataFrame, options: argparse.Namespace, inputs: li
     return EquationSystem(time=time_column, **settings), data, []
 
 
+def again(constants: pd.DataFrame) -> bool:
+    """Whether some constants are shown with other digits than those of their values, or as a short number."""
+    numbers = constants["shown"].str.split(" ").str[0]
+    return any(text != f"{value:.4g}" for text, value in zip(numbers, constants["value"], strict=True))
+
+
 class Progress:
     """Prints what the search has after each run, on standard error."""
 
@@ -225,4 +231,6 @@ def printed(estimator: Any) -> str:
             constants[name] = constants[name].map("{:.6g}".format)
         forms = [f"constants of {left} = {skeleton}" for left, skeleton in estimator.skeletons().items()]
         parts += ["\n".join(forms) + "\n" + constants.to_string(index=False)]
+        if len(estimator.constants_) > 1 and again(estimator.constants_):
+            parts[-1] += "\nshown: as in the equation, fitted again beside its short numbers; value: all fitted freely"
     return "\n\n".join(parts)
