@@ -92,7 +92,10 @@ def pages(write: Any, questions: dict[str, str]) -> None:
         "verdict": list(VERDICTS),
         "kind": list(KINDS),
     }
-    write("ledger", "ledger", "Ledger", ledger=[row | {"measured": _ours(row)} for row in found], choices=choices)
+    listed = [row | {"measured": _ours(row)} for row in found]
+    papers = set(collected.table("claims")["paper"])
+    beside = [row["paper"] for row in found if row["paper"] not in papers]
+    write("ledger", "ledger", "Ledger", ledger=listed, choices=choices, beside=beside)
     folders = {path.name: path.parent.relative_to(FOLDER.parents[2]) for path in FOLDER.glob("*/published/*.csv")}
     for place, row in enumerate(found):
         file, _, line = row["source"].partition(":")
