@@ -12,7 +12,7 @@ if (new Set(ids).size !== ids.length) found.push("ids twice: " + ids.filter((id,
 let level = 1;
 for (const e of page.querySelectorAll("main :is(h1, h2, h3, h4)")) { const own = Number(e.tagName[1]); if (own > level + 1 && !e.closest(".notebook, .doc")) found.push("heading: " + e.textContent); level = own; }
 for (const e of page.querySelectorAll("*")) if (e.scrollWidth > e.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(e).overflowX) && e.offsetParent && e.clientWidth > 0 &&
-  !e.matches("[tabindex], :has(a, button, select, input), td, .notebook table")) found.push("not scrolled by keys: " + e.outerHTML.slice(0, 80));
+  !e.matches("[tabindex], :has(a, button, select, input)")) found.push("not scrolled by keys: " + e.outerHTML.slice(0, 80));
 const rgb = (text) => text.match(/[\d.]+/g).map(Number);
 const light = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((s, v, i) => s + v * [0.2126, 0.7152, 0.0722][i], 0);
 const behind = (e) => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length < 4 || c[3] > 0) return c; } return [255, 255, 255]; };

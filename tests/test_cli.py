@@ -67,6 +67,8 @@ def test_run_writes_records_and_resumes(tmp_path):
     ("arguments", "message"),
     [
         (["solve", "opern", "surfaces/TFS4"], "unknown method 'opern'; did you mean 'operon'?"),
+        (["solve", "nope", "surfaces/TFS4"], "unknown method 'nope' (`rediscover methods` lists them)"),
+        (["ledger", "--id", "srsd_table2-500"], "no id 'srsd_table2-500' in the ledger; did you mean"),
         (["solve", "operon", "surfaces/TFS44"], "unknown problem 'surfaces/TFS44'; did you mean 'surfaces/TFS4'?"),
         (["solve", "operon", "surface/TFS4"], "unknown study 'surface'; did you mean 'surfaces'?"),
         (["solve", "operon", "surfaces/TFS4", "--seconds", "-1"], "seconds must be a positive number, got -1"),

@@ -73,6 +73,8 @@ ODD = {
     "nameless": (put(0, 1, ""), 2, "has no name"),
     "no target": (put(0, 2, "yy"), 2, "did you mean 'yy'"),
     "ragged": (lambda table: [*table[:5], table[5][:2], *table[6:]], 2, "2 values for 3 names"),
+    "ragged first": (lambda table: [table[0], [*table[1], "7.5"], *table[2:]], 2, "row 1 of"),
+    "ragged all": (lambda table: [table[0], *([*row, "7.5"] for row in table[1:])], 2, "4 values for 3 names"),
     "blank line": (lambda table: [*table[:5], ["", "", ""], *table[5:]], 0, "y = "),
     "spaces": (lambda table: [[f" {cell} " for cell in row] for row in table], 0, "y = "),
     "odd names": (lambda table: [["import os", "λ \x1b[31m", "y"], *table[1:]], 0, "y = "),
@@ -135,6 +137,8 @@ CONTENTS = {
     "one column": (b"y\n1\n2\n3\n", "only column"),
     "quote without end": (b'a,y\n"1,2\n3,4\n', ""),
     "only commas": (b",,,\n,,,\n", "no name"),
+    "decimal commas between commas": (b"x,y\n1,5,3,0\n2,5,5,0\n", "decimals with a point"),
+    "first row too long": (b"a,y\n1,2,3\n2,4\n3,6\n", "row 1 of"),
     "nan names": (b"nan,inf\n1,2\n3,4\n", "no column 'y'"),
 }
 
@@ -160,6 +164,9 @@ def test_files_that_are_no_tables(kind, tmp_path, capsys):
         (["--target", "energy", "--time-limit", "0"], "positive"),
         (["--target", "energy", "--operators", "+,plus"], "unknown"),
         (["--target", "energy", "--seed", "-1"], "at least 0"),
+        (["--target", "energy", "--bounds", "5,0"], "--bounds is '5,0'; give the least and the largest value as in"),
+        (["--target", "energy", "--out", "/proc/none"], "/proc/none cannot be written: choose another --out"),
+        (["--target", "energy", "--method", "nope"], "unknown method 'nope' (`rediscover methods` lists them)"),
         (["--target", "energy", "--series", "mass"], "add --time"),
         (["--time", "mass", "--target", "energy"], "neither"),
         (["--time", "clock"], "no column 'clock'"),
@@ -170,6 +177,14 @@ def test_wrong_options_are_one_sentence(arguments, part, energy_file, capsys):
     status, _, err = call([energy_file, *arguments], capsys)
     assert status == 2
     assert part in err and err.count("\n") == 1
+
+
+def test_two_rows_are_answered_with_a_warning(tmp_path, capsys):
+    path = tmp_path / "two.csv"
+    for rows, warned in ((2, True), (5, False)):
+        path.write_text("a,y\n" + "".join(f"{a},{2 * a}\n" for a in range(1, rows + 1)))
+        status, out, _ = call([path, "--target", "y", "--method", "least_squares"], capsys)
+        assert status == 0 and ("with 2 rows many equations fit as well" in out) == warned
 
 
 def test_files_that_are_not_there(tmp_path, capsys):

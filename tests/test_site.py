@@ -72,7 +72,8 @@ def test_links_resolve_and_nothing_comes_from_a_network(pages):
     assert broken(pages, left_out=("problem", "notebook")) == []
     assert not re.search(r"url\(|@import", (pages / "site.css").read_text())
     index = json.loads((pages / "search.js").read_text().removeprefix("found(").removesuffix(");\n"))
-    assert {kind for _, kind, _ in index} == {"notebook", "study", "problem", "method", "claim", "audit", "reference"}
+    kinds = "notebook guide study problem method claim audit reference"
+    assert {kind for _, kind, _ in index} == set(kinds.split())
     assert all((pages / file.partition("#")[0]).exists() for _, _, file in index)
 
 
@@ -155,6 +156,29 @@ def test_every_picture_has_a_text(pages):
         assert all(attributes.get("alt") for attributes in found), path.name
         shown |= {Path(attributes["src"]).stem for attributes in found if "figures/" in attributes["src"]}
     assert {path.stem for path in (ROOT / "figures").glob("*.png")} <= shown
+
+
+def test_guides_are_pages_whose_links_stay_on_the_site(pages):
+    written = {path.stem for path in (pages / "docs").iterdir()}
+    assert written == {"index", *(path.stem for path in (ROOT / "docs").glob("*.md"))}
+    assert 'href="docs/own-data.html"' in (pages / "index.html").read_text()
+    page = (pages / "docs" / "ledger.html").read_text()
+    assert 'id="kinds-of-evidence"' in page and 'href="../notebook/80_outside.html"' in page and ".md" not in page
+    assert "of the five papers" not in page and "rules.yaml" in page and "rules.yaml</a>" not in page
+    assert 'href="../docs/ledger.html"' in (pages / "notebook" / "90_ledger.html").read_text()
+
+
+def test_lazy_pictures_keep_their_place(pages):
+    for path in pages.rglob("*.html"):
+        lazy = [attributes for tag, attributes in Elements(path).found if attributes.get("loading") == "lazy"]
+        assert all(int(attributes["width"]) > 0 < int(attributes["height"]) for attributes in lazy), path.name
+
+
+def test_the_ledger_says_which_numbers_are_of_other_sources(pages):
+    ledger, claims = collected.table("ledger"), collected.table("claims")
+    others = (~ledger["paper"].isin(claims["paper"])).sum()
+    page = " ".join((pages / "ledger.html").read_text().split())
+    assert f"print {len(ledger) - others:,} of these numbers" in page and f"{others} numbers of other sources" in page
 
 
 def test_every_audit_is_on_the_page_and_leads_to_its_notebook(pages):
@@ -378,7 +402,7 @@ def test_pages_are_accessible(pages, browser, scheme):
     browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     chosen = [*pages.glob("*.html"), *pages.glob("study/*.html"), *pages.glob("problem/*/*.html")]
     chosen += [pages / "method" / "operon.html", pages / "api" / "rediscover.html", *pages.glob("notebook/00*.html")]
-    chosen += rows_of_all_kinds(pages)
+    chosen += [*rows_of_all_kinds(pages), pages / "docs" / "own-data.html"]
     for path in chosen:
         browser.open(path)
         assert browser.run(CHECKS) == [], f"{path.parent.name}/{path.name}"
@@ -408,6 +432,42 @@ def test_rows_are_filtered_and_sorted(pages, browser):
         assert values[: len(numbers)] == [v for v in values if re.fullmatch(r"-?[\d.]+(e-?\d+)?", v)]
     choose(browser, "text", "no row says this")
     assert browser.run(SHOWN) == 0
+
+
+def test_long_tables_are_shown_a_page_at_a_time(pages, browser):
+    browser.open(pages / "methods.html")
+    every, status = collected.methods(), "runs here"
+    wanted = (every["status"] == status).sum()
+    turn = 'document.querySelectorAll(".pages button")[1].click();'
+    assert browser.run(SHOWN) == 50 < wanted
+    choose(browser, "status", status)
+    assert browser.run(SHOWN) == 50
+    assert browser.run('return csv(document.querySelector("table"))').strip().count("\n") == wanted
+    browser.run(turn)
+    assert browser.run(SHOWN) == min(50, wanted - 50)
+    choose(browser, "text", "operon")
+    assert 0 < browser.run(SHOWN) < 50 and browser.run('return document.querySelector(".pages").hidden')
+
+
+def test_a_folded_audit_is_opened_by_its_address(pages, browser):
+    place = re.search(r'class="audit" id="([^"]*)"', (pages / "audits.html").read_text())[1]
+    browser.open(pages / "index.html")
+    address = f"{(pages / 'audits.html').as_uri()}#{place}"
+    browser.call("Page.navigate", until="Page.loadEventFired", url=address)
+    assert browser.run("return document.querySelectorAll('.audit details[open]').length") == 1
+
+
+def test_wide_formulas_are_reached_by_keys(pages, browser):
+    browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2, mobile=True)
+    browser.open(pages / "problem" / "srsd" / "I.27.6.html")
+    scrolled = """return [...document.querySelectorAll(".scroll")].filter((e) => e.scrollWidth > e.clientWidth)
+        .map((e) => [e.tabIndex, e.getAttribute("role"), e.ariaLabel])"""
+    browser.run("document.querySelector('.scroll').style.width = '1rem'; void document.body.offsetWidth;")
+    end = time.monotonic() + 20
+    while (found := browser.run(scrolled)) != [[0, "region", "Formula"]] * len(found):
+        assert time.monotonic() < end, found
+    assert found
+    browser.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_a_view_is_in_the_address_and_can_be_taken_as_csv(pages, browser):

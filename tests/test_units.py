@@ -56,6 +56,21 @@ def test_every_unit_of_the_table_can_be_read_and_written_again():
 
 
 @pytest.mark.parametrize(
+    "text, known, shown",
+    [
+        ("yr au^-1.5", ["au", "yr"], "yr/au^1.5"),
+        ("km^2/h^2", ["km/h", "kg"], "(km/h)^2"),
+        ("kg h/km", ["kg", "km/h"], "kg/(km/h)"),
+        ("m/s^2", ["m", "min"], "m/s^2"),
+        ("1000/s", ["kg"], "1000/s"),
+    ],
+)
+def test_units_are_written_in_those_of_the_columns(text, known, shown):
+    assert written(unit(text), known) == shown
+    np.testing.assert_allclose(unit(shown), unit(text), atol=1e-9)
+
+
+@pytest.mark.parametrize(
     "text, part", [("EUR", "unknown"), ("°C", "in K"), ("m//s", "read"), ("(m", "read"), ("0", "read")]
 )
 def test_what_is_no_unit_is_refused_in_a_sentence_that_names_the_column(text, part):

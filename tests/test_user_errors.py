@@ -71,10 +71,18 @@ def test_the_reason_of_a_failed_run_has_file_line_and_code(bad):
 
 def test_run_and_solve_print_it(bad):
     done = shell_of("run", "--methods", bad, "--study", "surfaces", "--problems", PROBLEM)
-    assert done.returncode == 2 and 'in helper: raise RuntimeError("my bug")' in done.stderr
+    said = f"bad: 1 of 1 runs ended with error, such as {PROBLEM}: RuntimeError: my bug (bad.py, line "
+    assert done.returncode == 2 and said in done.stderr
+    assert 'in helper: raise RuntimeError("my bug")' in done.stderr
     done = shell_of("solve", bad, PROBLEM, "--set", "how=divide")
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert "ZeroDivisionError: division by zero (bad.py, line 21, in search: return 1 / 0)" in done.stderr
+
+
+def test_run_prints_it_where_other_runs_gave_an_answer(bad):
+    done = shell_of("run", "--methods", bad, "mean", "--study", "surfaces", "--problems", PROBLEM)
+    said = f"bad: 1 of 1 runs ended with error, such as {PROBLEM}: RuntimeError: my bug (bad.py, line "
+    assert done.returncode == 0 and said in done.stdout
 
 
 def test_an_error_of_the_package_has_no_lines_of_a_user():

@@ -138,7 +138,8 @@ def _ledger(options: argparse.Namespace) -> None:
     path = root() / "tables" / "ledger.csv"
     if not path.exists():
         raise FileNotFoundError("no ledger yet: run `make all` first")
-    wanted = {column: getattr(options, column) for column in ("paper", "table", "row", "method", "verdict", "kind")}
+    columns = ("id", "paper", "table", "row", "method", "verdict", "kind")
+    wanted = {column: getattr(options, column) for column in columns}
     ledger = pd.read_csv(path, dtype=str, keep_default_na=False)
     found = verdicts.entries(ledger, **{column: value for column, value in wanted.items() if value})
     if options.csv:
@@ -234,6 +235,7 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("fetch", _fetch, "download the released files of a repository, to be read and not passed on")
     sub.add_argument("repository", nargs="?", help="owner/name; without it, what there is and what is on this machine")
     sub = command("ledger", _ledger, "published numbers beside ours (needs a clone: tables/ledger.csv)")
+    sub.add_argument("--id", help="of one number, such as srsd_table2-5")
     sub.add_argument("--paper", help="such as srsd")
     sub.add_argument("--table", help="such as 'Table 2'")
     sub.add_argument("--row", help="of the table")

@@ -283,8 +283,7 @@ def _why_nothing(rows: pd.DataFrame, methods: list) -> str:
     """Why no run gave an answer, in one sentence."""
     if reasons := [f"{each.name} is unavailable: {reason}" for each in methods if (reason := each.available())]:
         return reasons[0]
-    row = rows.iloc[0]
-    return f"no run gave an answer: {row['method']} on {row['problem']} ended with {row['status']}, {row['reason']}"
+    return f"no run gave an answer; {'; '.join(failures(rows))}"
 
 
 def _predicted(grid: dict, options: dict) -> pd.DataFrame:

@@ -194,21 +194,14 @@ def _check_header(header: list[str], path: Path) -> None:
             raise ValueError(f"two columns of {path} are called {one_line(name)!r}; give each a name of its own")
 
 
-def _frame(text: str, separator: str, header: list[str], **how: object) -> pd.DataFrame:
-    blank = {"sep": r"\s+"} if separator == " " else {"sep": separator, "skipinitialspace": True}
-    return pd.read_csv(
-        io.StringIO(text), header=None, skiprows=1, names=list(range(len(header))), index_col=False, **blank, **how
-    )
-
-
 def _numbers(text: str, separator: str, header: list[str]) -> pd.DataFrame | None:
     """The table if all of it is finite numbers with decimal points and no row is of another length, else None."""
-    rows = text.lstrip()
-    try:
-        found = _frame(rows, separator, header, dtype=np.float64)
+    blank = {"sep": r"\s+"} if separator == " " else {"sep": separator, "skipinitialspace": True}
+    try:  # without names, of which pandas would drop what is more than they are, the first row says how many columns
+        found = pd.read_csv(io.StringIO(text.lstrip()), header=None, skiprows=1, dtype=np.float64, **blank)
     except (ValueError, pd.errors.ParserError, OverflowError):
         return None
-    if not len(found) or not np.isfinite(found.to_numpy()).all():
+    if not len(found) or found.shape[1] != len(header) or not np.isfinite(found.to_numpy()).all():
         return None
     return found.set_axis(header, axis=1)
 

@@ -26,6 +26,7 @@ from .stability import times_chosen
 SEARCHED = 20_000  # rows that the search is given at most
 REPEATED = 4  # times as many rows as there are, at most, where weights repeat them
 DRAWN = 2_000  # rows of a picture
+FEWEST = 5  # rows below which a warning stands in the message
 
 
 class EquationRegressor(RegressorMixin, EquationEstimator):
@@ -203,6 +204,8 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
             self.message_ += (
                 f"\nof {len(names)} columns the search was given those that say most in randomised trees: {shown}"
             )
+        if rows < FEWEST:
+            self.message_ += f"\nwith {rows} rows many equations fit as well, and standard errors say nothing of that"
         self.equations_ = self.equations_.drop(columns="output")
         self.equations_[["training_error", "validation_error"]] *= scale
         return self

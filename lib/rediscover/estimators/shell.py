@@ -1,10 +1,13 @@
 """``rediscover fit``: a file in, a table and a report out."""
 
 import argparse
+import contextlib
+import os
 import sys
 import time
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,6 +49,8 @@ def fit(options: argparse.Namespace) -> int:
     # what is wrong is said before anything else is
     estimator._validated()
     check_magnitudes(data.select_dtypes("number").to_numpy(dtype=float))
+    if options.out:
+        make_folder(options.out)
     print(f"{len(data)} rows, {estimator.method}, at most {options.time_limit:g} s", file=sys.stderr)
     for i, target in enumerate(targets or [None]):
         columns = [str(name) for name in data.columns if name not in (options.time, *targets)]
@@ -63,6 +68,14 @@ def fit(options: argparse.Namespace) -> int:
         if found.ended_ == "interrupted":
             break
     return 0
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder for a report, or raise an OSError: what cannot be written is known before a search."""
+    with contextlib.suppress(OSError):  # what is wrong is said below
+        path.mkdir(parents=True, exist_ok=True)
+    if not path.is_dir() or not os.access(path, os.W_OK):
+        raise OSError(f"{path} cannot be written: choose another --out")
 
 
 def fitted(estimator: Any, X: pd.DataFrame, y: pd.Series | None, weights: np.ndarray | None) -> bool:
@@ -142,10 +155,13 @@ def ends(text: str) -> tuple[float | None, float | None]:
     >>> ends("0,1"), ends(",1")
     ((0.0, 1.0), (None, 1.0))
     """
+    said = f"--bounds is {text!r}; give the least and the largest value as in 0,1 or ,1"
     try:
         low, high = (float(part) if part.strip() else None for part in text.split(","))
     except ValueError:
-        raise ValueError(f"--bounds is {text!r}; give the least and the largest value as in 0,1 or ,1") from None
+        raise ValueError(said) from None
+    if not (-np.inf if low is None else low) < (np.inf if high is None else high):
+        raise ValueError(said)
     return low, high
 
 
@@ -176,6 +192,12 @@ def _without_target(table: pd.DataFrame, options: argparse.Namespace, inputs: li
         data[keys[1]] = table[keys[1]].to_numpy()
         settings["series"] = keys[1]
     return EquationSystem(time=time_column, **settings), data, []
+
+
+def again(constants: pd.DataFrame) -> bool:
+    """Whether some constants are shown with other digits than those of their values, or as a short number."""
+    numbers = constants["shown"].str.split(" ").str[0]
+    return any(text != f"{value:.4g}" for text, value in zip(numbers, constants["value"], strict=True))
 
 
 class Progress:
@@ -209,4 +231,6 @@ def printed(estimator: Any) -> str:
             constants[name] = constants[name].map("{:.6g}".format)
         forms = [f"constants of {left} = {skeleton}" for left, skeleton in estimator.skeletons().items()]
         parts += ["\n".join(forms) + "\n" + constants.to_string(index=False)]
+        if len(estimator.constants_) > 1 and again(estimator.constants_):
+            parts[-1] += "\nshown: as in the equation, fitted again beside its short numbers; value: all fitted freely"
     return "\n\n".join(parts)

@@ -5,6 +5,7 @@ of units are sums of vectors. Names, sizes and prefixes stand in ``units.yaml``.
 """
 
 import functools
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d_]+|[%‰°])|(?P<sign>\*\*|[*/^()·⋅.-]))"
 )
 POWER = re.compile(r"\s*(?:\*\*|\^)?\s*(\(?)([+-]?\d+(?:\.\d+)?)(?:/(\d+))?(\)?)")
+MOST = 12  # known units of which a product is tried
 OFFSET = {"°C": "K", "°F": "K", "degC": "K", "degF": "K"}  # zero is not none of it
 
 
@@ -133,7 +135,7 @@ def _named(name: str, text: str) -> np.ndarray:
 
 
 def written(vector: np.ndarray, known: Sequence[str] = ()) -> str:
-    """A unit as text: one of those that are known if it is one, else in base units.
+    """A unit as text: a known one, or base units, or where these leave a size a product of known ones.
 
     Parameters
     ----------
@@ -149,21 +151,41 @@ def written(vector: np.ndarray, known: Sequence[str] = ()) -> str:
     --------
     >>> written(unit("J") - unit("kg") - unit("m")), written(unit("N m"), ["J"]), written(unit("kJ/g"))
     ('m/s^2', 'J', '1e+06 m^2/s^2')
+    >>> written(unit("yr") - 1.5 * unit("au"), ["au", "yr"])
+    'yr/au^1.5'
     """
     if np.allclose(vector, 0, atol=1e-9):
         return ""
     for text in known:
         if np.allclose(unit(text), vector, atol=1e-9):
             return text
-    size = "" if abs(vector[0]) < 1e-9 else f"{10 ** vector[0]:.6g}"
+    if abs(vector[0]) < 1e-9:
+        return _product(table()["base"], vector[1:])
+    return _in_known(vector, known) or _product(table()["base"], vector[1:], f"{10 ** vector[0]:.6g}")
+
+
+def _product(names: Sequence[str], powers: np.ndarray, size: str = "") -> str:
     over, under = [size] if size else [], list[str]()
-    for name, power in zip(table()["base"], vector[1:], strict=True):
+    for name, power in zip(names, powers, strict=True):
         if abs(power) > 1e-9:
             exponent = f"{abs(power):.4g}"
-            part = name if exponent == "1" else f"{name}^{exponent}"
-            (over if power > 0 else under).append(part)
-    below = "/".join(["", *under])
-    return f"{' '.join(over) or '1'}{below}"
+            plain = re.fullmatch(r"[^\W\d_]+|\W", name) or (exponent == "1" and power > 0)
+            whole = name if plain else f"({name})"
+            (over if power > 0 else under).append(whole if exponent == "1" else f"{whole}^{exponent}")
+    return f"{' '.join(over) or '1'}{'/'.join(['', *under])}"
+
+
+def _in_known(vector: np.ndarray, known: Sequence[str]) -> str:
+    """A unit as a product of powers of the fewest known ones, three at most; empty if it is none."""
+    texts = [text for text in dict.fromkeys(known) if np.any(unit(text))][:MOST]
+    for count in (1, 2, 3):
+        for chosen in itertools.combinations(texts, count):
+            A = np.array([unit(text) for text in chosen]).T
+            powers = np.linalg.lstsq(A, vector, rcond=None)[0]
+            plain = np.abs(12 * powers - np.round(12 * powers)) < 1e-5  # halves, thirds, quarters
+            if plain.all() and np.abs(A @ powers - vector).max() < 1e-6:
+                return _product(chosen, powers)
+    return ""
 
 
 def with_units(names: Sequence[Name], given: Mapping[str, str | None] | bool | None) -> tuple[Name, ...]:

@@ -279,8 +279,8 @@ def method(name: str, **settings: Any) -> Method:
     elif name in _broken:
         raise KeyError(f"{name}: {_broken[name]}; mend the file or install what it needs")
     else:
-        everything = [*known, *brought, *_given]
-        raise KeyError(f"unknown method {name!r}{did_you_mean(name, everything)} (known: {', '.join(everything)})")
+        near = did_you_mean(name, [*known, *brought, *_given])
+        raise KeyError(f"unknown method {name!r}{near} (`rediscover methods` lists them)")
     fields = [f.name for f in dataclasses.fields(plain)]
     wrong = sorted(set(settings) - set(fields))
     if wrong:

@@ -42,6 +42,7 @@ def names() -> dict[str, str]:
     return {name: known.get(name, name.replace("_", " ")) for name in registry()}
 
 
+@functools.cache
 def label(column: str) -> str:
     """A score's or column's name on the pages; as in tables, with an arrow, where they have a name for it."""
     if column in LABELS:

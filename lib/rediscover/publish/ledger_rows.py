@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import yaml
 
 from ..report.ledger import VERDICTS
 from ..report.rules import rules
 from ..report.tables import number
+from ..report.verdicts import addresses
 from ..runs.schema import KINDS, LEDGER, PRINTED_IN, WHOLE_LEDGER
 from ..system.studies import FOLDER
 from ..system.writing import write_text
@@ -25,29 +25,6 @@ COLUMNS = WHOLE_LEDGER | {name: LEDGER[name] for name in NUMBERS}
 CHOICES = {"verdict": VERDICTS, "printed_in": PRINTED_IN, "rule_chosen": ("before", "after", "none")}
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?(e[-+]?\d+)?")  # as JSON has it; other cells are texts
 SCHEMA = "ledger.schema.json"
-
-
-def addresses(sources: pd.Series) -> pd.Series:
-    """The id of each row, made of its source: file and line, and of a line's second number on its place in the line.
-
-    Other rows do not enter, so an id stays when rows are added.
-
-    Raises
-    ------
-    ValueError
-        If two rows would have the same.
-
-    Examples
-    --------
-    >>> addresses(pd.Series(["a.csv:2", "a.csv:3", "a.csv:2"])).tolist()
-    ['a-2', 'a-3', 'a-2-2']
-    """
-    place = sources.groupby(sources).cumcount() + 1
-    ids = sources.str.replace(r"\.csv:(\d+)$", r"-\1", regex=True)
-    ids += ("-" + place.astype(str)).where(place > 1, "")
-    if not ids.is_unique:
-        raise ValueError(f"two rows of the ledger have the address {ids[ids.duplicated()].iloc[0]!r}")
-    return ids
 
 
 def rows() -> list[dict[str, Any]]:
@@ -115,7 +92,10 @@ def pages(write: Any, questions: dict[str, str]) -> None:
         "verdict": list(VERDICTS),
         "kind": list(KINDS),
     }
-    write("ledger", "ledger", "Ledger", ledger=[row | {"measured": _ours(row)} for row in found], choices=choices)
+    listed = [row | {"measured": _ours(row)} for row in found]
+    papers = set(collected.table("claims")["paper"])
+    beside = [row["paper"] for row in found if row["paper"] not in papers]
+    write("ledger", "ledger", "Ledger", ledger=listed, choices=choices, beside=beside)
     folders = {path.name: path.parent.relative_to(FOLDER.parents[2]) for path in FOLDER.glob("*/published/*.csv")}
     for place, row in enumerate(found):
         file, _, line = row["source"].partition(":")

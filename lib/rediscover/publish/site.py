@@ -22,11 +22,11 @@ from ..runs.schema import KINDS
 from ..system.paths import root
 from ..system.studies import owner, studies
 from ..system.writing import write_text
-from . import collected, croissant, entries, ledger_rows, reference, stories, typeset
+from . import collected, croissant, entries, guides, ledger_rows, reference, stories, typeset
 
 HERE = collected.HERE
 PARTS = {"index": "Home", "problems": "Problems", "methods": "Methods", "ledger": "Ledger", "claims": "Claims"}
-PARTS |= {"audits": "Audits", "api/index": "Reference"}
+PARTS |= {"audits": "Audits", "docs/index": "Guides", "api/index": "Reference"}
 
 
 class Writer:
@@ -40,6 +40,7 @@ class Writer:
         self.environment.filters |= {"shown": number, "label": collected.label, "digits": ledger_rows.digits}
         self.environment.filters |= {"listed": ledger_rows.listed, "printed": ledger_rows.printed}
         self.environment.globals |= {"parts": PARTS, "names": collected.names(), "kinds": KINDS}
+        self.environment.globals |= {"sizes": stories.sizes()}
 
     def __call__(self, file: str, template: str, title: str, kind: str = "", /, **values: Any) -> None:
         """Write one page; what has a kind is found by the search under its title."""
@@ -77,14 +78,19 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
     (folder / "figures").mkdir(parents=True)
     for name in ("site.css", "site.js"):
         shutil.copy(HERE / name, folder)
-    shutil.copytree(root() / "docs", folder / "docs")  # notebooks lead there
     for picture in (root() / "figures").glob("*.png"):
         shutil.copy(picture, folder / "figures")
     write, chosen = Writer(folder), list(problems() if only is None else only)
     notebooks = {path.stem: nbformat.read(path, as_version=4) for path in stories.notebooks()}
     questions = {stem: stories.title(notebook) for stem, notebook in notebooks.items()}
     for stem, notebook in notebooks.items():
-        write(f"notebook/{stem}", "notebook", questions[stem], "notebook", body=Markup(stories.story(notebook)))
+        body = re.sub(r'(?<=href="\.\./docs/)([\w-]+)\.md', r"\1.html", stories.story(notebook))
+        write(f"notebook/{stem}", "notebook", questions[stem], "notebook", body=Markup(body))
+    titles = {path.stem: guides.title(path) for path in guides.guides()}
+    for path in guides.guides():
+        body = guides.rendered(path.read_text(encoding="utf-8"))
+        write(f"docs/{path.stem}", "guide", titles[path.stem], "guide", body=body)
+    write("docs/index", "guides", "Guides", titles=titles)
     boards = {
         key: [(board, collected.leaderboard(board)) for board in study.get("leaderboards", [])]
         for key, study in studies().items()
@@ -108,6 +114,8 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
 def lists(write: Writer, ids: list[str]) -> None:
     """The pages that list problems, methods, claims and audits."""
     rows = [_listed(id) for id in ids]
+    order = [study.get("name", key) for key, study in studies().items()]
+    rows.sort(key=lambda row: order.index(row["study"]))
     shown = list(dict.fromkeys(row["study"] for row in rows))
     sets = croissant.write_sets(write.folder, ids)
     kinds = sorted({row["kind"] for row in rows})

@@ -4,6 +4,8 @@ A cell whose metadata have ``jupyter.source_hidden`` shows its code when asked, 
 (``make html``), this writes each notebook as a page of its own into build/html.
 """
 
+import functools
+import itertools
 import re
 from pathlib import Path
 from typing import Any
@@ -44,8 +46,25 @@ def story(notebook: Any) -> str:
                 text = named[min(i, len(named) - 1)] if named else "A picture made by the code above"
                 output.metadata["image/png"] = {"alt": text}
     exporter = HTMLExporter(template_name="essay", extra_template_basedirs=[str(HERE)], anchor_link_text="")
-    html = exporter.from_notebook_node(notebook)[0]
-    return re.sub(r"<pre(?=[ >])", '<pre tabindex="0"', html)  # so that the keyboard can scroll them
+    return scrollable(exporter.from_notebook_node(notebook)[0])
+
+
+def scrollable(html: str, most: int = 10_000) -> str:
+    """HTML whose wide parts, code and tables, can be scrolled by the keyboard; tables of more rows than `most` are cut.
+
+    Examples
+    --------
+    >>> scrollable("<table></table><pre></pre>")
+    '<div class="wide" tabindex="0" role="region" aria-label="Table 1"><table></table></div><pre tabindex="0"></pre>'
+    """
+    count = itertools.count(1)
+
+    def framed(match: re.Match) -> str:
+        wide = "wide tall" if match[0].count("<tr") > most else "wide"
+        return f'<div class="{wide}" tabindex="0" role="region" aria-label="Table {next(count)}">{match[0]}</div>'
+
+    html = re.sub(r"<table(?=[ >]).*?</table>", framed, html, flags=re.S)
+    return re.sub(r"<pre(?=[ >])", '<pre tabindex="0"', html)
 
 
 def page(notebook: Any) -> str:
@@ -58,6 +77,29 @@ def page(notebook: Any) -> str:
     return template.render(title=title(notebook), style=style, body=body)
 
 
+def sized(html: str) -> str:
+    """HTML whose pictures from figures/ are read when they are wanted, and have a place until then."""
+
+    def lazy(match: re.Match) -> str:
+        width, height = sizes()[match[1]]
+        return f'<img loading="lazy" width="{width}" height="{height}"{match[0].removeprefix("<img")}'
+
+    return re.sub(r'<img src="[^"]*figures/(\w+)\.png"', lazy, html)
+
+
+@functools.cache
+def sizes() -> dict[str, tuple[int, int]]:
+    """Figure name -> its width and height."""
+    from PIL import Image
+
+    found = {}
+    for path in sorted((root() / "figures").glob("*.png")):
+        with Image.open(path) as image:
+            found[path.stem] = image.size
+    return found
+
+
+@functools.cache
 def described() -> dict[str, str]:
     """Figure name -> its text for those who cannot see it."""
     from PIL import Image
@@ -74,7 +116,10 @@ def drawn(text: str) -> str:
 
     def replace(match):
         code, display, inline = match.groups()
-        return code or mathml(" ".join((display or inline).split()), bool(display))
+        if code:
+            return code
+        shown = mathml(" ".join((display or inline).split()), bool(display))
+        return f'<span class="scroll">{shown}</span>' if display else shown
 
     return _MATH.sub(replace, text)
 

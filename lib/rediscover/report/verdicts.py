@@ -284,13 +284,36 @@ def applied(whole: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{name: [rule[name] for rule in about] for name in ("chosen", "words", "because")})
 
 
+def addresses(sources: pd.Series) -> pd.Series:
+    """The id of each row, made of its source: file and line, and of a line's second number on its place in the line.
+
+    Other rows do not enter, so an id stays when rows are added.
+
+    Raises
+    ------
+    ValueError
+        If two rows would have the same.
+
+    Examples
+    --------
+    >>> addresses(pd.Series(["a.csv:2", "a.csv:3", "a.csv:2"])).tolist()
+    ['a-2', 'a-3', 'a-2-2']
+    """
+    place = sources.groupby(sources).cumcount() + 1
+    ids = sources.str.replace(r"\.csv:(\d+)$", r"-\1", regex=True)
+    ids += ("-" + place.astype(str)).where(place > 1, "")
+    if not ids.is_unique:
+        raise ValueError(f"two rows of the ledger have the address {ids[ids.duplicated()].iloc[0]!r}")
+    return ids
+
+
 def entries(ledger: pd.DataFrame, **wanted: str) -> pd.DataFrame:
     """What the ledger says of entries whose columns have the wanted values, whatever their case, as a person reads it.
 
     Parameters
     ----------
     ledger : ledger.csv, all of it text
-    wanted : paper, table, row, method, verdict or kind -> value
+    wanted : id (`addresses`), paper, table, row, method, verdict or kind -> value
 
     Returns
     -------
@@ -301,6 +324,7 @@ def entries(ledger: pd.DataFrame, **wanted: str) -> pd.DataFrame:
     ValueError
         If a column has no such value.
     """
+    ledger = ledger.assign(id=addresses(ledger["source"]))
     chosen = pd.Series(True, index=ledger.index)
     for column, value in wanted.items():
         known = VERDICTS if column == "verdict" else {name.lower(): name for name in ledger[column] if name}.values()

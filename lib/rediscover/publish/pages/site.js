@@ -32,7 +32,43 @@ document.querySelectorAll("th button").forEach((button) => button.addEventListen
   for (const other of heading.parentElement.cells) other.ariaSort = null;
   heading.ariaSort = rising ? "ascending" : "descending";
   body.append(...[...body.rows].sort((a, b) => compare(value(a, heading.cellIndex), value(b, heading.cellIndex), rising ? 1 : -1)));
+  heading.closest("[data-paged]")?.dispatchEvent(new Event("rows"));
 }));
+
+// Formulas that are wider than their place can be reached, and so scrolled, by the keyboard; others are not in its way.
+function reach(parts) {
+  for (const [part, wide] of parts.map((part) => [part, part.scrollWidth > part.clientWidth]))
+    for (const [name, given] of [["tabindex", "0"], ["role", "region"], ["aria-label", "Formula"]])
+      wide ? part.setAttribute(name, given) : part.removeAttribute(name);
+}
+
+const formulas = [...document.querySelectorAll(".scroll")];
+const widths = new ResizeObserver((changes) => reach(changes.map((change) => change.target)));
+reach(formulas);
+formulas.forEach((part) => widths.observe(part));
+
+// Long tables a page at a time: of the rows that fit.
+const ROWS = 50;
+document.querySelectorAll("[data-paged]").forEach((section) => {
+  const bar = Object.assign(document.createElement("div"), { className: "pages", role: "group", ariaLabel: "Pages of the table" });
+  const [before, after] = ["← before", "next →"].map((textContent) => Object.assign(document.createElement("button"), { type: "button", textContent }));
+  const told = document.createElement("output");
+  let first = 0;
+  const turn = (to) => {
+    const rows = rowsOf(section).filter((row) => !row.hidden), end = Math.min(to + ROWS, rows.length);
+    first = to;
+    rows.forEach((row, i) => row.classList.toggle("off", i < first || i >= end));
+    told.textContent = rows.length ? `${first + 1} to ${end} of ${rows.length}` : "";
+    before.disabled = !first;
+    after.disabled = end === rows.length;
+    bar.hidden = rows.length <= ROWS;
+  };
+  before.addEventListener("click", () => turn(first - ROWS));
+  after.addEventListener("click", () => turn(first + ROWS));
+  section.addEventListener("rows", () => turn(0));
+  bar.append(before, told, after);
+  section.prepend(bar);
+});
 
 // CSV of the rows that are shown.
 const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
@@ -74,6 +110,7 @@ function filter() {
     for (const row of rows) row.hidden = !fits(row);
     const seen = rows.length ? rows.filter((row) => !row.hidden).length : Number(fits(section));
     if (!rows.length) section.hidden = !seen;
+    section.dispatchEvent(new Event("rows"));
     shown += seen;
   }
   document.querySelector(".filters output").textContent = `${shown} shown`;
@@ -95,8 +132,14 @@ if (filters.length) {
   document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
   addEventListener("hashchange", () => { if (location.hash.includes("=")) recall(); });
   recall();
-  const place = !location.hash.includes("=") && document.getElementById(location.hash.slice(1));
-  if (place) place.scrollIntoView();
+  const go = () => {
+    const place = !location.hash.includes("=") && document.getElementById(location.hash.slice(1));
+    if (!place) return;
+    for (const folded of place.querySelectorAll("details")) folded.open = true;
+    place.scrollIntoView();
+  };
+  addEventListener("hashchange", go);
+  go();
 }
 
 // Search over titles; its index is read when it is first wanted.
