@@ -51,7 +51,7 @@ formulas.forEach((part) => widths.observe(part));
 const ROWS = 50;
 document.querySelectorAll("[data-paged]").forEach((section) => {
   const bar = Object.assign(document.createElement("div"), { className: "pages", role: "group", ariaLabel: "Pages of the table" });
-  const [before, after] = ["← before", "next →"].map((textContent) => Object.assign(document.createElement("button"), { type: "button", textContent }));
+  const [before, after] = ["← previous", "next →"].map((textContent) => Object.assign(document.createElement("button"), { type: "button", textContent }));
   const told = document.createElement("output");
   let first = 0;
   const turn = (to) => {
