@@ -561,7 +561,7 @@ def test_identified_systems_are_counted_beside_the_printed_check_marks():
     clean, noisy, printed, _ = (line.get_xdata() for line in ax.lines)
     assert (*clean, *noisy, *printed) == (1, 0, 1)
     assert texts(figure.legends[0].texts) == ["clean", "20 dB"]
-    best = "best published of other methods, clean (ESINDy, ODEFormer, Operon, PySR, uDSR)"
+    best = "best published of methods without a row, clean (ESINDy, ODEFormer, Operon, PySR, uDSR)"
     assert texts(figure.legends[1].texts) == ["published, clean", best]
 
 

@@ -28,7 +28,7 @@ def declare(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--decreasing", help="columns in which it does not rise, a,b")
     sub.add_argument("--symmetric", action="append", help="two columns that can change places, a,b; may be repeated")
     sub.add_argument("--time-limit", type=float, default=60.0, help="seconds of the search (60)")
-    sub.add_argument("--max-evaluations", type=int, default=10_000_000, help="of its last run (10000000)")
+    sub.add_argument("--max-evaluations", type=int, default=10_000_000, help="expressions of one search (10000000)")
     sub.add_argument("--seed", type=int, default=0, help="of held-out rows and search")
     sub.add_argument("--out", type=Path, help="folder for a report, LaTeX, a Python function and CSV")
 

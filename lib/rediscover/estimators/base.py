@@ -25,7 +25,7 @@ from .units import vectors, with_units
 LARGEST = 1e60  # magnitudes of columns
 ENDED = {
     "done": "the search used all its evaluations",
-    "exact": "the search ended early, with an equation that holds on its rows to the rounding of the numbers",
+    "exact": "the search ended early, with an equation that fits to rounding",
     "time": "the search ended with its time",
     "interrupted": "the search was interrupted; what it had found until then is kept",
 }

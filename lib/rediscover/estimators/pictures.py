@@ -85,7 +85,8 @@ def _trajectories(middle: Any, right: Any, found: Any) -> None:
     time = found.time if isinstance(found.time, str) else "time"
     middle.set(xlabel=time, title="states, and the solution from the first one")
     right.axhline(0, color=INK, lw=1)
-    right.set(xlabel=time, ylabel="observed - solution", title="residuals")
+    units = ", ".join(dict.fromkeys(name.unit for name in found._names if name.unit))
+    right.set(xlabel=time, ylabel="observed - solution" + (f" [{units}]" if units else ""), title="residuals")
 
 
 def _framed(found: Any, X: np.ndarray) -> Any:

@@ -201,6 +201,7 @@ def _evidence(ledger, swaps):
     return {
         **{f"{v.replace(' ', '_')}.{kind}": counts.get((v, kind), 0) for v in VERDICTS for kind in KINDS},
         "reproduced.ran": ran.sum(),
+        "reproduced.by_runs": (ran | (back["kind"] == "recorded")).sum(),
         "reproduced.share_ran": (ran.mean(), ".0%"),
         "reproduced.discriminating": (tells & (ran | (back["kind"] == "recorded"))).sum(),
         "reproduced.after": (back["rule_chosen"] == "after").sum(),

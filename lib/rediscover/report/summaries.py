@@ -1,7 +1,7 @@
 """From run-level scores to the numbers of a table: means, medians, shares and their bootstrap intervals."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -189,8 +189,51 @@ def interval(values: ArrayLike, statistic: Callable = np.mean, seed: int = 0) ->
     return {"value": value, "low": low, "high": high, **counts}
 
 
-def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: Callable = np.mean) -> pd.DataFrame:
-    """`interval` of several score columns for each group, tidy.
+def share(values: ArrayLike, success: float = 1) -> dict[str, float]:
+    """The mean of single outcomes, 0 or `success`, with Wilson's 95 % interval; NaN does not count.
+
+    A bootstrap of 30 ones in 30 has no width, Wilson's interval has.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+    success : float
+        1, or 100 for per cent.
+
+    Returns
+    -------
+    dict with value, low, high, n, n_finite, as `interval`
+
+    Raises
+    ------
+    ValueError
+        For any other value.
+
+    Examples
+    --------
+    >>> {name: round(number, 3) for name, number in share([1, 1, 1, 1]).items()}  # 4 / (4 + 1.96**2)
+    {'value': 1.0, 'low': 0.51, 'high': 1.0, 'n': 4, 'n_finite': 4}
+    """
+    known = np.asarray(values, float)
+    known = known[~np.isnan(known)]
+    if not np.isin(known, (0, success)).all():
+        raise ValueError(f"share: an outcome is 0 or {success:g}")
+    counts = {"n": len(known), "n_finite": len(known)}
+    if not len(known):
+        return {"value": math.nan, "low": math.nan, "high": math.nan, **counts}
+    low, high = wilson((known > 0).sum(), len(known))
+    return {"value": float(known.mean()), "low": success * low, "high": success * high, **counts}
+
+
+def summary(
+    frame: pd.DataFrame,
+    by: list[str],
+    columns: list[str],
+    statistic: Callable = np.mean,
+    *,
+    shares: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """`interval` of several score columns for each group, tidy; of those in `shares`, `share`.
 
     Parameters
     ----------
@@ -201,6 +244,8 @@ def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: C
         The scores.
     statistic : callable
         As for `interval`.
+    shares : dict of str
+        Score that is an outcome -> its value for a success. Of these the share is taken, whatever the statistic.
 
     Returns
     -------
@@ -209,7 +254,9 @@ def summary(frame: pd.DataFrame, by: list[str], columns: list[str], statistic: C
     rows = []
     for keys, group in frame.groupby(by, sort=False):
         for column in columns:
-            rows.append(dict(zip(by, keys, strict=True)) | {"metric": column} | interval(group[column], statistic))
+            values, success = group[column], (shares or {}).get(column)
+            found = interval(values, statistic) if success is None else share(values, success)
+            rows.append(dict(zip(by, keys, strict=True)) | {"metric": column} | found)
     return pd.DataFrame(rows)
 
 

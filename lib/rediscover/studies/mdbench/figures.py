@@ -69,9 +69,10 @@ def against_noise(scored: pd.DataFrame, tables: Collection[str]):
         plots.logarithmic(ax, ax.xaxis)
     ax.set_xlabel("NMSE, at least $10^{-9}$, median and quartiles: lower is better")
     most = errors[(errors["method"] != "oracle") & (errors["snr_db"] == errors["snr_db"].min())]
-    where = "On clean data" if np.isinf(most["snr_db"]).all() else f"At {decibels(most['snr_db'].iloc[0])}"
-    below = f"{(most['value'] < 1).sum()} of {len(most)}"
-    _titled(figure, f"{where}, {below} methods have a median error below that of the answer 0")
+    where = "on clean data" if np.isinf(most["snr_db"]).all() else f"at {decibels(most['snr_db'].iloc[0])}"
+    below = (most["value"] < 1).sum()
+    count = f"{below} have" if below > 1 else "one has" if below else "none has"
+    _titled(figure, f"Of {len(most)} methods that ran {where}, {count} a median error below that of the answer 0")
     return _legend(figure, keys, "upper")
 
 
@@ -83,9 +84,10 @@ def identified(scored: pd.DataFrame, tables: Collection[str]):
     marks = (cells := _printed(scored, tables))["status"].eq("found").groupby(cells["method"]).sum()
     figure, ax, keys = _rows(tidy.reset_index(), marks.to_dict(), max)
     ax.set_xlabel(f"systems identified, of {tidy['n'].max()}, with Wilson intervals: higher is better")
-    most = tidy["share"].mul(tidy["n"]).groupby(level="snr_db").max().sort_index(ascending=False)
-    counts = ", ".join(f"{decibels(level)} {count:.0f}" for level, count in most.items())
-    _titled(figure, f"The most systems that a method identifies: {counts}")
+    most = tidy["recovered"].groupby(level="snr_db").max().sort_index(ascending=False)
+    where = [f"from {decibels(level)} data" if np.isinf(level) else f"at {decibels(level)}" for level in most.index]
+    title = f"No method identifies more than {most.iloc[0]} of {tidy['n'].max()} systems {where[0]}"
+    _titled(figure, title + (f", or more than {most.iloc[-1]} {where[-1]}" if len(most) > 1 else ""))
     return _legend(figure, keys, "upper")
 
 
@@ -127,7 +129,7 @@ def _rows(tidy: pd.DataFrame, printed: Mapping[str, float], best):
         if others := {name: value for name, value in printed.items() if name not in top}:
             value = best(others.values())
             which = ", ".join(name for name in others if others[name] == value)
-            name = f"best published of other methods, clean ({which})"
+            name = f"best published of methods without a row, clean ({which})"
             keys[name] = ax.axvline(value, zorder=0, **plots.BEST)
         ax.set_yticks([y + blocks[name] / 2 - 1 for name, y in top.items()], [*map(plots.display_name, names)])
     return _legend(figure, shown, "lower"), ax, keys
