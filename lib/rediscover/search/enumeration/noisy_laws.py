@@ -209,7 +209,9 @@ def _product(features: Sequence[Tree], item: Undone, inputs, columns, y) -> Foun
     powers = _exponents((np.vstack([table, np.ones(len(y))]) * w)[:, ok], (target * w)[ok], free)
     if powers is None:
         return None
-    above, below, sign = [], [], np.sign(item.values)
+    above: list[Tree] = []
+    below: list[Tree] = []
+    sign = np.sign(item.values)
     for tree, inner, p, v in zip(trees, arguments, powers[:-1], values, strict=True):
         if p == 0:
             continue
@@ -224,13 +226,12 @@ def _product(features: Sequence[Tree], item: Undone, inputs, columns, y) -> Foun
     side = float(np.sign(np.sum(sign[ok] * w[ok])))
     if side == 0 or w[ok] @ (sign[ok] == side) < ONE_SIGN * w[ok].sum():
         return None
-    tree = functools.reduce(lambda one, other: ("*", one, other), above) if above else None
     with np.errstate(all="ignore"):
         size = float(f"{side * np.exp(powers[-1]):.10g}")
-    tree = leaf(size) if tree is None else times(size, tree)
+    law = times(size, functools.reduce(lambda one, other: ("*", one, other), above)) if above else leaf(size)
     for power in below:
-        tree = ("/", tree, power)
-    return found(item.back(tree), columns, y, "product with noise")
+        law = ("/", law, power)
+    return found(item.back(law), columns, y, "product with noise")
 
 
 def _exponents(table, target, free) -> np.ndarray | None:
@@ -262,7 +263,8 @@ def _fixed(powers, left) -> np.ndarray:
 
 def _polished(finds, columns, y) -> list[Found]:
     """Those of least description length, one of each error, with constants fitted on all rows."""
-    variance, kept = float(np.var(y)) or 1.0, {}
+    variance = float(np.var(y)) or 1.0
+    kept: dict[str, Found] = {}
     for find in sorted(finds, key=lambda find: round(description(find.expression, find.error / variance, len(y)), 6)):
         kept.setdefault(f"{find.error:.6g}", find)
     return [polished(find, columns, y) for find in list(kept.values())[:WRITTEN]]
@@ -297,7 +299,8 @@ def law_terms(pool: Features, n_inputs: int) -> Features:
     n = min(CHEAP, len(pool))
     start = Features(pool.op[:n], pool.a[:n], pool.b[:n], pool.k[:n], pool.cost[:n])
     inputs = {int(start.a[i]): i for i in range(n) if start.op[i] == INPUT}
-    build, powers = Builder(start, TERMS), {}
+    build = Builder(start, TERMS)
+    powers: dict[tuple[int, float], int] = {}
     for j, i in inputs.items():
         powers[j, 1] = i
         for p in (2, 3):

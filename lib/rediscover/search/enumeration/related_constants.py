@@ -74,18 +74,20 @@ def with_related_constants(find: Found, columns, y, n: int) -> Found:
     values = np.array(expression.constants, float)
     # constants are base + ways @ theta: a relation takes one of theta away
     free = [i for i, v in enumerate(values) if v and constant_bits(v, n) >= fitted_bits(n)]
-    ways, refused = np.eye(len(values))[:, free], set()
+    ways = np.eye(len(values))[:, free]
+    refused: set[tuple[int, int, float]] = set()
     best = description(expression, find.error / variance, n, related_bits)
     while ways.shape[1] and len(refused) < TRIED:
         fit = curvature(expression, values, ways, columns, y, RIDGE)
-        options = [] if fit is None else _relations(values, ways, fit[0], n, n / len(y))
-        options = [option for option in options if option[1:4] not in refused]
+        if fit is None:
+            break
+        options = [o for o in _relations(values, ways, fit[0], n, n / len(y)) if o[1:] not in refused]
         if not options:
             break
         _, a, b, goal = min(options)
         moved, fewer = _related(values, ways, fit[0], a, b, goal)
-        if fewer.shape[1] and (again := curvature(expression, moved, fewer, columns, y, RIDGE)) is not None:
-            moved = moved + fewer @ again[1]
+        if fewer.shape[1] and (step := curvature(expression, moved, fewer, columns, y, RIDGE)) is not None:
+            moved = moved + fewer @ step[1]
         error = squared_error(expression, moved, columns, y) / variance
         bits = description(expression.with_constants(plain(moved)), error, n, related_bits)
         if bits < best:

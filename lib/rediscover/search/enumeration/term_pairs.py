@@ -44,7 +44,8 @@ def singles(values, target, weights, n: int) -> list[Choice]:
 
 def pairs(values, target, weights, n: int) -> list[Choice]:
     """The pairs whose sum, with coefficients and an intercept, explains most."""
-    return normed_pairs(*centred(values, target, weights), n)
+    V, t = centred(values, target, weights)
+    return normed_pairs(V, t, n)
 
 
 def normed_pairs(V, t, n: int) -> list[Choice]:
