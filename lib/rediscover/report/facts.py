@@ -195,15 +195,16 @@ def _evidence(ledger, swaps):
     """Verdicts by kind of evidence, and what is known of the rules behind the reproduced cells that are no copies."""
     back = ledger[(ledger["verdict"] == "reproduced") & ~ledger["kind"].isin(COPIES)]
     ran = back["kind"].isin(("rerun", "reimplementation"))
+    answered = ran | (back["kind"] == "recorded")
     undiscerning = [f"{row.paper} {row.table}" for row in swaps[swaps["share"] == 1].itertuples()]
     tells = (back["others"] > 0) & (back["others_passing"] == 0)
     counts = ledger.groupby("verdict")["kind"].value_counts()
     return {
         **{f"{v.replace(' ', '_')}.{kind}": counts.get((v, kind), 0) for v in VERDICTS for kind in KINDS},
         "reproduced.ran": ran.sum(),
-        "reproduced.by_runs": (ran | (back["kind"] == "recorded")).sum(),
+        "reproduced.by_runs": answered.sum(),
         "reproduced.share_ran": (ran.mean(), ".0%"),
-        "reproduced.discriminating": (tells & (ran | (back["kind"] == "recorded"))).sum(),
+        "reproduced.discriminating": (tells & answered).sum(),
         "reproduced.after": (back["rule_chosen"] == "after").sum(),
         "reproduced.elsewhere": (back["printed_in"] != PRINTED_IN[0]).sum(),
         "swaps.all": ", ".join(undiscerning) or "no table",

@@ -88,6 +88,10 @@ class Features:
         scaled = u if op == ABS or k == 1 else ("neg", u) if k == -1 else ("*", (number(k),), u)
         return (grammar.FUNCTIONS[op], scaled)
 
+    def first(self, n: int) -> "Features":
+        """The first n features."""
+        return Features(self.op[:n], self.a[:n], self.b[:n], self.k[:n], self.cost[:n])
+
     def joined(self, op, a, b, k, cost) -> "Features":
         """These features and further ones made of them."""
         parts = ((self.op, op), (self.a, a), (self.b, b), (self.k, k), (self.cost, cost))

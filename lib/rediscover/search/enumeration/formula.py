@@ -50,6 +50,11 @@ def times(factor: float, tree: Tree) -> Tree:
     return ("neg", tree) if factor == -1 else ("*", leaf(factor), tree)
 
 
+def logarithm(tree: Tree) -> Tree:
+    """The logarithm of a tree's size."""
+    return ("log", ("abs", tree))
+
+
 def combination(coefficients: Iterable[float], trees: Sequence[Tree], constant: float = 0.0) -> Tree:
     """Sum of coefficients times trees, and a constant; zeros drop out.
 

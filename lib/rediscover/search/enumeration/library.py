@@ -57,7 +57,7 @@ def library(pool: Features, X: np.ndarray, y: np.ndarray, n_simple: int, size: i
     n_simple, size : int
     """
     n = min(n_simple, len(pool), size)
-    start = Features(pool.op[:n], pool.a[:n], pool.b[:n], pool.k[:n], pool.cost[:n])
+    start = pool.first(n)
     build = Builder(start, size)
     inputs = [i for i in range(n) if start.op[i] == INPUT]
     _monomials(build, inputs)
@@ -80,9 +80,7 @@ def library(pool: Features, X: np.ndarray, y: np.ndarray, n_simple: int, size: i
         if build.full:
             break
         _products_of_waves(build, X, i, j)
-    whole = build.done()
-    keep = slice(0, size)
-    return Features(whole.op[keep], whole.a[keep], whole.b[keep], whole.k[keep], whole.cost[keep])
+    return build.done().first(size)
 
 
 def _monomials(build, inputs):

@@ -5,24 +5,24 @@ missed; set up on formulas of ``problems/fresh.py`` drawn under names that judge
 """
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from .enumeration import Features, enumerate_features
-from .formula import Found, Tree, evaluate, found, leaf, polished, times
+from .formula import Found, Tree, evaluate, found, leaf, logarithm, polished, times
 from .grammar import DIV, INPUT, INVERSE, MUL, POWER, ROOT
 from .library import Builder
 from .meeting import Undone, quantile_rows, undone
-from .noisy_targets import Model, Table, best_models, choices_of, gains, slopes, sum_of, written
+from .noisy_targets import Model, best_models, choices_of, extensions, fitted_table, slopes, sum_of, written
 from .physics import monomials
 from .polynomials import monomial
 from .short_constants import description
 from .term_pairs import normed_pairs, pairs, singles
-from .variable_projection import project, refined
+from .variable_projection import refined
 
 ROWS = 240  # on which features are ranked
-FITTED = 400  # on which sums are fitted
 POOL = 60_000
 POWERS = 4_000  # monomials that stand in an exponential
 SHIFTED, SHIFTS = 1_000, np.geomspace(0.03, 30.0, 12)  # monomials m of m + c and m - c, and c over the median of m
@@ -102,11 +102,12 @@ def products(columns, y, names, rows, pool, evaluations: int) -> tuple[list[Foun
         if item.name not in UNDONE or used + cost > evaluations:
             continue
         part = Undone(item.name, item.values[rows], item.back)
-        chosen = _factors(values, part, base, factor, first)
+        w, weights = _weights(part), _weights(item)
         used += cost
-        picked = [[factor(i) for i in pick] for pick in chosen]
-        closer = [_fitted(trees, part, inputs, few) for trees in picked if len(trees) == 1]
-        powers = (_product(trees, item, inputs, columns, y) for trees in [*picked, *filter(None, closer)])
+        picked = [[factor(i) for i in pick] for pick in _factors(values, part, w, base, factor, first)]
+        closer = [_fitted(trees[0], part, w, base, few) for trees in picked if len(trees) == 1]
+        picked += [[tree] for tree in closer if tree is not None]
+        powers = (_product(trees, item, weights, inputs, columns, y) for trees in picked)
         finds += _polished([find for find in powers if find is not None and np.isfinite(find.error)], columns, y)
     return finds, used
 
@@ -139,9 +140,10 @@ def _weights(item: Undone) -> np.ndarray:
     return np.where(weights > SMALL, weights, 0.0)
 
 
-def _factors(values, item: Undone, base, factor: Callable[[int], Tree], first: Sequence[int]) -> list[tuple[int, ...]]:
+def _factors(
+    values, item: Undone, w, base, factor: Callable[[int], Tree], first: Sequence[int]
+) -> list[tuple[int, ...]]:
     """No feature, the best ones, one of each shape, and the best pairs, as indices of values."""
-    w = _weights(item)
     with np.errstate(all="ignore"):
         target = np.where(w > 0, np.log(np.abs(item.values)), 0.0) * w
     Q = np.linalg.qr((base * w).T)[0]
@@ -177,25 +179,24 @@ def _shape(tree: Tree):
     return (label, _shape(children[0]), children[1]) if label == "**" else (label, *map(_shape, children))
 
 
-def _fitted(trees: list[Tree], item: Undone, inputs, columns) -> list[Tree] | None:
-    """The features with the constants inside them fitted, the monomial and all powers being free; None without any."""
-    if not trees or any(tree[0] == "exp" for tree in trees):
+def _fitted(tree: Tree, item: Undone, w, base, columns) -> Tree | None:
+    """A feature with the constants inside it fitted, the monomial and all powers being free; None if none is."""
+    if tree[0] == "exp":
         return None
-    w = _weights(item)
     rows = np.flatnonzero(w > 0)
     few = {name: column[rows] for name, column in columns.items()}
-    base = np.vstack([np.ones(len(rows)), *(np.log(np.abs(few[name])) for name in inputs)]) * w[rows]
     target = np.log(np.abs(item.values[rows])) * w[rows]
-    closer, error, _ = refined(trees, few, target, w[rows], base, STEPS, lambda tree: ("log", ("abs", tree)))
-    return closer if np.isfinite(error) and closer != trees else None
+    # row by row in memory: sums of floats hang on their order
+    logs = np.ascontiguousarray(base[:, rows]) * w[rows]
+    (closer,), error, _ = refined([tree], few, target, w[rows], logs, STEPS, logarithm)
+    return closer if np.isfinite(error) and closer != tree else None
 
 
-def _product(features: Sequence[Tree], item: Undone, inputs, columns, y) -> Found | None:
+def _product(features: Sequence[Tree], item: Undone, w, inputs, columns, y) -> Found | None:
     """C times powers of features and inputs, all exponents multiples of a half; None where they are none.
 
     An exponential counts by its argument, whose coefficient is free.
     """
-    w = _weights(item)
     trees = [*features, *((name,) for name in inputs)]
     arguments = [tree[1] if tree[0] == "exp" else None for tree in trees]
     values = evaluate([tree if inner is None else inner for tree, inner in zip(trees, arguments, strict=True)], columns)
@@ -243,22 +244,17 @@ def _exponents(table, target, free) -> np.ndarray | None:
     to_round = [j for j, is_free in enumerate(free) if not is_free]
     while True:
         A = (table[left] / size[left, None]).T
-        powers[left] = np.linalg.lstsq(A, target - _fixed(powers, left) @ table, rcond=1e-10)[0] / size[left]
+        fitted = np.linalg.lstsq(A, target - powers @ table, rcond=1e-10)[0] / size[left]
+        now = dict(zip(left, fitted, strict=True))
         if not to_round:
+            powers[left] = fitted
             return powers
-        gaps = [round(abs(powers[j] / HALF - round(powers[j] / HALF)), 9) for j in to_round]
+        gaps = [round(abs(now[j] / HALF - round(now[j] / HALF)), 9) for j in to_round]
         j = to_round.pop(int(np.argmin(gaps)))
-        nearest = round(powers[j] / HALF) * HALF
-        if abs(powers[j] - nearest) > OFF * max(1.0, abs(nearest)):
+        powers[j] = round(now[j] / HALF) * HALF
+        if abs(now[j] - powers[j]) > OFF * max(1.0, abs(powers[j])):
             return None
-        powers[j] = nearest
         left.remove(j)
-
-
-def _fixed(powers, left) -> np.ndarray:
-    fixed = powers.copy()
-    fixed[left] = 0.0
-    return fixed
 
 
 def _polished(finds, columns, y) -> list[Found]:
@@ -296,9 +292,8 @@ def sums(columns, y, names, rows, pool, evaluations: int) -> tuple[list[Found], 
 
 def law_terms(pool: Features, n_inputs: int) -> Features:
     """The cheapest features of a pool, and monomials with more inputs than those have."""
-    n = min(CHEAP, len(pool))
-    start = Features(pool.op[:n], pool.a[:n], pool.b[:n], pool.k[:n], pool.cost[:n])
-    inputs = {int(start.a[i]): i for i in range(n) if start.op[i] == INPUT}
+    start = pool.first(CHEAP)
+    inputs = {int(start.a[i]): i for i in range(len(start)) if start.op[i] == INPUT}
     build = Builder(start, TERMS)
     powers: dict[tuple[int, float], int] = {}
     for j, i in inputs.items():
@@ -319,26 +314,12 @@ def law_terms(pool: Features, n_inputs: int) -> Features:
 
 def _grown(starts, item: Undone, weights, features: Features, columns, y, names) -> list[Model]:
     """Models of least description length that grow from these terms, one by one."""
-    fitted = quantile_rows(y, FITTED)
-    few = {name: column[fitted] for name, column in columns.items()}
-    table = Table(few, item.values[fitted] * weights[fitted], weights[fitted], len(y))
-    choices = choices_of(features, few, names)
+    table = fitted_table(item, weights, columns, y)
+    choices = choices_of(features, table.columns, names)
     states = best_models([model for start in starts if (model := sum_of(start, table)) is not None], KEPT)
     best = list(states)
     for _ in range(DEPTH):
-        longer = [model for state in best_models(states, BEAM) for model in _longer(state, choices, table)]
-        states = best_models(longer, KEPT)
+        longer = [extensions(state, choices, table, EXTENSIONS, factors=False) for state in best_models(states, BEAM)]
+        states = best_models(itertools.chain(*longer), KEPT)
         best += states
     return best_models(best, WRITTEN)
-
-
-def _longer(state: Model, choices, table: Table) -> Iterator[Model]:
-    """The sum with a further term."""
-    fit = project(np.vstack([table.weights, state.columns]), table.target)
-    if fit is None:
-        return
-    gain = gains(fit, table.weights / np.linalg.norm(table.weights), choices)
-    for j in np.argsort(-np.round(gain, 4), kind="stable")[:EXTENSIONS]:
-        model = sum_of((*state.trees, choices.tree(int(j))), table)
-        if model is not None:
-            yield model

@@ -130,10 +130,8 @@ def _starts(features, wide, some, t, w, names, whole: bool) -> list[tuple[Tree, 
 
 def _grown(trees, item: Undone, weights, features: Features, columns, y, names, evaluations: int, deep: bool):
     """Models of least description length that grow from these sets of terms; evaluations that were used."""
-    fitted = quantile_rows(y, FITTED)
-    few = {name: column[fitted] for name, column in columns.items()}
-    table = Table(few, item.values[fitted] * weights[fitted], weights[fitted], len(y))
-    choices, kept = choices_of(features, few, names), KEPT if deep else KEPT // 3
+    table, kept = fitted_table(item, weights, columns, y), KEPT if deep else KEPT // 3
+    choices = choices_of(features, table.columns, names)
     states = best_models([m for tree in trees if (m := sum_of(tree, table)) is not None], kept)
     states, used = _refined(states, table, evaluations)
     best = list(states)
@@ -142,11 +140,18 @@ def _grown(trees, item: Undone, weights, features: Features, columns, y, names, 
         cost = len(choices.values) * sum(1 + 2 * len(state.trees) for state in states)
         if used + cost > evaluations:
             break
-        extended = [model for state in states for model in _extensions(state, choices, table)]
+        extended = [model for state in states for model in extensions(state, choices, table)]
         states, count = _refined(best_models(extended, kept), table, evaluations - used - cost)
         used += cost + count
         best += states
     return best_models(best, LAST), used
+
+
+def fitted_table(item: Undone, weights, columns, y) -> Table:
+    """The rows of a table on which models are fitted."""
+    rows = quantile_rows(y, FITTED)
+    few = {name: column[rows] for name, column in columns.items()}
+    return Table(few, item.values[rows] * weights[rows], weights[rows], len(y))
 
 
 def choices_of(features: Features, columns, names) -> Choices:
@@ -215,10 +220,12 @@ def _refined(states, table: Table, evaluations: int) -> tuple[list[Model], int]:
     return best_models(out, 2 * KEPT), used
 
 
-def _extensions(state: Model, choices: Choices, table: Table) -> Iterator[Model]:
-    """The state with a further term, with a term multiplied, and with a multiple of a term beside it."""
+def extensions(
+    state: Model, choices: Choices, table: Table, most: int = EXTENSIONS, factors: bool = True
+) -> Iterator[Model]:
+    """The state with a further term and, with `factors`, with a term multiplied and a multiple of a term beside it."""
     options: list[tuple] = [(state.trees, state.columns, table.weights, None)]
-    for i, tree in enumerate(state.trees):
+    for i, tree in enumerate(state.trees if factors else ()):
         options.append((state.trees, state.columns, state.columns[i], tree))
         rest = state.trees[:i] + state.trees[i + 1 :]
         options.append((rest, np.delete(state.columns, i, axis=0), state.columns[i], tree))
@@ -226,15 +233,15 @@ def _extensions(state: Model, choices: Choices, table: Table) -> Iterator[Model]
         fit = project(np.vstack([table.weights, kept]), table.target)
         if fit is None:
             continue
-        gain = gains(fit, factor / np.linalg.norm(factor), choices)
-        for j in np.argsort(-np.round(gain, 4), kind="stable")[:EXTENSIONS]:
+        gain = _gains(fit, factor / np.linalg.norm(factor), choices)
+        for j in np.argsort(-np.round(gain, 4), kind="stable")[:most]:
             f = choices.tree(int(j))
             model = sum_of((*trees, f if tree is None else ("*", tree, f)), table)
             if model is not None:
                 yield model
 
 
-def gains(fit: Projection, factor: np.ndarray, choices: Choices) -> np.ndarray:
+def _gains(fit: Projection, factor: np.ndarray, choices: Choices) -> np.ndarray:
     """Share of what a fit leaves that each feature, times a factor, explains."""
     size = np.linalg.norm(fit.residual) or 1.0
     along = choices.values @ (factor[:, None] * np.column_stack([fit.residual / size, fit.Q])).astype(np.float32)

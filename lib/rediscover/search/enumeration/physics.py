@@ -5,7 +5,7 @@ import itertools
 
 import numpy as np
 
-from .formula import Found, Tree, combination, evaluate, found, leaf, polished, times
+from .formula import Found, Tree, combination, evaluate, found, leaf, logarithm, polished, times
 from .polynomials import monomial
 from .pursuit import Terms, pursue, usable
 
@@ -138,7 +138,7 @@ def factors(columns, y, names, rows, evaluations: int) -> tuple[list[Found], int
     with np.errstate(all="ignore"):
         logs = np.log(np.abs(evaluate(trees, few)))
     normal, kept = usable(logs, base)
-    terms = Terms(normal, lambda i: trees[kept[i]], base, few, weights, lambda tree: ("log", ("abs", tree)))
+    terms = Terms(normal, lambda i: trees[kept[i]], base, few, weights, logarithm)
     models, used = pursue(terms, np.log(np.abs(y[rows])), evaluations, most_terms=3)
     inputs = [(names[i],) for i in varying]
     finds = [product([*model.trees, *inputs], columns, y) for model in models]

@@ -9,7 +9,7 @@ import numpy as np
 from . import grammar
 from .angles import quotients_with_angles, sums_with_angles
 from .enumeration import Pool, enumerate_features
-from .formula import Found, combination, evaluate, found, idle_term, is_exact, needed, polished, spread
+from .formula import Found, combination, evaluate, found, idle_term, is_exact, logarithm, needed, polished, spread
 from .grammar import NEAR
 from .library import library
 from .meeting import meet, quantile_rows, undone
@@ -275,10 +275,6 @@ def _sums(model, item, columns, y) -> list[Found]:
         return []
     near = find.error < 1e-6 * spread(y) ** 2
     return [polished(find, columns, y) if near else find]
-
-
-def logarithm(tree):
-    return ("log", ("abs", tree))
 
 
 def _products(search, features, values, rows, few) -> Iterator[None]:

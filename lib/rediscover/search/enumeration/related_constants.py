@@ -12,7 +12,7 @@ from .short_constants import TRIED, constant_bits, curvature, description, fitte
 RATIOS = (1, 2, 1 / 2, 3, 1 / 3, 4, 1 / 4, 3 / 2, 2 / 3)  # of one constant to another
 RELATION = 2.0  # bits of saying that there is one, beside those of the ratio
 POWERS_OF_PI = (1, -1, 2, -2)
-LARGEST = 12  # numerator and denominator of its factor
+LARGEST = 12  # of its factor, the factor's inverse and the denominator
 RIDGE = 1e-10  # of the curvature: a constant that another one can stand in for costs nothing
 SAME = 1e-8  # relative, to which a relation holds
 
