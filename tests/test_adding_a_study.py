@@ -21,7 +21,7 @@ FILES = re.findall(r"^`([\w/.]+)`.*?```\w+\n(.*?)```", PAGE, flags=re.S | re.M)
 def extended(tmp_path_factory):
     """A copy of the repository with the new files, after `make all` of the new study, the ledger and the README."""
     copy = tmp_path_factory.mktemp("extended")
-    for name in ("lib", "params", "notebooks", "tables", "paper", "docs", "records"):
+    for name in ("lib", "params", "notebooks", "tables", "paper", "docs", "figures", "records"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for name in ("Makefile", "README.md", "CITATION.cff"):
         shutil.copy(ROOT / name, copy / name)

@@ -14,7 +14,7 @@ from ..problems import Problem, facts
 from ..report.names import NAMES
 from ..report.papers import catalogue, published, status
 from ..report.plots import order
-from ..report.summaries import interval
+from ..report.summaries import interval, share
 from ..report.tables import ARROWS, CONTROLS
 from ..runs import records
 from ..runs.schema import IDENTITY, answered, read_csv
@@ -217,8 +217,9 @@ def leaderboard(board: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _row(part: pd.DataFrame) -> dict[str, Any]:
-    """What the runs of one method come to on a board."""
-    found = interval(part.groupby("problem")["value"].mean())
+    """What the runs of one method come to on a board, with Wilson's interval where every problem is 0 or 1."""
+    each = part.groupby("problem")["value"].mean()
+    found = share(each) if each.isin((0, 1)).all() else interval(each)
     return {
         "problems": part["problem"].nunique(),
         "answered": part.loc[part["status"] == "ok", "problem"].nunique(),
