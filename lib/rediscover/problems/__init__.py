@@ -329,7 +329,7 @@ def did_you_mean(name: str, known: Iterable[str], prefix: str = "") -> str:
     >>> did_you_mean("surface", STUDIES)
     "; did you mean 'surfaces'?"
     """
-    close = difflib.get_close_matches(name, list(known), 1, cutoff=0.62)  # `evals` is near `evaluations`, `nope` not `operon`
+    close = difflib.get_close_matches(name, list(known), 1, cutoff=0.62)  # `nope` is not near `operon`, 0.6
     return f"; did you mean '{prefix}{close[0]}'?" if close else ""
 
 
