@@ -1,4 +1,7 @@
-"""What one fit of bidirectional costs by columns, rows and budget, where nothing exact is found (``make bench``)."""
+"""What one fit of bidirectional costs by columns, rows and budget, where nothing exact is found (``make bench``).
+
+The table goes into docs/methods.md, and into envelope.csv of the study of problems from outside, which draws it.
+"""
 
 import resource
 import subprocess
@@ -10,11 +13,13 @@ from rediscover import method
 from rediscover.methods import Budget
 from rediscover.problems import Task
 from rediscover.report.pages import put
+from rediscover.studies.outside.fresh import ENVELOPE
+from rediscover.system.writing import write_text
 
 import numpy as np
 import pandas as pd
 
-COLUMNS, ROWS, EVALUATIONS = (2, 10, 50), (10, 1_000, 1_000_000), (10_000, 30_000_000)
+COLUMNS, ROWS, EVALUATIONS = (2, 10, 50, 200), (10, 1_000, 100_000, 1_000_000), (10_000, 30_000_000)
 PAGE, MARK = "docs/methods.md", "<!--cost of bidirectional-->"
 
 
@@ -38,14 +43,15 @@ def fit(columns: int, rows: int, evaluations: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Measure every case, and write the table into the page."""
-    rows_of_table = []
+    """Measure every case, and write the table into the page and the file."""
+    names, found = ["evaluations", "columns", "rows", "seconds", "MiB"], []
     for evaluations, columns, rows in product(EVALUATIONS, COLUMNS, ROWS):
         seconds, megabytes = measured(columns, rows, evaluations)
-        cells = (f"{evaluations:,}", f"{columns}", f"{rows:,}", f"{seconds:.0f}", f"{megabytes:.0f}")
-        print(*cells, flush=True)
-        rows_of_table.append(cells)
-    put(pd.DataFrame(rows_of_table, columns=["evaluations", "columns", "rows", "seconds", "MiB"]), PAGE, MARK)
+        found.append((evaluations, columns, rows, round(seconds, 1), round(megabytes)))
+        print(*found[-1], flush=True)
+    frame = pd.DataFrame(found, columns=names)
+    write_text(ENVELOPE, frame.to_csv(index=False))
+    put(frame.map("{:,.0f}".format), PAGE, MARK)
 
 
 if __name__ == "__main__":

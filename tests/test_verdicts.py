@@ -265,11 +265,13 @@ def test_a_trial_with_the_most_seeds_decides_whichever_way_the_table_fell(tmp_pa
         "two: {says: two seeds, decides: yes, why: more seeds}\n"
         "three: {says: three seeds, decides: yes, why: more seeds}\n"
         "fewer: {says: a tenth, decides: no, why: less budget}\n"
+        "part: {says: the first of three, decides: yes, why: more seeds}\n"
     )
     cell = "T,a,easy"
     (tmp_path / "toys" / "trials.csv").write_text(
         "trial,table,row,column,values,digits\n"
         f'two,{cell},"[0.5, 0.5]",\nthree,{cell},"[0.7, 0.71, 0.72]",\nfewer,{cell},"[0.5, 0.5, 0.5, 0.5]",\n'
+        f'part,{cell},"[0.7, 0.71]",\n'
     )
     monkeypatch.setattr(trials, "FOLDER", tmp_path)
     monkeypatch.setattr(trials, "of_notebook", {"70_toys": "toys"}.get)
@@ -283,7 +285,7 @@ def test_a_trial_with_the_most_seeds_decides_whichever_way_the_table_fell(tmp_pa
     assert told["verdict"] == "differs" and json.loads(told["parameters"])["trial"] == "three"
     assert told["measured"] == pytest.approx(0.71) and told["low"] < 0.7 < 0.72 < told["high"] < 0.77
     assert "with two seeds: two seeds; equals the printed digit, undecided; " in told["reason"]
-    assert told["reason"].endswith("as printed (less budget)")
+    assert told["reason"].endswith("as printed (less budget)") and "the first of three" not in told["reason"]
 
 
 def test_the_ledger_in_tables_is_complete_and_not_stale():

@@ -17,7 +17,7 @@ from . import facts
 
 
 def results() -> str:
-    """What came out: verdicts by paper, then title and table of each study that has written its headline."""
+    """What came out: verdicts by paper, then title and table, folded, of each study that has written its headline."""
     cells, claims = (table(f"{name}_papers").set_index("paper") for name in ("ledger", "claims"))
     shown = cells.index.isin(claims.index) | (cells[["reproduced", "differs", "undecided"]].sum(axis=1) > 0)
     others, cells = cells.loc[~shown, "cells"].sum(), cells[shown]
@@ -34,7 +34,8 @@ def results() -> str:
         path = root() / "tables" / f"{headline['table']}.csv"
         if path.exists():
             frame, title = pd.read_csv(path, dtype=str, keep_default_na=False), headline["title"]
-            parts.append(f"{title.format(fact=facts.texts())}:\n\n{_markdown(frame)}")
+            folded = f"<details><summary>{len(frame)} rows</summary>\n\n{_markdown(frame)}\n\n</details>"
+            parts.append(f"{title.format(fact=facts.texts())}:\n\n{folded}")
     return "\n\n".join(parts)
 
 

@@ -116,15 +116,19 @@ def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
 def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) -> dict:
     """What changes in a row of the ledger by its trials, each with its rule and its result."""
     told, deciding, other = [row["reason"]], dict[str, Any](), bool(unlike_published(row))
+    deciders = [json.loads(trial["values"]) for trial in trials if trial["decides"]]
     for trial in trials:
-        parameters = own | {"values": json.loads(trial["values"]), "trial": trial["trial"]}
+        values = json.loads(trial["values"])
+        if trial["decides"] and any(values == more[: len(values)] != more for more in deciders):
+            continue  # another one has the same seeds and more
+        parameters = own | {"values": values, "trial": trial["trial"]}
         found = judge(row["rule"], row["published"], {"parameters": parameters}, others, unlike=other)
         outcome = OUTCOMES.get(found.verdict, found.verdict)
         by = " by our own code" if "own" in own else ""
         told.append(
             f"with {trial['says']}{by}: {found.note}, {outcome}" + ("" if trial["decides"] else f" ({trial['why']})")
         )
-        if trial["decides"] and len(parameters["values"]) > len(deciding.get("parameters", own)["values"]):
+        if trial["decides"] and len(values) > len(deciding.get("parameters", own)["values"]):
             deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}
     if deciding:
         before = judge(row["rule"], row["published"], {"parameters": own}, others, unlike=other).note

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
+from statsmodels.stats.contingency_tables import mcnemar
 
 from ... import runs
 from ...problems import Problem, problem
 from ...report.comparisons import recovery
+from ...report.statistics import holm
 from ...runs import scoring
 from ...runs.answers import on_answers
 from ...runs.run import Run
@@ -139,6 +141,43 @@ def joined(*frames: pd.DataFrame) -> pd.DataFrame:
 def grouped(scored: pd.DataFrame, by: list[str], score: str = "symbolic_solution") -> pd.DataFrame:
     """Solved problems of each group with Wilson's interval, as `comparisons.recovery`; methods are the last of `by`."""
     return recovery(scored[score], [scored[name] for name in by])
+
+
+def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str]) -> pd.DataFrame:
+    """Problems that one of two methods alone solves, with McNemar's exact p, also corrected by Holm.
+
+    Parameters
+    ----------
+    scored : DataFrame
+        Rows of `scores`.
+    by : columns that tell apart what is compared
+    own, others : the method that is compared, and those that it is compared with
+
+    Returns
+    -------
+    DataFrame
+        Index: `by` and opponent; columns: pairs, ours_alone, theirs_alone, p, p_holm. Without rows where no method
+        stands beside another.
+
+    Examples
+    --------
+    >>> rows = [("a", "1", 1.0), ("b", "1", 0.0), ("a", "2", 1.0), ("b", "2", 1.0)]
+    >>> frame = pd.DataFrame(rows, columns=["method", "problem", "symbolic_solution"]).assign(noise=0.0)
+    >>> paired(frame, ["noise"], "a", ["b"]).to_dict("records")
+    [{'pairs': 2, 'ours_alone': 1, 'theirs_alone': 0, 'p': 1.0, 'p_holm': 1.0}]
+    """
+    rows = {}
+    for key, part in scored.groupby(by):
+        wide = part.pivot_table(index="problem", columns="method", values="symbolic_solution")
+        for name in (name for name in others if {name, own} <= {*wide}):
+            ours, theirs = (solved > 0 for _, solved in wide[[own, name]].dropna().items())
+            alone = [int((ours & ~theirs).sum()), int((theirs & ~ours).sum())]
+            test = mcnemar([[0, alone[0]], [alone[1], 0]], exact=True)
+            rows[*key, name] = {"pairs": len(ours), "ours_alone": alone[0], "theirs_alone": alone[1], "p": test.pvalue}
+    if not rows:
+        return pd.DataFrame()
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis([*by, "opponent"])
+    return frame.assign(p_holm=holm(frame["p"]))
 
 
 def of_front(

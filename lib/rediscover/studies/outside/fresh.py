@@ -3,7 +3,7 @@
 ``python -m rediscover.studies.outside.fresh`` writes the comparison into docs/outside.md.
 """
 
-from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from .sample import some
 
 BENCHMARKS = ("surfaces", "srsd", "srbench", "lsr", "phybench")
 PAGE, MARK = "docs/outside.md", "<!--distribution of fresh problems-->"
+ENVELOPE = Path(__file__).with_name("envelope.csv")  # what a run costs by rows and columns; benchmarks/envelope.py
 PERIODIC = {"sin", "cos", "tan"}
 STEPS = {"where", "floor", "ceil", "mod", "abs", "sign", "min", "max"}
 
@@ -40,33 +41,33 @@ def sample() -> list[str]:
     return some(problems("fresh", rules()["draw"]), rules()["sample"], rules()["seed"], "fresh")
 
 
-def grids(p: Outside, ids: Sequence[str] = (), chosen: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+def grids(p: Outside) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`, by block: ``fresh``, our own method on all; ``fresh_sample``; ``early_fresh``.
 
-    A block ``later NAME`` has a later version of our own method beside the frozen one, on the sample of its own draw.
+    A block ``later NAME`` has a later version of our own method beside the frozen one, on the sample of its own draw:
+    on as many of it as `p` has problems, where it has any.
 
     Parameters
     ----------
     p : parameters of the study, whose budgets and opponents are those of the rules
-    ids, chosen : problems of our own method and of the sample, where they are not those of the rules
     """
     own, others = (build_methods(names, max_rows=p.max_rows) for names in (p.methods, p.opponents))
-    shared = {**p.work, "noise": rules()["relative_noise"], "seeds": rules()["seeds"]}
-    sampled = {**shared, "problems": list(chosen) or sample()}
+    shared = {**p.work, "noise": p.fresh_noise or rules()["relative_noise"], "seeds": rules()["seeds"]}
+    sampled = {**shared, "problems": p.fresh or sample()}
     read_early = [method for method in (*own, *others) if method.name in p.early]
     return {
-        "early_fresh": {**sampled, "methods": read_early, "evaluations": p.early},
-        "fresh": {**shared, "problems": list(ids) or problems("fresh", rules()["draw"]), "methods": own},
-        "fresh_sample": {**sampled, "methods": others},
         **{f"later {name}": {**p.work, **_later(p, name)} for name in rules()["later"]},
+        "early_fresh": {**sampled, "methods": read_early, "evaluations": p.early},
+        "fresh": {**shared, "problems": p.fresh or problems("fresh", rules()["draw"]), "methods": own},
+        "fresh_sample": {**sampled, "methods": others},
     }
 
 
 def _later(p: Outside, name: str) -> dict[str, Any]:
     laid, row = rules(), rules()["later"][name]
-    chosen = some(problems("fresh", row["draw"]), laid["sample"], laid["seed"], "fresh")
+    chosen = some(problems("fresh", row["draw"]), laid["sample"], laid["seed"], "fresh")[: len(p.fresh) or None]
     methods = build_methods([*p.methods, name], max_rows=p.max_rows)
-    return {"problems": chosen, "methods": methods, "noise": row["noise"], "seeds": laid["seeds"][:1]}
+    return {"problems": chosen, "methods": methods, "noise": p.fresh_noise or row["noise"], "seeds": laid["seeds"][:1]}
 
 
 def shape(expressions: list[Expression]) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from ...params import Count, Levels, MethodName, MethodNames, Parameters, ProblemIds, Seeds, of_study
+from ...params import Count, Level, Levels, MethodName, MethodNames, Parameters, ProblemIds, Seeds, of_study, unique
 
 
 class Outside(Parameters):
@@ -21,6 +21,8 @@ class Outside(Parameters):
     early : method name -> evaluations of the runs that are read at a sixth of the time.
     srsd : ids of SRSD's laws that FastSRB's rule is asked of; an empty list means all 120.
     srsd_evaluations : of our own method on them, those of its recorded runs.
+    fresh : ids of fresh problems, for all methods; an empty list means those of ``fresh.yaml``.
+    fresh_noise : levels of noise on their training targets; an empty list means those of ``fresh.yaml``.
     max_rows : training rows that every search works on.
     """
 
@@ -38,4 +40,6 @@ class Outside(Parameters):
     early: dict[MethodName, Count]
     srsd: Annotated[ProblemIds, of_study("srsd")]
     srsd_evaluations: Count
+    fresh: Annotated[ProblemIds, of_study("fresh")]
+    fresh_noise: Annotated[list[Level], AfterValidator(unique)]
     max_rows: Count

@@ -15,6 +15,13 @@ from ...report.plots import order
 
 UNKNOWN = {"mod", "floor", "atan2", "a power"}  # to the search of our own: also a number to a variable power
 NODES = 1001  # values of z at which a change of sign is looked for
+REMARKS = {  # flag -> what a footnote says of it
+    "substitute": "not in the paper, so another equation",
+    "coefficients_chosen": "coefficients chosen here, since the paper gives none",
+    "ocr_repair": "delimiters of the paper's text restored",
+    "narrow_domain": "a narrower domain than [-5, 5]",
+    "integer_grid": "inputs are integers",
+}
 REPRESENTATIONS = ("explicit", "implicit", "parametric")
 PRINTED = {  # column of the paper -> what the release computes
     "symbolic_accuracy": "symbolic_accuracy",
@@ -53,6 +60,16 @@ def means(scored) -> pd.DataFrame:
     parts |= {pair: pd.Series(dtype=float) for pair in itertools.product(absent, PRINTED)}
     wide = pd.concat(parts, axis=1, names=["representation", "metric"])
     return wide.set_axis(as_printed(wide.index))
+
+
+def remarks(surfaces) -> tuple[str, ...]:
+    """A footnote on surfaces that are not quite the paper's: each of `REMARKS` with at most four names, or a count."""
+    parts = []
+    for flag, words in REMARKS.items():
+        names = [surface.id.partition("/")[2] for surface in surfaces if flag in surface.flags]
+        if names:
+            parts.append(f"{words}: {', '.join(names) if len(names) <= 4 else f'{len(names)} surfaces'}")
+    return ("; ".join(parts),) if parts else ()
 
 
 def failures(records, scored):
