@@ -215,7 +215,8 @@ def test_blocks_are_those_of_the_rules():
     assert planned["fresh_sample"]["problems"] == planned["early_fresh"]["problems"] == study.sample()
     assert {grid["noise"] == study.rules()["relative_noise"] for grid in planned.values()} == {True}
     assert len(study.sample()) == len(set(study.sample())) == 50
-    assert {m.name for m in planned["fresh"]["methods"]} == {"bidirectional"} and len(planned["fresh"]["problems"]) == 200
+    assert {m.name for m in planned["fresh"]["methods"]} == {"bidirectional"}
+    assert len(planned["fresh"]["problems"]) == 200
     assert {m.name for m in later["methods"]} == {"bidirectional", "bidirectional_noise"}
     assert set(later["problems"]) < set(rd.problems("fresh", "noise-2026-11")) and len(set(later["problems"])) == 50
     assert sorted(later["noise"]) == study.rules()["relative_noise"] and later["seeds"] == [0]

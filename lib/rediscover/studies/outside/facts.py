@@ -16,10 +16,11 @@ def facts() -> dict[str, Any]:
     Problems solved are "7 of 10" of a block that is recorded whole, else `NONE`.
     """
     runs = table("outside_progress")
-    laws, noisy, fast, front, answer = (
-        _shares(f"outside_{name}") for name in ("laws", "srbench", "accepted", "fronts", "first")
+    laws, noisy, fast, front, answer, later = (
+        _shares(f"outside_{name}") for name in ("laws", "srbench", "accepted", "fronts", "first", "later")
     )
     levels = (0, 0.001, 0.01, 0.1)
+    versions = {"frozen": "bidirectional", "later": "bidirectional_noise"}
     return {
         "runs": {"planned": runs["planned"].sum(), "recorded": runs["recorded"].sum()},
         "lsr": _solved(laws, study="lsr"),
@@ -29,6 +30,11 @@ def facts() -> dict[str, Any]:
             for group in ("feynman", "strogatz")
         },
         "measured": {"front": _always(front), "answer": _always(answer)},
+        "fresh": {
+            f"{level:g}": {word: _solved(later, noise=level, method=name) for word, name in versions.items()}
+            | _in_pairs(_shares("outside_later_pairs"), level)
+            for level in (0.01,)
+        },
         "accepted": {"answer": _solved(fast, which="first answer"), "front": _solved(fast, which="any of the front")},
     }
 
@@ -41,6 +47,15 @@ def _shares(name: str) -> pd.DataFrame:
 def _solved(shares: pd.DataFrame, **where: Any) -> str:
     rows = shares[shares[list(where)].eq(pd.Series(where)).all(axis=1)] if len(shares) else shares
     return f"{rows['recovered'].iloc[0]} of {rows['n'].iloc[0]}" if len(rows) else NONE
+
+
+def _in_pairs(pairs: pd.DataFrame, level: float) -> dict[str, Any]:
+    """Problems that one version alone solves, and the p of the test."""
+    rows = pairs[pairs["noise"] == level] if len(pairs) else pairs
+    if not len(rows):
+        return dict.fromkeys(("gained", "lost", "p"), NONE)
+    row = rows.iloc[0]
+    return {"gained": int(row["ours_alone"]), "lost": int(row["theirs_alone"]), "p": (row["p"], ".2f")}
 
 
 def _always(trials: pd.DataFrame) -> int | str:
