@@ -24,7 +24,7 @@ def results() -> str:
     whole = pd.concat([cells, cells.sum().to_frame("all").T]).join(pd.concat([claims, claims.sum().to_frame("all").T]))
     whole.columns = [f"claims: {name}" if name in claims else name for name in whole]
     verdicts = _markdown(whole.rename_axis("paper").reset_index())
-    parts = [f"**Verdicts** on published numbers and claims (notebook 90):\n\n{verdicts}"]
+    parts = [f"**Verdicts** on published numbers, copies among them, and claims (notebook 90):\n\n{verdicts}"]
     parts += (
         [f"The ledger has {others} numbers of other sources, too, none of them compared with ours."] if others else []
     )

@@ -4,7 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from ...report.facts import table
+from ...problems import problems
+from ...report.facts import Interval, table
 from ...system.paths import root
 
 NONE = "not recorded yet"
@@ -16,14 +17,22 @@ def facts() -> dict[str, Any]:
     Problems solved are "7 of 10" of a block that is recorded whole, else `NONE`.
     """
     runs = table("outside_progress")
-    laws, noisy, fast, front, answer, later = (
-        _shares(f"outside_{name}") for name in ("laws", "srbench", "accepted", "fronts", "first", "later")
+    laws, noisy, fast, front, answer, later, samples = (
+        _shares(f"outside_{name}") for name in ("laws", "srbench", "accepted", "fronts", "first", "later", "samples")
     )
+    exact = {"suite": "LSR-Transform, PHYBench", "noise": 0, "read": "60 s"}
+    parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     levels = (0, 0.001, 0.01, 0.1)
     versions = {"frozen": "bidirectional", "later": "bidirectional_noise"}
     return {
         "runs": {"planned": runs["planned"].sum(), "recorded": runs["recorded"].sum()},
         "lsr": _solved(laws, study="lsr"),
+        "lsr_share": _per_cent(laws, study="lsr"),
+        "parents": f"{len(parents & known)} of {len(parents)}",
+        "sample": {
+            word: _solved(samples, **exact, method=name)
+            for word, name in {"frozen": "bidirectional", "operon": "operon", "power_law": "power_law"}.items()
+        },
         "phybench": _solved(laws, study="phybench"),
         **{
             group: {f"{level:g}": _solved(noisy, group=group, noise=level) for level in levels}
@@ -49,6 +58,11 @@ def _solved(shares: pd.DataFrame, **where: Any) -> str:
     return f"{rows['recovered'].iloc[0]} of {rows['n'].iloc[0]}" if len(rows) else NONE
 
 
+def _per_cent(shares: pd.DataFrame, **where: Any) -> Any:
+    rows = shares[shares[list(where)].eq(pd.Series(where)).all(axis=1)] if "share" in shares else shares[:0]
+    return (Interval(*(100 * rows.iloc[0][["share", "low", "high"]])), ".0f") if len(rows) else NONE
+
+
 def _in_pairs(pairs: pd.DataFrame, level: float) -> dict[str, Any]:
     """Problems that one version alone solves, and the p of the test."""
     rows = pairs[pairs["noise"] == level] if len(pairs) else pairs
@@ -58,9 +72,9 @@ def _in_pairs(pairs: pd.DataFrame, level: float) -> dict[str, Any]:
     return {"gained": int(row["ours_alone"]), "lost": int(row["theirs_alone"]), "p": (row["p"], ".2f")}
 
 
-def _always(trials: pd.DataFrame) -> int | str:
+def _always(trials: pd.DataFrame) -> tuple[int, str] | str:
     """Tables of EmpiricalBench that our own method solved in each trial."""
     if not len(trials):
         return NONE
     asked = trials[trials["table"] == "trials"]["bidirectional"].iloc[0]
-    return int((trials[trials["study"] == "empirical"]["bidirectional"] == asked).sum())
+    return int((trials[trials["study"] == "empirical"]["bidirectional"] == asked).sum()), "word"
