@@ -28,15 +28,18 @@ def results() -> str:
     parts += (
         [f"The ledger has {others} numbers of other sources, too, none of them compared with ours."] if others else []
     )
-    kinds = _markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"}))
+    kinds = _folded(_markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"})))
     parts.append(f"**What stands behind all of these** ([ledger.md](ledger.md) says what each kind is):\n\n{kinds}")
     for headline in (study["headline"] for study in studies().values() if "headline" in study):
         path = root() / "tables" / f"{headline['table']}.csv"
         if path.exists():
             frame, title = pd.read_csv(path, dtype=str, keep_default_na=False), headline["title"]
-            folded = f"<details><summary>{len(frame)} rows</summary>\n\n{_markdown(frame)}\n\n</details>"
-            parts.append(f"{title.format(fact=facts.texts())}:\n\n{folded}")
+            parts.append(f"{title.format(fact=facts.texts())}:\n\n{_folded(_markdown(frame))}")
     return "\n\n".join(parts)
+
+
+def _folded(table: str) -> str:
+    return f"<details><summary>{len(table.splitlines()) - 2} rows</summary>\n\n{table}\n\n</details>"
 
 
 def methods() -> str:
