@@ -13,7 +13,7 @@ from rediscover import method
 from rediscover.methods import Budget
 from rediscover.problems import Task
 from rediscover.report.pages import put
-from rediscover.studies.outside.fresh import ENVELOPE
+from rediscover.studies.outside.analysis import ENVELOPE
 from rediscover.system.writing import write_text
 
 import numpy as np

@@ -162,7 +162,8 @@ def test_trials_and_aims_by_hand():
 def test_facts_say_that_a_block_is_not_recorded(monkeypatch, tmp_path):
     (tmp_path / "tables").mkdir()
     pd.DataFrame({"planned": [3, 4], "recorded": [3, 1]}).to_csv(tmp_path / "tables" / "outside_progress.csv")
-    pd.DataFrame({"study": ["lsr"], "recovered": [7], "n": [10]}).to_csv(tmp_path / "tables" / "outside_laws.csv")
+    laws = {"study": ["lsr"], "recovered": [7], "n": [10], "share": [0.7], "low": [0.4], "high": [0.9]}
+    pd.DataFrame(laws).to_csv(tmp_path / "tables" / "outside_laws.csv")
     monkeypatch.setattr("rediscover.report.facts.root", lambda: tmp_path)
     monkeypatch.setattr(facts, "root", lambda: tmp_path)
     found = facts.facts()

@@ -1,1 +1,1 @@
-"""Judged from outside: problems whose truths nobody here has read, published peers, and measured tables."""
+"""Judged from outside: problems that others drew or measured, or that are drawn fresh, and published peers."""

@@ -1,6 +1,7 @@
 """What the tables of problems from outside are made of: shares, fronts, and the authors' record law by law."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,6 +20,7 @@ from .params import Outside
 from .sample import rules
 from .scores import UNREADABLE
 
+ENVELOPE = Path(__file__).with_name("envelope.csv")  # what a run costs by rows and columns; benchmarks/envelope.py
 FRONT = 20  # entries that are looked at, in the method's own order
 SCORES = f"{__package__}.scores"
 ROWS = ["method", "noise", "seed"]  # what of a block is shown once all of its runs are there

@@ -17,32 +17,34 @@ def facts() -> dict[str, Any]:
     Problems solved are "7 of 10" of a block that is recorded whole, else `NONE`.
     """
     runs = table("outside_progress")
-    laws, noisy, fast, front, answer, later, samples = (
-        _shares(f"outside_{name}") for name in ("laws", "srbench", "accepted", "fronts", "first", "later", "samples")
-    )
+    names = ("laws", "srbench", "accepted", "fronts", "first", "later", "later_pairs", "samples", "pairs")
+    laws, noisy, fast, front, answer, later, beside, samples, pairs = (_shares(f"outside_{name}") for name in names)
     exact = {"suite": "LSR-Transform, PHYBench", "noise": 0, "read": "60 s"}
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     levels = (0, 0.001, 0.01, 0.1)
-    versions = {"frozen": "bidirectional", "later": "bidirectional_noise"}
     return {
         "runs": {"planned": runs["planned"].sum(), "recorded": runs["recorded"].sum()},
         "lsr": _solved(laws, study="lsr"),
         "lsr_share": _per_cent(laws, study="lsr"),
         "parents": f"{len(parents & known)} of {len(parents)}",
         "sample": {
-            word: _solved(samples, **exact, method=name)
-            for word, name in {"frozen": "bidirectional", "operon": "operon", "power_law": "power_law"}.items()
+            "frozen": _solved(samples, **exact, method="bidirectional"),
+            "operon": _solved(samples, **exact, method="operon"),
+            "power_law": _solved(samples, **exact, method="power_law"),
         },
+        "noisy_power_law.p": _least(pairs, "p_holm", suite="Feynman", opponent="power_law"),
         "phybench": _solved(laws, study="phybench"),
         **{
             group: {f"{level:g}": _solved(noisy, group=group, noise=level) for level in levels}
             for group in ("feynman", "strogatz")
         },
-        "measured": {"front": _always(front), "answer": _always(answer)},
-        "fresh": {
-            f"{level:g}": {word: _solved(later, noise=level, method=name) for word, name in versions.items()}
-            | _in_pairs(_shares("outside_later_pairs"), level)
-            for level in (0.01,)
+        "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
+        "fresh.0.01": {
+            "frozen": _solved(later, noise=0.01, method="bidirectional"),
+            "later": _solved(later, noise=0.01, method="bidirectional_noise"),
+            "gained": _first(beside, "ours_alone", noise=0.01),
+            "lost": _first(beside, "theirs_alone", noise=0.01),
+            "p": _first(beside, "p", noise=0.01),
         },
         "accepted": {"answer": _solved(fast, which="first answer"), "front": _solved(fast, which="any of the front")},
     }
@@ -53,28 +55,35 @@ def _shares(name: str) -> pd.DataFrame:
     return table(name) if (root() / "tables" / f"{name}.csv").exists() else pd.DataFrame()
 
 
+def _where(rows: pd.DataFrame, **where: Any) -> pd.DataFrame:
+    """The rows that have these values; of a table that was not written, none."""
+    return rows[rows[list(where)].eq(pd.Series(where)).all(axis=1)] if len(rows) else rows
+
+
 def _solved(shares: pd.DataFrame, **where: Any) -> str:
-    rows = shares[shares[list(where)].eq(pd.Series(where)).all(axis=1)] if len(shares) else shares
+    rows = _where(shares, **where)
     return f"{rows['recovered'].iloc[0]} of {rows['n'].iloc[0]}" if len(rows) else NONE
 
 
 def _per_cent(shares: pd.DataFrame, **where: Any) -> Any:
-    rows = shares[shares[list(where)].eq(pd.Series(where)).all(axis=1)] if "share" in shares else shares[:0]
+    rows = _where(shares, **where)
     return (Interval(*(100 * rows.iloc[0][["share", "low", "high"]])), ".0f") if len(rows) else NONE
 
 
-def _in_pairs(pairs: pd.DataFrame, level: float) -> dict[str, Any]:
-    """Problems that one version alone solves, and the p of the test."""
-    rows = pairs[pairs["noise"] == level] if len(pairs) else pairs
-    if not len(rows):
-        return dict.fromkeys(("gained", "lost", "p"), NONE)
-    row = rows.iloc[0]
-    return {"gained": int(row["ours_alone"]), "lost": int(row["theirs_alone"]), "p": (row["p"], ".2f")}
+def _first(pairs: pd.DataFrame, column: str, **where: Any) -> Any:
+    rows = _where(pairs, **where)
+    return rows[column].iloc[0] if len(rows) else NONE
 
 
-def _always(trials: pd.DataFrame) -> tuple[int, str] | str:
-    """Tables of EmpiricalBench that our own method solved in each trial."""
+def _least(pairs: pd.DataFrame, column: str, **where: Any) -> Any:
+    """The smallest value with noise."""
+    rows = _where(pairs, **where)
+    return rows.loc[rows["noise"] > 0, column].min() if len(rows) else NONE
+
+
+def _always(trials: pd.DataFrame, method: str = "bidirectional") -> tuple[int, str] | str:
+    """Tables of EmpiricalBench that a method solved in each trial."""
     if not len(trials):
         return NONE
-    asked = trials[trials["table"] == "trials"]["bidirectional"].iloc[0]
-    return int((trials[trials["study"] == "empirical"]["bidirectional"] == asked).sum()), "word"
+    asked = trials[trials["table"] == "trials"][method].iloc[0]
+    return int((trials[trials["study"] == "empirical"][method] == asked).sum()), "word"

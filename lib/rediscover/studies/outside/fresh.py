@@ -3,7 +3,6 @@
 ``python -m rediscover.studies.outside.fresh`` writes the comparison into docs/outside.md.
 """
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from .sample import some
 
 BENCHMARKS = ("surfaces", "srsd", "srbench", "lsr", "phybench")
 PAGE, MARK = "docs/outside.md", "<!--distribution of fresh problems-->"
-ENVELOPE = Path(__file__).with_name("envelope.csv")  # what a run costs by rows and columns; benchmarks/envelope.py
 PERIODIC = {"sin", "cos", "tan"}
 STEPS = {"where", "floor", "ceil", "mod", "abs", "sign", "min", "max"}
 
