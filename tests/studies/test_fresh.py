@@ -216,7 +216,9 @@ def test_blocks_are_those_of_the_rules():
     assert {grid["noise"] == study.rules()["relative_noise"] for grid in planned.values()} == {True}
     assert len(study.sample()) == len(set(study.sample())) == 50
     assert {m.name for m in planned["fresh"]["methods"]} == {"bidirectional"}
-    assert len(planned["fresh"]["problems"]) == 200
+    assert {m.name for m in planned["fresh_sample"]["methods"]} == {"bidirectional", *reference.opponents}
+    all_of_it = rd.problems("fresh", study.rules()["draw"])
+    assert sorted([*planned["fresh"]["problems"], *study.sample()]) == sorted(all_of_it)
     assert {m.name for m in later["methods"]} == {"bidirectional", "bidirectional_noise"}
     assert set(later["problems"]) < set(rd.problems("fresh", "noise-2026-11")) and len(set(later["problems"])) == 50
     assert sorted(later["noise"]) == study.rules()["relative_noise"] and later["seeds"] == [0]

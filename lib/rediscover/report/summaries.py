@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
 from .scores import by_seed
@@ -281,6 +282,36 @@ def wilson(count: float, n: int) -> tuple[float, float]:
     """
     low, high = proportion_confint(count, n, method="wilson")
     return min(float(low), count / n), max(float(high), count / n)
+
+
+def paired_shares(ours_alone: int, theirs_alone: int, n: int) -> dict[str, float]:
+    """Difference of two shares of the same problems, with Bonett and Price's 95 % interval.
+
+    Parameters
+    ----------
+    ours_alone, theirs_alone : int
+        Problems that one of the two methods alone solves.
+    n : int
+        Problems.
+
+    Returns
+    -------
+    dict with value, low, high
+
+    References
+    ----------
+    Bonett and Price, Journal of Educational and Behavioral Statistics 37 (2012), 479: one problem is added to each of
+    the two counts, so that counts of zero do not make the interval a point.
+
+    Examples
+    --------
+    >>> {key: round(value, 3) for key, value in paired_shares(0, 0, 50).items()}  # 1.96 * sqrt(2 / 52 / 52)
+    {'value': 0.0, 'low': -0.053, 'high': 0.053}
+    """
+    ours, theirs = (ours_alone + 1) / (n + 2), (theirs_alone + 1) / (n + 2)
+    middle = ours - theirs
+    half = float(norm.ppf(0.975)) * math.sqrt((ours + theirs - middle**2) / (n + 2))
+    return {"value": (ours_alone - theirs_alone) / n, "low": max(middle - half, -1.0), "high": min(middle + half, 1.0)}
 
 
 def next_share(shares: ArrayLike, n: int) -> dict[str, float]:

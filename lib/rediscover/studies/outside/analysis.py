@@ -11,6 +11,7 @@ from ... import runs
 from ...problems import Problem, problem
 from ...report.comparisons import recovery
 from ...report.statistics import holm
+from ...report.summaries import paired_shares
 from ...runs import scoring
 from ...runs.answers import on_answers
 from ...runs.run import Run
@@ -146,7 +147,9 @@ def grouped(scored: pd.DataFrame, by: list[str], score: str = "symbolic_solution
 
 
 def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str]) -> pd.DataFrame:
-    """Problems that one of two methods alone solves, with McNemar's exact p, also corrected by Holm.
+    """Problems that one of two methods alone solves, the difference of their shares, and McNemar's exact p.
+
+    The difference has the 95 % interval of `summaries.paired_shares`; p is also corrected by Holm over all rows.
 
     Parameters
     ----------
@@ -158,24 +161,26 @@ def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str])
     Returns
     -------
     DataFrame
-        Index: `by` and opponent; columns: pairs, ours_alone, theirs_alone, p, p_holm. Without rows where no method
-        stands beside another.
+        Index: `by` and opponent; columns: pairs, ours_alone, theirs_alone, difference (of shares, above 0 where ours
+        is ahead), low, high, p, p_holm. Without rows where no method stands beside another.
 
     Examples
     --------
     >>> rows = [("a", "1", 1.0), ("b", "1", 0.0), ("a", "2", 1.0), ("b", "2", 1.0)]
     >>> frame = pd.DataFrame(rows, columns=["method", "problem", "symbolic_solution"]).assign(noise=0.0)
-    >>> paired(frame, ["noise"], "a", ["b"]).to_dict("records")
-    [{'pairs': 2, 'ours_alone': 1, 'theirs_alone': 0, 'p': 1.0, 'p_holm': 1.0}]
+    >>> paired(frame, ["noise"], "a", ["b"]).drop(columns=["low", "high"]).to_dict("records")
+    [{'pairs': 2, 'ours_alone': 1, 'theirs_alone': 0, 'difference': 0.5, 'p': 1.0, 'p_holm': 1.0}]
     """
     rows = {}
     for key, part in scored.groupby(by):
         wide = part.pivot_table(index="problem", columns="method", values="symbolic_solution")
         for name in (name for name in others if {name, own} <= {*wide}):
             ours, theirs = (solved > 0 for _, solved in wide[[own, name]].dropna().items())
-            alone = [int((ours & ~theirs).sum()), int((theirs & ~ours).sum())]
-            test = mcnemar([[0, alone[0]], [alone[1], 0]], exact=True)
-            rows[*key, name] = {"pairs": len(ours), "ours_alone": alone[0], "theirs_alone": alone[1], "p": test.pvalue}
+            more, fewer = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
+            test = mcnemar([[0, more], [fewer, 0]], exact=True)
+            counts = {"pairs": len(ours), "ours_alone": more, "theirs_alone": fewer}
+            ends = paired_shares(more, fewer, len(ours))
+            rows[*key, name] = {**counts, "difference": ends.pop("value"), **ends, "p": test.pvalue}
     if not rows:
         return pd.DataFrame()
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis([*by, "opponent"])

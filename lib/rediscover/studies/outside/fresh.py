@@ -40,7 +40,7 @@ def sample() -> list[str]:
 
 
 def grids(p: Outside) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`, by block: ``fresh``, our own method on all; ``fresh_sample``; ``early_fresh``.
+    """Arguments of `runs.grid`, by block: ``fresh_sample`` (all), ``fresh`` (our own on the rest), ``early_fresh``.
 
     A block ``later NAME`` has a later version of our own method beside the frozen one, on the sample of its own draw:
     on as many of it as `p` has problems, where it has any.
@@ -52,12 +52,13 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
     own, others = (build_methods(names, max_rows=p.max_rows) for names in (p.methods, p.opponents))
     shared = {**p.work, "noise": p.fresh_noise or rules()["relative_noise"], "seeds": rules()["seeds"]}
     sampled = {**shared, "problems": p.fresh or sample()}
+    rest = [id for id in p.fresh or problems("fresh", rules()["draw"]) if id not in sampled["problems"]]
     read_early = [method for method in (*own, *others) if method.name in p.early]
     return {
         **{f"later {name}": {**p.work, **_later(p, name)} for name in rules()["later"]},
         "early_fresh": {**sampled, "methods": read_early, "evaluations": p.early},
-        "fresh": {**shared, "problems": p.fresh or problems("fresh", rules()["draw"]), "methods": own},
-        "fresh_sample": {**sampled, "methods": others},
+        "fresh_sample": {**sampled, "methods": [*own, *others]},
+        "fresh": {**shared, "problems": rest, "methods": own if rest else []},
     }
 
 
