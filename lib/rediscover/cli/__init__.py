@@ -131,7 +131,7 @@ def _check(options: argparse.Namespace) -> None:
 def _ledger(options: argparse.Namespace) -> None:
     import pandas as pd
 
-    from ..report import verdicts
+    from ..report import papers, verdicts
     from ..report.shell import ledger_lines
     from ..system.paths import root
 
@@ -145,7 +145,8 @@ def _ledger(options: argparse.Namespace) -> None:
     if options.csv:
         print(found.to_csv(index=False), end="")
     else:
-        print(*(ledger_lines(found, len(ledger)) if len(found) else ["no such numbers"]), sep="\n")
+        beside = int((~ledger["paper"].isin(papers.claims()["paper"])).sum())
+        print(*(ledger_lines(found, len(ledger), beside) if len(found) else ["no such numbers"]), sep="\n")
 
 
 def _derive(options: argparse.Namespace) -> int:

@@ -201,7 +201,7 @@ def again(constants: pd.DataFrame) -> bool:
 
 
 class Progress:
-    """Prints what the search has after each run, on standard error."""
+    """Prints what the search has after each run, on standard error; the choice is made at the end."""
 
     def __init__(self, columns: Sequence[str], target: str | None) -> None:
         self.began = time.monotonic()
@@ -214,7 +214,8 @@ class Progress:
         for output, text in front[0].solution.items():
             left = names.get(output, self.target or output)
             texts.append(f"{left}: {rounded(displayed(parse(text, list(names)), names))}")
-        line = f"{time.monotonic() - self.began:6.1f} s, {evaluations:,} evaluations: {'; '.join(texts)}"
+        took = f"{time.monotonic() - self.began:6.1f} s, {evaluations:,} evaluations"
+        line = f"{took}, first candidate now: {'; '.join(texts)}"
         print(line[:200], file=sys.stderr)
 
 

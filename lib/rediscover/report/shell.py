@@ -60,7 +60,7 @@ def candidate_lines(candidates: Iterable[Any]) -> list[str]:
     return lines
 
 
-def ledger_lines(rows: pd.DataFrame, of: int) -> list[str]:
+def ledger_lines(rows: pd.DataFrame, of: int, beside: int = 0) -> list[str]:
     """Rows of the ledger, a block for each table of a paper, and what became of them in all.
 
     Parameters
@@ -69,6 +69,8 @@ def ledger_lines(rows: pd.DataFrame, of: int) -> list[str]:
         From `verdicts.entries`.
     of : int
         Rows of the whole ledger.
+    beside : int
+        Those of them that are printed in other sources than the five papers.
 
     Returns
     -------
@@ -78,12 +80,13 @@ def ledger_lines(rows: pd.DataFrame, of: int) -> list[str]:
     --------
     >>> row = dict(paper="SRSD", table="Table 2", row="AFP", column="easy", published="20.0", measured="31.1")
     >>> row |= dict(verdict="reproduced", kind="rerun", reason="mean over 30 laws")
-    >>> print("\\n".join(ledger_lines(pd.DataFrame([row]), 3590)))
+    >>> print("\\n".join(ledger_lines(pd.DataFrame([row]), 3801, 211)))
     SRSD, Table 2
       AFP, easy: printed 20.0, here 31.1, reproduced (rerun)
         mean over 30 laws
     <BLANKLINE>
-    1 of 3,590 printed numbers; reproduced: 1
+    1 of 3,801 printed numbers (3,590 in the five papers, 211 in other sources);
+    reproduced: 1
     """
     lines = []
     for (paper, table), part in rows.groupby(["paper", "table"], sort=False):
@@ -98,7 +101,8 @@ def ledger_lines(rows: pd.DataFrame, of: int) -> list[str]:
     copies = rows["kind"].isin(COPIES)
     counts = [f"{verdict}: {n:,}" for verdict, n in rows.loc[~copies, "verdict"].value_counts().items()]
     counts += [f"only the copying was checked: {copies.sum():,}"] * int(copies.any())
-    return [*lines, *textwrap.wrap(f"{len(rows):,} of {of:,} printed numbers; {', '.join(counts)}", WIDTH)]
+    where = f" ({of - beside:,} in the five papers, {beside:,} in other sources)" * bool(beside)
+    return [*lines, *textwrap.wrap(f"{len(rows):,} of {of:,} printed numbers{where}; {', '.join(counts)}", WIDTH)]
 
 
 def score_lines(scores: Mapping[str, float]) -> list[str]:
