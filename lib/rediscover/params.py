@@ -49,13 +49,15 @@ def unique(items: list) -> list:
     return items
 
 
-def of_study(study: str) -> AfterValidator:
-    """A check that problems are of one study."""
+def of_study(study: str, subset: str = "") -> AfterValidator:
+    """A check that problems are of one study, or of a subset of it."""
+    asked = f"--study {study}" + f" --subset {subset}" * bool(subset)
 
     def check(ids: list[str]) -> list[str]:
         for id in ids:
-            if not id.startswith(f"{study}/"):
-                raise ValueError(f"{id!r} is of another study: take some of `rediscover problems --study {study}`")
+            if not id.startswith(f"{study}/") or subset not in ("", problem(id).subset):
+                other = "subset" if subset else "study"
+                raise ValueError(f"{id!r} is of another {other}: take some of `rediscover problems {asked}`")
         return ids
 
     return AfterValidator(check)

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...problems.textbook import SUFFIX
 from ...report.comparisons import paired_test, paired_tests
-from ...report.summaries import interval, next_share
+from ...report.summaries import interval, next_share, paired_shares
 from .analysis import ARM, FLOOR, PROPOSERS, by_problem
 
 ON_SYSTEMS = {"symbolbench_loop": ["sr2_id", "sr2_ood"]}  # the first is what arms are compared by
 ON_SURFACES = ["nmse_release", "symbolic_accuracy"]
+ON_LAWS = {"symbolic_solution": "solved", "r2_accuracy": "R² > 0.999"}
 
 
 def measures(name: Hashable) -> list[str]:
@@ -100,3 +102,37 @@ def tests(values: pd.DataFrame) -> pd.DataFrame:
             about = {"measure": measure, "condition": framework}
             rows.append(paired_test(wide[other], wide[genetic], (other, genetic), **about))
     return paired_tests(rows)
+
+
+def memory(scored: pd.DataFrame) -> pd.DataFrame:
+    """Laws that each proposer solves with their names and in disguise, and the difference of the shares in pairs.
+
+    Parameters
+    ----------
+    scored : DataFrame
+        From `runs.scoring.table`, with `ARM`: each law as it is and in disguise, one seed.
+
+    Returns
+    -------
+    DataFrame
+        Index: framework, proposer, measure. Columns: laws; named and disguised (laws of which the measure holds);
+        difference of the shares, above 0 where names help, with low and high (`summaries.paired_shares`).
+
+    Examples
+    --------
+    >>> rows = [("textbook/A", 1.0), ("textbook/A-disguised", 0.0), ("textbook/B", 1.0), ("textbook/B-disguised", 1.0)]
+    >>> frame = pd.DataFrame(rows, columns=["problem", "r2_accuracy"]).assign(symbolic_solution=0.0)
+    >>> memory(frame.assign(framework="LLM-SR", proposer="a"))[["named", "disguised", "difference"]].values.tolist()
+    [[0.0, 0.0, 0.0], [2.0, 1.0, 0.5]]
+    """
+    laws = scored["problem"].str.removesuffix(SUFFIX)
+    part = np.where(scored["problem"] == laws, "named", "disguised")
+    rows = {}
+    for name, measure in ON_LAWS.items():
+        wide = scored.assign(law=laws, part=part).pivot(index=[*ARM, "law"], columns="part", values=name) > 0
+        for arm, found in wide.groupby(ARM, sort=False):
+            named, hidden = found["named"], found["disguised"]
+            paired = paired_shares(int((named & ~hidden).sum()), int((hidden & ~named).sum()), len(found))
+            counts = {"laws": len(found), "named": named.sum(), "disguised": hidden.sum()}
+            rows[*arm, measure] = counts | {"difference": paired.pop("value")} | paired
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis([*ARM, "measure"])

@@ -1,12 +1,13 @@
 """What is run for the notebook that asks what a language model adds to its loop."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ...methods import Method
 from ...methods.endpoint import Endpoint
 from ...problems import problem, problems
+from ...problems.textbook import SUFFIX
 from ...report.comparisons import build_methods
 from .params import WhatTheModelAdds
 
@@ -14,7 +15,10 @@ DATA = {"causal": {"series_from": "equations"}}  # of whom the released series a
 
 
 def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`: ``surfaces`` and ``systems``, both with more evaluations, ``priced``, ``dose``."""
+    """Arguments of `runs.grid`: ``surfaces`` and ``systems``, both with more evaluations, ``priced``, ``dose``.
+
+    Last comes ``memory``: laws with their names, which the prompts explain, and the same laws in disguise.
+    """
     surfaces = [problem(id, sampler=p.sampler) for id in p.surfaces or problems("surfaces")]
     systems = [problem(id) for id in p.systems or problems("cde")]
     on_systems = {**p.work, "seeds": p.system_seeds, "budget": replace(p.budget, evaluations=p.system_evaluations)}
@@ -38,15 +42,20 @@ def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
         posed = [problem(id, **sampled.get(id.partition("/")[0], {})) for id in p.dose_problems[name]]
         budget = {"budget": replace(p.budget, evaluations=samples), "evaluations": {}}
         planned[f"dose, {name}"] = {"problems": posed, "methods": dosed(name, p), **more, **budget}
+    laws = [problem(id + end) for id in p.memory_laws for end in ("", SUFFIX)]
+    for name, samples in p.memory.items():
+        methods = dosed(name, p, describe=True)
+        budget = {"budget": replace(p.budget, evaluations=samples), "evaluations": {}}
+        planned[f"memory, {name}"] = {"problems": laws, "methods": methods, **more, **budget}
     return {name: grid for name, grid in planned.items() if grid["problems"]}
 
 
-def dosed(name: str, p: WhatTheModelAdds) -> list[Method]:
+def dosed(name: str, p: WhatTheModelAdds, **settings: Any) -> list[Method]:
     """A loop with each control, and with the recorded replies of each model."""
-    recorded = {"proposer": "recorded", "max_tokens": p.dose_tokens}
+    recorded = {**settings, "proposer": "recorded", "max_tokens": p.dose_tokens}
     models = [{name: recorded | {"model": model}} for model in p.dose_models]
     replayed = [build_methods([name], max_rows=p.max_rows, settings=each)[0] for each in models]
-    return built([name], p.proposers, p.max_rows) + replayed
+    return built([name], p.proposers, p.max_rows, {name: settings}) + replayed
 
 
 def control(name: str) -> Method:
@@ -58,11 +67,13 @@ def control(name: str) -> Method:
         return replace(method, proposer="genetic")
 
 
-def built(names: Iterable[str], proposers: Sequence[str], max_rows: int | None = None) -> list[Method]:
+def built(
+    names: Iterable[str], proposers: Sequence[str], max_rows: int | None = None, settings: Mapping | None = None
+) -> list[Method]:
     """Methods by their names; those that ask a language model once with each proposer in its place."""
     methods = []
     for name in names:
-        [method] = build_methods([name], max_rows=max_rows)
+        [method] = build_methods([name], max_rows=max_rows, settings=settings)
         asks = isinstance(method, Endpoint)
         methods += [replace(method, proposer=each) for each in proposers] if asks else [method]
     return methods

@@ -27,6 +27,8 @@ class WhatTheModelAdds(Parameters):
     dose_problems : method name -> on which problems, with the first seed.
     dose_models : names as they served, each with the first digits of its file's hash.
     dose_tokens : of a reply at most.
+    memory : method name -> samples of a run on each of `memory_laws`, and on the same law in disguise; as for `dose`.
+    memory_laws : ids of laws with their names.
     """
 
     notebook: ClassVar[str] = "70_what_the_model_adds"
@@ -47,6 +49,8 @@ class WhatTheModelAdds(Parameters):
     dose_problems: dict[MethodName, Annotated[ProblemIds, Field(min_length=1)]]
     dose_models: Annotated[list[str], AfterValidator(unique)]
     dose_tokens: Count
+    memory: dict[Literal["llm_sr", "openevolve", "icsr", "sga"], Count]
+    memory_laws: Annotated[ProblemIds, of_study("textbook", "named"), Field(min_length=1)]
 
     @field_validator("dose_problems")
     @classmethod
