@@ -6,9 +6,10 @@ import rediscover as rd
 from factories import runs_frame, scores_frame
 from rediscover.expressions import parse
 from rediscover.methods import Budget
+from rediscover.methods.language_loops import Described
 from rediscover.params import read
 from rediscover.report.facts import one
-from rediscover.studies.loops import analysis, derive
+from rediscover.studies.loops import analysis, derive, dose
 from rediscover.studies.loops import facts as stated
 from rediscover.studies.loops import recorded as kept
 from rediscover.studies.loops.facts import place
@@ -281,3 +282,60 @@ def test_what_the_notebook_states_of_records_is_a_fact():
     assert seeded["printed"]["seeded"][0] == 89.5 and seeded["systems"] == (20, "word")
     assert set(seeded["against"]) == {"random", "grammar", "model_alone"}
     assert priors["third"]["better"] == 44 and priors["alone.worse.max"] == 2 and thoughts["models"][0] == 3
+
+
+# ---- memory: laws with their names, and in disguise
+
+
+def test_a_law_in_disguise_is_the_law_in_other_units():
+    for id in ("I.12.4", "I.16.6", "III.14.14", "I.26.2"):
+        named, hidden = rd.problem(f"textbook/{id}"), rd.problem(f"textbook/{id}-disguised")
+        ends = [[problem.samplers[name][1:] for name in problem.inputs] for problem in (named, hidden)]
+        units = np.array(ends[1])[:, 1] / np.array(ends[0])[:, 1]
+        assert np.all((units >= 0.5) & (units <= 2)) and len(set(units)) == len(units)
+        X, y = named.data()["train"]
+        ratio = hidden.evaluate(dict(zip(hidden.inputs, (X * units).T, strict=True))) / y
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-9)
+        assert 0.5 <= ratio[0] <= 2 and not any(hidden.meanings.values()) and hidden.inputs[0] == "x0"
+
+
+def test_every_law_to_remember_has_finite_data_and_solves_itself():
+    names = rd.problems("textbook")
+    assert len(names) == 240 and len(rd.problems("textbook", "disguised")) == 120
+    with pytest.raises(KeyError, match="no subset 'hidden'"):
+        rd.problems("textbook", "hidden")
+    for problem in map(rd.problem, names[::17]):
+        (truth,) = problem.truth.values()
+        assert rd.score(problem, truth)["symbolic_solution"] == 1, problem.id
+
+
+def test_prompts_name_a_law_only_where_it_is_not_in_disguise():
+    [loop] = built(["llm_sr"], ["genetic"], 200, {"llm_sr": {"describe": True}})
+    words = []
+    for end in ("", "-disguised"):
+        problem = rd.problem(f"textbook/I.16.6{end}")
+        [table] = problem.tasks()
+        task = Described(**vars(table), meanings=problem.meanings)
+        words.append(" ".join(loop.about(task, name) for name in (*task.inputs, task.output)))
+    assert "speed of light" in words[0] and "composed velocity" in words[0]
+    assert words[1] == "x0 x1 x2 y"
+
+
+def test_the_laws_to_remember_are_a_draw_and_each_is_run_in_both_forms():
+    laws = [*rd.problems("srsd", "easy"), *rd.problems("srsd", "medium")]
+    drawn = np.random.default_rng(70).choice([id.partition("/")[2] for id in laws], 12, replace=False)
+    p = parameters()
+    assert {f"textbook/{name}" for name in drawn} == set(p.memory_laws)
+    grid = grids(p)["memory, llm_sr"]
+    assert len(grid["problems"]) == 24 and all(method.describe for method in grid["methods"])
+    with pytest.raises(ValueError, match="another subset"):
+        parameters(memory_laws=["textbook/I.12.4-disguised"])
+
+
+def test_what_names_bring_is_told_in_pairs():
+    rows = [(f"textbook/{law}{end}", float(end == "")) for law in "ABCDEF" for end in ("", "-disguised")]
+    frame = pd.DataFrame(rows, columns=["problem", "symbolic_solution"]).assign(r2_accuracy=1.0)
+    found = dose.memory(frame.assign(framework="LLM-SR", proposer="a")).droplevel(["framework", "proposer"])
+    assert found.loc["solved", ["named", "disguised", "difference"]].tolist() == [6, 0, 1]
+    assert found.loc["solved", "low"] == pytest.approx(0.292, abs=1e-3)  # 6/8 less 1.96 * sqrt((1 - (6/8)**2) / 8)
+    assert found.loc["R² > 0.999", ["difference", "low"]].tolist() == pytest.approx([0, -0.346], abs=1e-3)

@@ -5,10 +5,12 @@ from typing import Any
 import pandas as pd
 
 from ...problems import problems
-from ...report.facts import Interval, table
+from ...report.facts import Interval, next_best, table
 from ...system.paths import root
 
 NONE = "not recorded yet"
+FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
+JUDGED = (0.01, 0.1)  # their levels of noise, in the order of fresh.yaml, as far as prose speaks of them
 
 
 def facts() -> dict[str, Any]:
@@ -17,8 +19,9 @@ def facts() -> dict[str, Any]:
     Problems solved are "7 of 10" of a block that is recorded whole, else `NONE`.
     """
     runs = table("outside_progress")
-    names = ("laws", "srbench", "accepted", "fronts", "first", "later", "later_pairs", "samples", "pairs")
-    laws, noisy, fast, front, answer, later, beside, samples, pairs = (_shares(f"outside_{name}") for name in names)
+    names = ("laws", "srbench", "accepted", "fronts", "first", "samples", "pairs")
+    laws, noisy, fast, front, answer, samples, pairs = (_shares(f"outside_{name}") for name in names)
+    drawn, opponents, later, versions = (_shares(f"outside_{name}") for name in FRESH)
     exact = {"suite": "LSR-Transform, PHYBench", "noise": 0, "read": "60 s"}
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     levels = (0, 0.001, 0.01, 0.1)
@@ -39,14 +42,38 @@ def facts() -> dict[str, Any]:
             for group in ("feynman", "strogatz")
         },
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
-        "fresh.0.01": {
-            "frozen": _solved(later, noise=0.01, method="bidirectional"),
-            "later": _solved(later, noise=0.01, method="bidirectional_noise"),
-            "gained": _first(beside, "ours_alone", noise=0.01),
-            "lost": _first(beside, "theirs_alone", noise=0.01),
-            "p": _first(beside, "p", noise=0.01),
-        },
+        **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
+        **{f"drawn.{level:g}": _beside(drawn, opponents, level) for level in JUDGED},
         "accepted": {"answer": _solved(fast, which="first answer"), "front": _solved(fast, which="any of the front")},
+    }
+
+
+def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
+    """The frozen and the later version on the draw of the later one."""
+    return {
+        "frozen": _solved(shares, noise=level, method="bidirectional"),
+        "later": _solved(shares, noise=level, method="bidirectional_noise"),
+        "gained": _first(pairs, "ours_alone", noise=level),
+        "lost": _first(pairs, "theirs_alone", noise=level),
+        "p": _first(pairs, "p", noise=level),
+    }
+
+
+def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
+    """The frozen version and the opponent that solves most on the draw of the frozen one."""
+    rows = _where(shares, noise=level)
+    others = rows[rows["method"] != "bidirectional"] if len(rows) else rows
+    if not len(others):
+        return dict.fromkeys(("frozen", "opponent", "theirs", "difference", "verdict"), NONE)
+    best = others.loc[others["recovered"].idxmax(), "method"]
+    [found] = _where(pairs, noise=level, opponent=best).itertuples()
+    verdict = "ahead" if found.low > 0 else "behind" if found.high < 0 else "not told apart"
+    return {
+        "frozen": _solved(shares, noise=level, method="bidirectional"),
+        "opponent": next_best(others.rename(columns={"share": "value"}))["method"],
+        "theirs": _solved(shares, noise=level, method=best),
+        "difference": (Interval(100 * found.difference, 100 * found.low, 100 * found.high), ".0f"),
+        "verdict": verdict,
     }
 
 
