@@ -114,20 +114,51 @@ def verdict(row, others):
         note = f"{min(values):.4g} to {max(values):.4g} in {len(values)} seeds"
         note += f", {low:.4g} to {high:.4g} in one run more (95 %)"
     least, most = given.get("bounds", (None, None))
-    if found is not None and chance and low < high and many:
+    if found is not None and chance and test != "cells" and low < high and many:
         note = f"{note}," if note else "an interval"
         return "undecided", f"{note} where {passing} of {len(others)} other printed values lie", passing
     if found is not None and chance and None not in (least, most) and high - low > (most - least) / 2:
         return "undecided", f"{note}, more than half of its scale", passing
+    if found and test == "seeds":
+        places = [
+            float(text.replace(",", ""))
+            for text in [row["published"], *others]
+            if re.fullmatch(r"-?[\d,]+\.?\d*(e-?\d+)?", text)
+        ]
+        logs = given["scale"] == "log" and min([*places, low]) > 0
+        reach = np.ptp(np.log([low, high])) if logs else high - low
+        if len(places) > 2 and reach > np.ptp(np.log(places) if logs else places) / 2:
+            return "undecided", f"{note}, more than half of the range that is printed there", passing
     if found is not None and test == "cells" and low < high:
-        powers = [p[0] for p in map(cell_of_mdbench, [row["published"], *others]) if not isinstance(p, str)]
-        if len(powers) > 2 and max(powers) - min(powers) < 2 * np.ptp(intervals(test, given)[0]):
-            return "undecided", f"{note}, more than half of the printed powers of ten", passing
+        found, wide = of_each_number(row, others, given, found)
+        if wide:
+            verdicts = {True: "reproduced", False: "differs", None: "undecided"}
+            return verdicts[found], ", ".join([note, *wide]), passing
     if found and many and not note:
         note = f"{passing} of {len(others)} other methods print {'what passes too' if low < high else 'the same'}"
-    if found is None or (test == "seeds" and row["method"] in UNLIKE.get(row["paper"].lower(), ())):
+    if found is None or (found and test == "seeds" and row["method"] in UNLIKE.get(row["paper"].lower(), ())):
         return "undecided", note, passing
     return "reproduced" if found else "differs", note, passing
+
+
+def of_each_number(row, others, given, found):
+    """True, False or None of a power of ten and a complexity, each asked alone, and which intervals are too wide."""
+    mine = cell_of_mdbench(row["published"])
+    if isinstance(mine, str):
+        return found, []
+    theirs = [cell for cell in map(cell_of_mdbench, others) if not isinstance(cell, str)]
+    said, wide = [], []
+    for which, (low, high) in enumerate(intervals("cells", given)):
+        name, printed = ("powers of ten", "complexities")[which], [cell[which] for cell in theirs]
+        lie = sum(low - 0.5 <= value <= high + 0.5 for value in printed)
+        all_of_them = [mine[which], *printed]
+        if low < high and len(printed) > 1 and lie >= len(printed) / 2:
+            wide.append(f"where {lie} of {len(printed)} other printed {name} lie")
+        elif which == 0 and len(all_of_them) > 2 and high - low > np.ptp(all_of_them) / 2:
+            wide.append(f"more than half of the printed {name}")
+        else:
+            said.append(low - 0.5 <= mine[which] <= high + 0.5)
+    return (False if False in said else None if wide else True), wide
 
 
 def rows():

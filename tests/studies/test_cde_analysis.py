@@ -228,5 +228,6 @@ def test_released_figures_and_table_10_have_rows():
     assert whole.query("table == 'Figure 6'")["verdict"].tolist() == ["not run"] * 12
     table10 = whole[whole["table"] == "Table 10"].set_index(["row", "column"])
     assert len(table10) == 54 and table10.loc[("candidate 2", "complexity"), "verdict"] == "reproduced"
+    assert table10.loc[("candidate 3", "complexity"), "verdict"] == "not comparable"
     near = pd.to_numeric(table10["published"]) - pd.to_numeric(table10["measured"])
     assert near.dropna().abs().max() < 2e-5, "to the fifth digit of R2"

@@ -82,12 +82,12 @@ def _whole(of: int | str | Mapping, row: pd.Series) -> int:
 
 @functools.cache
 def _stated(paper: str, field: str) -> dict[str, str]:
-    """Label printed in a paper -> what methods.yaml says of it in a field: ``unlike`` or ``repeats``."""
+    """Label printed in a paper -> what methods.yaml says of it in a field: ``unlike``, ``repeats`` or ``less``."""
     found: dict[str, str] = {}
     for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):
         said = entry.get(field, {})
         labels = entry["papers"].get(paper, [])
-        found |= {label: said if isinstance(said, str) else said.get(label, "") for label in labels}
+        found |= {label: said if isinstance(said, str) else said.get(label, said.get(paper, "")) for label in labels}
     return {label: text for label, text in found.items() if text}
 
 
@@ -145,16 +145,18 @@ def of_runs(rows: pd.DataFrame, kind: str | list | Mapping | None) -> pd.Series:
     return pd.Series(kind is None or kind in RUNS, rows.index)
 
 
-def unlike_published(entry: Mapping) -> str:
-    """Why the method of a row that rests on runs is not the published one (`unlike`); empty if it is.
+def unlike_published(entry: Mapping, field: str = "unlike") -> str:
+    """Why what ran for a row that rests on runs is not the published method (`unlike`), or less of it (``less``).
 
     Parameters
     ----------
     entry : a row of a ledger, with rule, paper and method
+    field : of methods.yaml
 
     Returns
     -------
     str
+        Empty where it is the published one, or has its budget.
     """
     run = rules.rules()[entry["rule"]].get("chance") == "seeds"
-    return unlike(entry["paper"].lower()).get(entry["method"], "") if run else ""
+    return _stated(entry["paper"].lower(), field).get(entry["method"], "") if run else ""

@@ -119,7 +119,8 @@ def judged(entries: pd.DataFrame) -> pd.DataFrame:
         cell = {"value": entry["measured"], "low": entry["low"], "high": entry["high"], "parameters": parameters}
         other = unlike_published(entry)
         found = rules.judge(entry["rule"], entry["published"], cell, others, unlike=bool(other))
-        entry |= {"verdict": found.verdict, "reason": "; ".join(filter(None, [other, entry["reason"], found.note]))}
+        told = [other, unlike_published(entry, "less"), entry["reason"], found.note]
+        entry |= {"verdict": found.verdict, "reason": "; ".join(filter(None, told))}
         entry |= {"others": len(others), "others_passing": found.passing}
     floats = dict.fromkeys(("low", "high", "others", "others_passing"), float)
     return check(pd.DataFrame(rows, columns=COLUMNS).astype(floats), LEDGER)

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 from numpy.typing import ArrayLike
 
-from . import rules
+from . import prediction, rules
 
 
 @functools.cache
@@ -72,14 +72,14 @@ def of_seeds(rule: str, parameters: Mapping) -> dict[str, Any]:
     """
     test = rules.rules()[rule]["test"]
     if test == "seeds":
-        ends = rules.interval(parameters)
+        ends = prediction.interval(parameters)
         return {"low": ends["low"], "high": ends["high"]}
     if test != "cells":
         return {}
     stated = {name: value for name, value in parameters.items() if name != "complexity"}
-    pairs = [rules.pair(value) for value in parameters["values"]]
+    pairs = [prediction.pair(value) for value in parameters["values"]]
     if any(isinstance(one, str) for one in pairs):
         return {"low": math.nan, "high": math.nan, "parameters": json.dumps(stated)}
-    power, size = rules.of_pairs(pairs)
+    power, size = prediction.of_pairs(pairs)
     stated["complexity"] = [float(f"{size[end]:.12g}") for end in ("low", "high")]
     return {"low": power["low"], "high": power["high"], "parameters": json.dumps(stated)}

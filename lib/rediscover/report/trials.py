@@ -24,7 +24,8 @@ from ..system.studies import FOLDER, of_notebook, studies
 from ..system.writing import write_text
 from .comparable import unlike_published
 from .ledger import neighbours
-from .rules import interval, judge
+from .prediction import interval
+from .rules import judge
 from .scores import of_seeds
 
 if TYPE_CHECKING:  # params reads this room

@@ -5,7 +5,7 @@ import pandas as pd
 from ...problems.boolean import ids
 from ...problems.boolean import load as network
 from ...report.ledger import compare_table
-from ...report.rules import interval
+from ...report.prediction import interval
 from ...report.scores import by_seed
 
 NETWORKS = len(ids())
@@ -65,7 +65,7 @@ def cells(table: str, scored: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: split, metric. Columns: parameters (`report.scores.by_seed`), value, low, high (`report.rules.next_run`);
+        Index: split, metric. Columns: parameters (`report.scores.by_seed`); value, low, high (`prediction.next_run`);
         seeds_low, seeds_high (range over seeds); without_low, without_high (over the network without a result too; in
         Table 3).
     """

@@ -19,6 +19,7 @@ from .analysis import (
     printed_surfaces,
     printed_systems,
 )
+from .dose import ON_LAWS
 
 NOTEBOOK = "70_what_the_model_adds"
 ON_SURFACES = ("llm_sr", "openevolve")
@@ -50,6 +51,7 @@ def facts() -> dict[str, Any]:
         | {"systems": (usd[FRAMEWORKS["symbolbench_loop"], "cde"], 2)},
         "widest": (max(interval.high - interval.low for interval in widths), ".2f"),
         "dose": _dose(),
+        "memory": _memory(),
         "seeded": _seeded(),
         "priors": _priors(),
         "thoughts": _thoughts(),
@@ -169,6 +171,18 @@ def _dose() -> dict[str, Any]:
         "tokens": setting(NOTEBOOK, "dose_tokens"),
         "recovered": (int(values["symbolic_accuracy"].sum()), "word"),
         "p_holm": (table("loops_dose_tests")["p_holm"].min(), 2),
+    }
+
+
+def _memory() -> dict[str, Any]:
+    """Laws with their names and in disguise: the most that any proposer fits, and solves."""
+    rows = table("loops_memory").set_index("measure")[["named", "disguised"]]
+    most = {key: (int(rows.loc[measure].max(axis=None)), "word") for key, measure in ON_LAWS.items()}
+    return {
+        "laws": (len(setting(NOTEBOOK, "memory_laws")), "word"),
+        "samples": (setting(NOTEBOOK, "memory")["llm_sr"], "word"),
+        "solved": most["symbolic_solution"],
+        "fitted": most["r2_accuracy"],
     }
 
 

@@ -86,8 +86,8 @@ def texts(cells: pd.DataFrame, suffix: str = "") -> list[str]:
 def compare_cells(scored: pd.DataFrame, tables, named: str = "method") -> pd.DataFrame:
     """Clean cells beside the published ones; `named`: which column of `labels` has the methods, or ``package``.
 
-    Two cells are equal if both are check marks or both failures, or have the same power of ten (to which the paper
-    rounds the error) and the same complexity. That is counted by each method's published rule: nodes of the SymPy
+    Two cells are equal if both are check marks, or have the same power of ten (to which the paper rounds the error) and
+    the same complexity; two failures are no numbers. Size is counted by each method's published rule: nodes of SymPy's
     expression for linear methods, what the package itself states for genetic programming and uDSR, and for EQL what it
     prints.
 
@@ -108,7 +108,8 @@ def compare_cells(scored: pd.DataFrame, tables, named: str = "method") -> pd.Dat
     printed = pd.concat(map(printed_cells, tables))
     table = cells.merge(printed, on=["dataset", "method"], suffixes=("_rediscover", "_printed"))
     same = [table[f"{name}_printed"] == table[f"{name}_rediscover"] for name in CELL]
-    equal = same[0] & ((table["status_printed"] != "value") | (same[1] & same[2]))
+    number = (table["status_printed"] == "value") & same[1] & same[2]
+    equal = same[0] & ((table["status_printed"] == "found") | number)
     columns = [f"{name}_{source}" for source in ("printed", "rediscover") for name in CELL]
     not_run = table["refused"] & (table["status_printed"] != "failed")
     return table[["dataset", "method", *columns]].assign(equal=equal.astype(bool), not_run=not_run)

@@ -10,8 +10,8 @@ from ...problems.pdes import settings
 from ...report.comparisons import exact, labels
 from ...report.ledger import combine, compare_table
 from ...report.papers import catalogue, published
+from ...report.prediction import meets
 from ...report.released import settings as released
-from ...report.rules import meets
 from .analysis import label, printed_cells, texts
 
 COARSE = {"verdict": "not comparable", "reason": "with a small library or on a coarser grid in this profile"}

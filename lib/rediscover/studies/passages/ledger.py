@@ -8,7 +8,6 @@ import pandas as pd
 
 from ...report.ledger import COLUMNS, compare, compare_table
 from ...report.papers import published
-from ...report.released import settings
 from ...system.studies import FOLDER, studies
 
 STUDY = studies()["passages"]
@@ -32,8 +31,7 @@ def ledger(measured: Mapping[str, Mapping], reason: str = "not measured") -> pd.
         fixed = {key: rule[key] for key in ("table", "keys", "row", "column", "definition", "rule")}
         absent["*"] = ("not run", reason)
         parts.append(compare(STUDY["paper"], rows=rows, measured=measured.get(name, {}), absent=absent, **fixed))
-    shown = published("scitext2eq_table2").rename(columns={"used": "value"}).query("value != ''")
-    return pd.concat([*parts, settings("scitext2eq_table2", shown), of_rubric()], ignore_index=True)[COLUMNS]
+    return pd.concat([*parts, of_rubric()], ignore_index=True)[COLUMNS]
 
 
 def rubric() -> pd.DataFrame:

@@ -30,7 +30,7 @@ from ...report.claim_cells import (
 from ...report.comparisons import labels
 from ...report.ledger import Judged, more
 from ...report.papers import catalogue, claims, published
-from ...report.rules import next_run
+from ...report.prediction import next_run
 from ...report.statistics import detectable, holm, spearman
 from ...report.summaries import bootstrap
 

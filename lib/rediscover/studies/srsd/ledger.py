@@ -11,8 +11,9 @@ from ...problems import facts, generator, problem
 from ...report.comparisons import exact, labels
 from ...report.ledger import combine, compare_table
 from ...report.papers import published
+from ...report.prediction import meets
 from ...report.released import settings
-from ...report.rules import LEAST_P, meets
+from ...report.rules import LEAST_P
 from ...report.scores import by_seed
 from ...report.summaries import of_runs
 from ...system import derived
