@@ -212,7 +212,9 @@ def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = (), *,
             why = f"{'an interval ' * (not said)}where {passing} of {len(others)} other printed values lie"
         elif reaches(cell):
             why = "more than half of its scale"
-        elif found == SAME and values and fills([printed, *others], cell):  # one that excludes the print has failed
+        elif (
+            found == SAME and about["test"] == "seeds" and fills([printed, *others], cell)
+        ):  # one that excludes the print has failed
             why = "more than half of the range that is printed there"
         if why:
             found = found if about["test"] == "cells" else OPEN

@@ -33,7 +33,8 @@ def of_cells(cells: pd.DataFrame, tables, coarse=()) -> pd.DataFrame:
     for cell, text in zip(cells.itertuples(), texts(cells, "_rediscover"), strict=True):
         failed = cell.status_printed == "failed"
         entry: dict[str, Any] = {"value": text, "rule": "cell_seeds" if chance[cell.method] else "cell"}
-        entry |= {"parameters": {"values": [text]}, "reason": (FAILED if cell.equal else ANSWERED) if failed else ""}
+        why = FAILED if cell.status_rediscover == "failed" else ANSWERED
+        entry |= {"parameters": {"values": [text]}, "reason": why if failed else ""}
         if kind := getattr(cell, "kind", ""):
             entry["kind"], entry["parameters"]["own"] = kind, cell.ours
             both = f"PySINDy itself {text}, our own code {cell.ours}"

@@ -64,7 +64,7 @@ def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str
     rows = _where(shares, noise=level)
     others = rows[rows["method"] != "bidirectional"] if len(rows) else rows
     if not len(others):
-        return dict.fromkeys(("frozen", "opponent", "theirs", "difference", "verdict"), NONE)
+        return dict.fromkeys(("frozen", "opponent", "theirs", "most", "difference", "verdict"), NONE)
     best = others.loc[others["recovered"].idxmax(), "method"]
     [found] = _where(pairs, noise=level, opponent=best).itertuples()
     verdict = "ahead" if found.low > 0 else "behind" if found.high < 0 else "not told apart"
@@ -72,6 +72,7 @@ def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str
         "frozen": _solved(shares, noise=level, method="bidirectional"),
         "opponent": next_best(others.rename(columns={"share": "value"}))["method"],
         "theirs": _solved(shares, noise=level, method=best),
+        "most": (int(others["recovered"].max()), "word"),
         "difference": (Interval(100 * found.difference, 100 * found.low, 100 * found.high), ".0f"),
         "verdict": verdict,
     }
