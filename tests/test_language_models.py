@@ -104,7 +104,7 @@ def test_the_commands_of_the_documentation_can_be_typed():
     text = (root() / "docs" / "llm.md").read_text()
     typed = re.findall(r"^rediscover .*|(?<=`)rediscover [^`]*", text, re.M)
     options = [_parser().parse_args(shlex.split(line)[1:]) for line in typed]
-    assert len(options) == 8 and options[0].model and set(options[0].problems) == set(options[1].problems)
+    assert len(options) == 10 and options[0].model and set(options[0].problems) == set(options[1].problems)
     assert any(getattr(each, "prompts", None) for each in options)
 
 
