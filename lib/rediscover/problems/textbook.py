@@ -2,8 +2,9 @@
 
 ``textbook/I.12.1`` is a law of SRSD on the ranges of the Feynman database; its columns have their symbols, and it is
 stated what they stand for. ``textbook/I.12.1-disguised`` is the same law with inputs ``x0``, ``x1``, ... and output
-``y``, of which nothing is said, and with each column in a unit of its own, so that its constants are others. A method
-that reads no names meets the same difficulty twice; what another does better on the first, it knows from the names.
+``y``, of which nothing is said, and with each column in a unit of its own, so that its constants are others. What a
+method does better on the first, it may remember, or read from the names; the constants change too, so that a method
+that reads no names has to stand beside it.
 """
 
 from collections.abc import Mapping
@@ -55,10 +56,13 @@ def ids(subset: str | None = None) -> list[str]:
 def load(name: str) -> Textbook:
     """A law by its name in SRSD, as it is or in disguise."""
     law = feynman(name.removesuffix(SUFFIX))
-    about: dict[str, Any] = {"truth": law.truth, "inputs": law.inputs, "samplers": law.samplers, "stated": law.meanings}
     hidden = name.endswith(SUFFIX)
-    about = _disguised(law) if hidden else about
+    about = _disguised(law) if hidden else _named(law)
     return Textbook(id=f"textbook/{name}", **about, subset=SUBSETS[hidden], rows=ROWS, source=law.source)
+
+
+def _named(law: srsd.Law) -> dict[str, Any]:
+    return {"truth": law.truth, "inputs": law.inputs, "samplers": law.samplers, "stated": law.meanings}
 
 
 def _disguised(law: srsd.Law) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def of_runs(rows: pd.DataFrame, kind: str | list | Mapping | None) -> pd.Series:
     return pd.Series(kind is None or kind in RUNS, rows.index)
 
 
-def unlike_published(entry: Mapping, field: str = "unlike") -> str:
+def caveat(entry: Mapping, field: str = "unlike") -> str:
     """Why what ran for a row that rests on runs is not the published method (`unlike`), or less of it (``less``).
 
     Parameters

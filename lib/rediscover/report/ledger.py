@@ -20,7 +20,7 @@ from ..runs.schema import CLAIMS, LEDGER, check
 from ..system.studies import FOLDER, studies
 from . import papers, rules, summaries
 from .claim_cells import Cell
-from .comparable import excluded, unlike_published
+from .comparable import caveat, excluded
 from .scores import of_seeds
 
 VERDICTS = ("reproduced", "differs", "undecided", "not comparable", "not run")
@@ -117,9 +117,9 @@ def judged(entries: pd.DataFrame) -> pd.DataFrame:
             continue
         entry |= of_seeds(entry["rule"], parameters)
         cell = {"value": entry["measured"], "low": entry["low"], "high": entry["high"], "parameters": parameters}
-        other = unlike_published(entry)
+        other = caveat(entry)
         found = rules.judge(entry["rule"], entry["published"], cell, others, unlike=bool(other))
-        told = [other, unlike_published(entry, "less"), entry["reason"], found.note]
+        told = [other, caveat(entry, "less"), entry["reason"], found.note]
         entry |= {"verdict": found.verdict, "reason": "; ".join(filter(None, told))}
         entry |= {"others": len(others), "others_passing": found.passing}
     floats = dict.fromkeys(("low", "high", "others", "others_passing"), float)

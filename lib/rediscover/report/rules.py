@@ -205,19 +205,18 @@ def judge(rule: str, printed: str, cell: Mapping, others: Sequence[str] = (), *,
     said = spread(cell["parameters"]) if values else ""
     half = len(others) >= FEW and 2 * passing >= len(others)
     if chance and found in (SAME, OTHER) and has_width(about["test"], cell):
-        why = ""
         if about["test"] == "cells":
             found, why = by_number(found, printed, others, cell)
-        elif half:
-            why = f"{'an interval ' * (not said)}where {passing} of {len(others)} other printed values lie"
-        elif reaches(cell):
-            why = "more than half of its scale"
-        elif (
-            found == SAME and about["test"] == "seeds" and fills([printed, *others], cell)
-        ):  # one that excludes the print has failed
-            why = "more than half of the range that is printed there"
+        else:
+            why = ""
+            if half:
+                why = f"{'an interval ' * (not said)}where {passing} of {len(others)} other printed values lie"
+            elif reaches(cell):
+                why = "more than half of its scale"
+            elif about["test"] == "seeds" and found == SAME and fills([printed, *others], cell):
+                why = "more than half of the range that is printed there"
+            found = OPEN if why else found
         if why:
-            found = found if about["test"] == "cells" else OPEN
             return Outcome(found, ", ".join(filter(None, [said, why])), passing)
     if found == SAME and half and not said:
         said = f"{passing} of {len(others)} other methods print " + (

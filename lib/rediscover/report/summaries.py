@@ -284,19 +284,17 @@ def wilson(count: float, n: int) -> tuple[float, float]:
     return min(float(low), count / n), max(float(high), count / n)
 
 
-def paired_shares(ours_alone: int, theirs_alone: int, n: int) -> dict[str, float]:
-    """Difference of two shares of the same problems, with Bonett and Price's 95 % interval.
+def paired_shares(ours: ArrayLike, theirs: ArrayLike) -> dict[str, float]:
+    """Problems that one of two methods alone solves, and the difference of their shares with its 95 % interval.
 
     Parameters
     ----------
-    ours_alone, theirs_alone : int
-        Problems that one of the two methods alone solves.
-    n : int
-        Problems.
+    ours, theirs : array_like of bool, shape (n,)
+        Whether each of the same problems is solved.
 
     Returns
     -------
-    dict with value, low, high
+    dict with ours_alone, theirs_alone, difference, low, high
 
     References
     ----------
@@ -305,13 +303,15 @@ def paired_shares(ours_alone: int, theirs_alone: int, n: int) -> dict[str, float
 
     Examples
     --------
-    >>> {key: round(value, 3) for key, value in paired_shares(0, 0, 50).items()}  # 1.96 * sqrt(2 / 52 / 52)
-    {'value': 0.0, 'low': -0.053, 'high': 0.053}
+    >>> {key: round(value, 3) for key, value in paired_shares([True] * 50, [True] * 50).items()}  # 1.96 * sqrt(2) / 52
+    {'ours_alone': 0, 'theirs_alone': 0, 'difference': 0.0, 'low': -0.053, 'high': 0.053}
     """
-    ours, theirs = (ours_alone + 1) / (n + 2), (theirs_alone + 1) / (n + 2)
-    middle = ours - theirs
-    half = float(norm.ppf(0.975)) * math.sqrt((ours + theirs - middle**2) / (n + 2))
-    return {"value": (ours_alone - theirs_alone) / n, "low": max(middle - half, -1.0), "high": min(middle + half, 1.0)}
+    ours, theirs = np.asarray(ours, bool), np.asarray(theirs, bool)
+    n, alone = len(ours), [int((ours & ~theirs).sum()), int((theirs & ~ours).sum())]
+    more, fewer = ((count + 1) / (n + 2) for count in alone)
+    half = float(norm.ppf(0.975)) * math.sqrt((more + fewer - (more - fewer) ** 2) / (n + 2))
+    counts = {"ours_alone": alone[0], "theirs_alone": alone[1], "difference": (alone[0] - alone[1]) / n}
+    return counts | {"low": max(more - fewer - half, -1.0), "high": min(more - fewer + half, 1.0)}
 
 
 def next_share(shares: ArrayLike, n: int) -> dict[str, float]:

@@ -22,7 +22,7 @@ from ..system.cells import marked, unmarked
 from ..system.paths import root
 from ..system.studies import FOLDER, of_notebook, studies
 from ..system.writing import write_text
-from .comparable import unlike_published
+from .comparable import caveat
 from .ledger import neighbours
 from .prediction import interval
 from .rules import judge
@@ -116,7 +116,7 @@ def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
 
 def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) -> dict:
     """What changes in a row of the ledger by its trials, each with its rule and its result."""
-    told, deciding, other = [row["reason"]], dict[str, Any](), bool(unlike_published(row))
+    told, deciding, other = [row["reason"]], dict[str, Any](), bool(caveat(row))
     deciders = [json.loads(trial["values"]) for trial in trials if trial["decides"]]
     for trial in trials:
         values = json.loads(trial["values"])

@@ -110,6 +110,6 @@ def ledger(stored: pd.DataFrame) -> pd.DataFrame:
             elif name == "lpcmci":
                 entry |= {"low": cuts[measure].min(), "high": cuts[measure].max(), "rule": "time_limit"}
             elif other := rounded.get(label, {}).get(measure):
-                entry |= {"rule": "last_bit", "reason": f"{reason}; {other}"}
+                entry |= {"rule": "last_bit", "reason": f"{reason}; {' '.join(other)}"}
             measured[label, measure] = entry
     return compare_table("symbolbench_table4", measured)

@@ -132,7 +132,7 @@ def memory(scored: pd.DataFrame) -> pd.DataFrame:
         wide = scored.assign(law=laws, part=part).pivot(index=[*ARM, "law"], columns="part", values=name) > 0
         for arm, found in wide.groupby(ARM, sort=False):
             named, hidden = found["named"], found["disguised"]
-            paired = paired_shares(int((named & ~hidden).sum()), int((hidden & ~named).sum()), len(found))
+            paired, kept = paired_shares(named, hidden), ("difference", "low", "high")
             counts = {"laws": len(found), "named": named.sum(), "disguised": hidden.sum()}
-            rows[*arm, measure] = counts | {"difference": paired.pop("value")} | paired
+            rows[*arm, measure] = counts | {name: paired[name] for name in kept}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis([*ARM, "measure"])

@@ -31,22 +31,23 @@ def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
         if names := [name for name in of if name in p.more_evaluations]:
             methods = build_methods(names, max_rows=rows)
             planned[f"{where}, more"] = {"problems": planned[where]["problems"], "methods": methods, **more}
+
+    def sampled(samples: int) -> dict[str, Any]:
+        """One run with so many samples on each problem."""
+        return {**more, "budget": replace(p.budget, evaluations=samples), "evaluations": {}}
+
     chosen = [problem(id, **DATA.get(id.partition("/")[0], {})) for id in p.priced_problems]
     for name, evaluations in p.priced.items():
         asking = control(name)
         accepted = [each for each in chosen if isinstance(each, asking.accepts)]
-        budget = {"budget": replace(p.budget, evaluations=evaluations), "evaluations": {}}
-        planned[f"priced, {name}"] = {"problems": accepted, "methods": [asking], **more, **budget}
-    sampled = {"surfaces": {"sampler": p.sampler}}
+        planned[f"priced, {name}"] = {"problems": accepted, "methods": [asking], **sampled(evaluations)}
+    options = {"surfaces": {"sampler": p.sampler}}
     for name, samples in p.dose.items():
-        posed = [problem(id, **sampled.get(id.partition("/")[0], {})) for id in p.dose_problems[name]]
-        budget = {"budget": replace(p.budget, evaluations=samples), "evaluations": {}}
-        planned[f"dose, {name}"] = {"problems": posed, "methods": dosed(name, p), **more, **budget}
+        posed = [problem(id, **options.get(id.partition("/")[0], {})) for id in p.dose_problems[name]]
+        planned[f"dose, {name}"] = {"problems": posed, "methods": dosed(name, p), **sampled(samples)}
     laws = [problem(id + end) for id in p.memory_laws for end in ("", SUFFIX)]
     for name, samples in p.memory.items():
-        methods = dosed(name, p, describe=True)
-        budget = {"budget": replace(p.budget, evaluations=samples), "evaluations": {}}
-        planned[f"memory, {name}"] = {"problems": laws, "methods": methods, **more, **budget}
+        planned[f"memory, {name}"] = {"problems": laws, "methods": dosed(name, p, describe=True), **sampled(samples)}
     return {name: grid for name, grid in planned.items() if grid["problems"]}
 
 

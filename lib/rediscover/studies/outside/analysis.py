@@ -176,11 +176,9 @@ def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str])
         wide = part.pivot_table(index="problem", columns="method", values="symbolic_solution")
         for name in (name for name in others if {name, own} <= {*wide}):
             ours, theirs = (solved > 0 for _, solved in wide[[own, name]].dropna().items())
-            more, fewer = int((ours & ~theirs).sum()), int((theirs & ~ours).sum())
-            test = mcnemar([[0, more], [fewer, 0]], exact=True)
-            counts = {"pairs": len(ours), "ours_alone": more, "theirs_alone": fewer}
-            ends = paired_shares(more, fewer, len(ours))
-            rows[*key, name] = {**counts, "difference": ends.pop("value"), **ends, "p": test.pvalue}
+            found = paired_shares(ours, theirs)
+            test = mcnemar([[0, found["ours_alone"]], [found["theirs_alone"], 0]], exact=True)
+            rows[*key, name] = {"pairs": len(ours), **found, "p": test.pvalue}
     if not rows:
         return pd.DataFrame()
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis([*by, "opponent"])
