@@ -8,6 +8,8 @@ from ...methods import method
 from ...params import Count, MethodName, MethodNames, Parameters, ProblemIds, Seeds, including, of_study, unique
 from ...problems import problem
 
+SAMPLED = Literal["llm_sr", "openevolve", "icsr", "sga"]  # loops whose evaluations are samples
+
 
 class WhatTheModelAdds(Parameters):
     """70_what_the_model_adds.
@@ -23,7 +25,8 @@ class WhatTheModelAdds(Parameters):
     more_evaluations : method name -> a larger budget that it is run with as well, with the first seed, on all problems.
     priced : method name -> evaluations of a run with a control, whose prompts are counted and not sent.
     priced_problems : where; each method is run on those that it accepts, with the first seed.
-    dose : method name -> samples of a run with each control, and with recorded replies of each of `dose_models`.
+    dose : method name -> samples (of LaSR, evaluations) of a run with each control, and with recorded replies of each
+        of `dose_models`.
     dose_problems : method name -> on which problems, with the first seed.
     dose_models : names as they served, each with the first digits of its file's hash.
     dose_tokens : of a reply at most.
@@ -43,13 +46,11 @@ class WhatTheModelAdds(Parameters):
     more_evaluations: dict[MethodName, Count]
     priced: dict[MethodName, Count]
     priced_problems: ProblemIds
-    dose: Annotated[
-        dict[Literal["llm_sr", "openevolve", "icsr", "sga", "symbolbench_loop"], Count], Field(min_length=1)
-    ]
+    dose: Annotated[dict[Literal[SAMPLED, "lasr", "symbolbench_loop", "gp_llm_seeded"], Count], Field(min_length=1)]
     dose_problems: dict[MethodName, Annotated[ProblemIds, Field(min_length=1)]]
     dose_models: Annotated[list[str], AfterValidator(unique)]
     dose_tokens: Count
-    memory: dict[Literal["llm_sr", "openevolve", "icsr", "sga"], Count]
+    memory: dict[SAMPLED, Count]
     memory_laws: Annotated[ProblemIds, of_study("textbook", "named"), Field(min_length=1)]
 
     @field_validator("dose_problems")
