@@ -65,6 +65,13 @@ def test_scores_of_a_law_by_hand():
     assert scores.score(problem, {"F": "mu*("}) == scores.LAW
 
 
+def test_the_form_of_a_law_leaves_its_constants_open_and_nothing_else():
+    problem = rd.problem("srbench/feynman_I_12_1")  # mu*N_n
+    found = {text: scores.form(problem, {"F": text})["form"] for text in ("7.1*mu*N_n", "mu*N_n + mu", "mu*(", "3")}
+    assert list(found.values()) == [1.0, 0.0, 0.0, 0.0]
+    assert scores.score(problem, {"F": "7.1*mu*N_n + 0.01"})["symbolic_solution"] == 0.0
+
+
 def test_scores_of_a_table_by_hand():
     problem = rd.problem("empirical/kepler")
     found = scores.score(problem, {"P": "300*a**1.6"})
@@ -139,6 +146,46 @@ def test_where_laws_alone_are_recorded_tables_are_empty():
     assert found["symbolic_solution"].tolist() == [1.0] and found["law_with_any_constants"].isna().all()
     tables = found[found["block"] == "tables"]
     assert tables.groupby(["study", "method"])["nmse_variance_left_out"].median().empty
+
+
+def test_methods_are_paired_by_the_score_that_is_asked_for():
+    found = rows(("1", "a", 0, 1.0), ("1", "b", 0, 0.0), ("2", "a", 0, 0.0), ("2", "b", 0, 0.0))
+    found = found.assign(form=[1.0, 1.0, 0.0, 1.0], solution_rate=0.0)
+    pair = {
+        name: analysis.paired(found, ["noise"], "a", ["b"], score).iloc[0] for name, score in analysis.RULES.items()
+    }
+    assert pair["symbolic solution"][["ours_alone", "theirs_alone", "difference"]].tolist() == [1, 0, 0.5]
+    assert pair["form"][["ours_alone", "theirs_alone", "difference"]].tolist() == [0, 1, -0.5]
+    beside = analysis.grouped(found, ["method"])[["recovered", "without_rounding", "form"]]
+    assert beside.loc["b"].tolist() == [0, 0, 2] and beside.loc["a"].tolist() == [1, 0, 1]
+
+
+def test_tables_that_others_have_and_we_have_not_are_named():
+    found = [
+        (law, method, seed, float(law == "bode")) for law in ("bode", "kepler") for method in "ab" for seed in (0, 1)
+    ]
+    found = rows(*((f"empirical/{law}", method, seed, value) for law, method, seed, value in found))
+    found.loc[(found["method"] == "a") & (found["problem"] == "empirical/bode"), "symbolic_solution"] = 0.0
+    counted = analysis.trials(found.assign(study="empirical"), "symbolic_solution")
+    assert analysis.missed(counted, "a").to_numpy().tolist() == [["empirical", "bode", "b", 2]]
+    assert analysis.missed(counted, "b").empty and analysis.missed(pd.DataFrame(), "a").empty
+
+
+@pytest.mark.parametrize(
+    ("ran", "verdict"), [(["operon", "gplearn"], "ahead"), (["operon"], "open, as 1 of 2 opponents")]
+)
+def test_a_verdict_on_fresh_problems_waits_for_all_opponents(monkeypatch, ran, verdict):
+    monkeypatch.setattr(facts, "setting", lambda *_: ["operon", "gplearn"])
+    solved = {"bidirectional": (9, 5), "operon": (1, 6), "gplearn": (0, 0)}
+    shares = [(0.01, name, *solved[name], 10) for name in ("bidirectional", *ran)]
+    shares = pd.DataFrame(shares, columns=["noise", "method", "recovered", "form", "n"])
+    shares = shares.assign(low=0.0, high=1.0, r2_above_0999=shares["form"], without_rounding=0)
+    ends = {"symbolic solution": (0.8, 0.3, 0.9), "form": (-0.1, -0.4, 0.3)}
+    pairs = [(rule, 0.01, name, *ends[rule], 0.5) for rule in ends for name in ran]
+    pairs = pd.DataFrame(pairs, columns=["rule", "noise", "opponent", "difference", "low", "high", "p"])
+    found = facts._beside(shares, pairs, 0.01)
+    assert found["verdict"].startswith(verdict) and (found["frozen"], found["theirs"]) == ("9 of 10", "1 of 10")
+    assert (found["form"]["frozen"], found["form"]["theirs"], found["form"]["opponent"]) == (5, 6, "Operon")
 
 
 def test_trials_and_aims_by_hand():

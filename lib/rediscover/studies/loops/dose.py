@@ -11,27 +11,34 @@ from ...report.comparisons import paired_test, paired_tests
 from ...report.summaries import interval, next_share, paired_shares
 from .analysis import ARM, FLOOR, PROPOSERS, by_problem
 
-ON_SYSTEMS = {"symbolbench_loop": ["sr2_id", "sr2_ood"]}  # the first is what arms are compared by
+ON_SYSTEMS = ["sr2_id", "sr2_ood"]  # the first is what arms are compared by
 ON_SURFACES = ["nmse_release", "symbolic_accuracy"]
+OF_SYSTEMS = ("symbolbench_loop", "gp_llm_seeded")  # loops that are asked about them
 ON_LAWS = {"symbolic_solution": "solved", "r2_accuracy": "R² > 0.999"}
 
 
 def measures(name: Hashable) -> list[str]:
     """What is shown of a loop; its arms are compared by the first."""
-    return ON_SYSTEMS.get(str(name), ON_SURFACES)
+    return ON_SYSTEMS if name in OF_SYSTEMS else ON_SURFACES
 
 
 def samples(run: Any, planned: int) -> dict[str, float]:
     """What became of the samples of a run: read, valid (a program or system with a score); replies, tokens of them.
 
     LLM-SR reads one program from a reply, whatever it is. SymbolBench's loop asks until it has read so many systems, or
-    one that ends it. A run that ended without an answer has no valid sample of those that were planned.
+    one that ends it. LaSR's samples are the steps that it hands to the proposer, valid where the proposer's child is
+    taken; genetic operators are its own, so nothing is counted of them. A run that ended without an answer has no valid
+    sample of those that were planned.
     """
     if not run.candidates:
         return {"samples": planned, "valid": 0, "replies": np.nan, "tokens": np.nan}
     notes = run.candidates[0]["notes"]
-    read = notes.get("asked", run.evaluations)
-    valid = notes["scored"] if "scored" in notes else read - notes["failed"]
+    if "handed" in notes:
+        own = notes["proposer"] == "genetic"
+        read, valid = (np.nan, np.nan) if own else (notes["handed"], notes["taken"])
+    else:
+        read = notes.get("asked", run.evaluations)
+        valid = notes["scored"] if "scored" in notes else read - notes["failed"]
     replies, tokens = notes.get("completions", np.nan), notes.get("completion_tokens", np.nan)
     return {"samples": read, "valid": valid, "replies": replies, "tokens": tokens}
 

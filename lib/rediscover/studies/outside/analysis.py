@@ -26,6 +26,9 @@ FRONT = 20  # entries that are looked at, in the method's own order
 SCORES = f"{__package__}.scores"
 ROWS = ["method", "noise", "seed"]  # what of a block is shown once all of its runs are there
 PEERS = {"gplearn": "gplearn", "operon": "Operon"}  # ours -> SRBench's name
+SOLVED = "symbolic_solution"  # what decides
+RULES = {"symbolic solution": SOLVED, "form": "form"}  # the second came after the runs
+BESIDE = {"without_rounding": "solution_rate", "r2_above_0999": "r2_accuracy", "form": "form"}  # columns beside it
 
 
 def loaded(ids: Iterable[str | Problem]) -> list[Problem]:
@@ -141,12 +144,17 @@ def joined(*frames: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(filled(frames))
 
 
-def grouped(scored: pd.DataFrame, by: list[str], score: str = "symbolic_solution") -> pd.DataFrame:
-    """Solved problems of each group with Wilson's interval, as `comparisons.recovery`; methods are the last of `by`."""
-    return recovery(scored[score], [scored[name] for name in by])
+def grouped(scored: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Solved problems of each group with Wilson's interval, as `comparisons.recovery`; methods are the last of `by`.
+
+    Beside them how many pass each score of `BESIDE` that `scored` has.
+    """
+    keys = [scored[name] for name in by]
+    others = {name: recovery(scored[score], keys)["recovered"] for name, score in BESIDE.items() if score in scored}
+    return recovery(scored[SOLVED], keys).assign(**others)
 
 
-def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str]) -> pd.DataFrame:
+def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str], score: str = SOLVED) -> pd.DataFrame:
     """Problems that one of two methods alone solves, the difference of their shares, and McNemar's exact p.
 
     The difference has the 95 % interval of `summaries.paired_shares`; p is also corrected by Holm over all rows.
@@ -157,6 +165,7 @@ def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str])
         Rows of `scores`.
     by : columns that tell apart what is compared
     own, others : the method that is compared, and those that it is compared with
+    score : column above 0 where a problem is solved
 
     Returns
     -------
@@ -173,7 +182,7 @@ def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str])
     """
     rows = {}
     for key, part in scored.groupby(by):
-        wide = part.pivot_table(index="problem", columns="method", values="symbolic_solution")
+        wide = part.pivot_table(index="problem", columns="method", values=score)
         for name in (name for name in others if {name, own} <= {*wide}):
             ours, theirs = (solved > 0 for _, solved in wide[[own, name]].dropna().items())
             found = paired_shares(ours, theirs)
@@ -230,6 +239,29 @@ def trials(judged: pd.DataFrame, column: str) -> pd.DataFrame:
     return pd.concat([first, counts]).astype(int)
 
 
+def missed(counts: pd.DataFrame, own: str) -> pd.DataFrame:
+    """Tables whose law another method has in all of its trials, and our own in none.
+
+    Parameters
+    ----------
+    counts : DataFrame
+        From `trials`.
+    own : name of our method
+
+    Returns
+    -------
+    DataFrame
+        Columns: study, table, method, trials (of that method).
+    """
+    if own not in counts:
+        return pd.DataFrame()
+    made = counts.loc["all", "trials"]
+    rows = counts.drop(index=("all", "trials"))
+    found = rows.drop(columns=own).eq(made.drop(own))[rows[own] == 0].stack()
+    named = found[found].index.to_frame(index=False)
+    return named.assign(trials=named["method"].map(made))
+
+
 def against_record(scored: pd.DataFrame) -> pd.DataFrame:
     """Our rates beside SRBench's on the same problems at the same noise, for methods that both have.
 
@@ -250,11 +282,11 @@ def against_record(scored: pd.DataFrame) -> pd.DataFrame:
         [known["method"].map(PEERS), [id.partition("/")[2] for id in known["problem"]], known["noise"]]
     )
     known = known.assign(theirs=theirs.reindex(keys).to_numpy()).dropna(subset="theirs")
-    off = known["symbolic_solution"] - known["theirs"]
+    off = known[SOLVED] - known["theirs"]
     grouped = known.assign(more=off > 0, fewer=off < 0).groupby(["method", "noise"])
     return grouped.agg(
         problems=("problem", "nunique"),
-        ours=("symbolic_solution", "mean"),
+        ours=(SOLVED, "mean"),
         theirs=("theirs", "mean"),
         more=("more", "sum"),
         fewer=("fewer", "sum"),

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from ...problems import problems
-from ...report.facts import Interval, next_best, table
+from ...report.facts import Interval, next_best, setting, table
 from ...system.paths import root
 
 NONE = "not recorded yet"
@@ -22,7 +22,7 @@ def facts() -> dict[str, Any]:
     names = ("laws", "srbench", "accepted", "fronts", "first", "samples", "pairs")
     laws, noisy, fast, front, answer, samples, pairs = (_shares(f"outside_{name}") for name in names)
     drawn, opponents, later, versions = (_shares(f"outside_{name}") for name in FRESH)
-    exact = {"suite": "LSR-Transform, PHYBench", "noise": 0, "read": "60 s"}
+    exact = {"suite": "LSR-Transform", "noise": 0, "read": "60 s"}
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     levels = (0, 0.001, 0.01, 0.1)
     return {
@@ -37,6 +37,7 @@ def facts() -> dict[str, Any]:
         },
         "noisy_power_law.p": _least(pairs, "p_holm", suite="Feynman", opponent="power_law"),
         "phybench": _solved(laws, study="phybench"),
+        "phybench_exact": _first(laws, "without_rounding", study="phybench"),
         **{
             group: {f"{level:g}": _solved(noisy, group=group, noise=level) for level in levels}
             for group in ("feynman", "strogatz")
@@ -50,6 +51,7 @@ def facts() -> dict[str, Any]:
 
 def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
     """The frozen and the later version on the draw of the later one."""
+    pairs = _where(pairs, rule="symbolic solution")
     return {
         "frozen": _solved(shares, noise=level, method="bidirectional"),
         "later": _solved(shares, noise=level, method="bidirectional_noise"),
@@ -60,22 +62,39 @@ def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[s
 
 
 def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
-    """The frozen version and the opponent that solves most on the draw of the frozen one."""
+    """The frozen version and the opponents on its draw, by the rule, by the form alone, and by the fit.
+
+    By the rule and by the form it is compared with the opponent that has most. To be ahead needs all of the opponents.
+    """
     rows = _where(shares, noise=level)
     others = rows[rows["method"] != "bidirectional"] if len(rows) else rows
     if not len(others):
-        return dict.fromkeys(("frozen", "opponent", "theirs", "most", "difference", "verdict"), NONE)
-    best = others.loc[others["recovered"].idxmax(), "method"]
-    [found] = _where(pairs, noise=level, opponent=best).itertuples()
-    verdict = "ahead" if found.low > 0 else "behind" if found.high < 0 else "not told apart"
+        return dict.fromkeys(("frozen", "opponent", "theirs", "most", "difference", "verdict", "form", "fit"), NONE)
+    registered = setting("80_outside", "opponents")
+    waits = f"open, as {len(others)} of {len(registered)} opponents have run"
+    own, found = rows[rows["method"] == "bidirectional"].iloc[0], {}
+    for rule, column in (("symbolic solution", "recovered"), ("form", "form")):
+        best = others.loc[others[column].idxmax(), "method"]
+        [pair] = _where(pairs, rule=rule, noise=level, opponent=best).itertuples()
+        found[rule] = {
+            "opponent": next_best(others.assign(value=others[column]))["method"],
+            "difference": (Interval(100 * pair.difference, 100 * pair.low, 100 * pair.high), ".0f"),
+            "verdict": waits if pair.low > 0 and len(others) < len(registered) else _verdict(pair),
+            "p": (pair.p, 2),
+        }
     return {
         "frozen": _solved(shares, noise=level, method="bidirectional"),
-        "opponent": next_best(others.rename(columns={"share": "value"}))["method"],
-        "theirs": _solved(shares, noise=level, method=best),
+        "theirs": f"{others['recovered'].max()} of {own['n']}",
         "most": (int(others["recovered"].max()), "word"),
-        "difference": (Interval(100 * found.difference, 100 * found.low, 100 * found.high), ".0f"),
-        "verdict": verdict,
+        **found["symbolic solution"],
+        "form": {"frozen": own["form"], "theirs": others["form"].max(), **found["form"]},
+        "fit": {"frozen": own["r2_above_0999"], "theirs": others["r2_above_0999"].max()},
+        "exact": {"frozen": own["without_rounding"], "theirs": others["without_rounding"].max()},
     }
+
+
+def _verdict(pair: Any) -> str:
+    return "ahead" if pair.low > 0 else "behind" if pair.high < 0 else "not told apart"
 
 
 def _shares(name: str) -> pd.DataFrame:
