@@ -1,12 +1,13 @@
 """What README, paper and essays state of formulas from text in numbers."""
 
+import json
 import math
 import re
 from typing import Any
 
 import pandas as pd
 
-from ...report.facts import how_many, one, table
+from ...report.facts import Interval, how_many, one, table
 
 
 def facts() -> dict[str, Any]:
@@ -52,7 +53,16 @@ def facts() -> dict[str, Any]:
         "venues": " and ".join(density.query("venue_p_holm < 0.05")["score"][::-1]),
         "rubrics_above": (float(rubrics), "word"),
         "deepseek.ahead": (int(ahead), "word"),
+        **_small(runs),
     }
+
+
+def _small(runs):
+    """The model that was asked here: how far behind a copy of the formula before, and replies without a formula."""
+    [row] = table("passages_over_copy").itertuples()
+    answers = runs.loc[runs["method"] == row.model, "solution"].map(json.loads)
+    empty = sum(not answer["latex"] for answer in answers)
+    return {"small.over_copy": (Interval(row.value, row.low, row.high), ".2f"), "small.empty": empty}
 
 
 def _rows_released():
