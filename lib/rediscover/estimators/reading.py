@@ -20,6 +20,9 @@ LOOKED = 20  # lines in which a separator is looked for
 MISSING = {"", "na", "n/a", "nan", "null", "none", "-", "--", "?", ".", "#n/a", "<na>"}
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eEdD][+-]?\d+)?")
 COMMA = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
+# groups of three digits, as in 1,000, 1.234.567 and 1,234.5; the first group is the sign between them
+GROUPED = re.compile(r"[+−-]?[1-9]\d{0,2}([.,])\d{3}(\1\d{3})*((?!\1)[.,]\d+)?")
+POINTS = re.compile(r"(?<![\w.])[1-9]\d{0,2}\.\d{3}(?!\d)")  # of which pandas makes decimals
 DATE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|\d{1,2}:\d{2}(:\d{2}.*)?")
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
@@ -57,7 +60,7 @@ def read(path: str | Path) -> pd.DataFrame:
     _check_header(header, path)
     if len(lines) == 1:
         raise ValueError(f"{path} has a line of names and no rows; add rows of numbers")
-    fast = _numbers(text, separator, header)
+    fast = None if separator == ";" and POINTS.search(text) else _numbers(text, separator, header)
     return _texts(text, separator, header, path) if fast is None else fast
 
 
@@ -123,9 +126,10 @@ def used(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If there is no such column, or a value is missing, infinite or no number.
+        If there is no such column, or a value is missing, infinite or no number, or may be two numbers.
     """
-    return pd.DataFrame({name: _column(table[name], name) for name in columns})
+    decimals = _decimals(table)
+    return pd.DataFrame({name: _column(table[name], name, decimals, table.attrs.get("separator")) for name in columns})
 
 
 def column(table: pd.DataFrame, name: str) -> str:
@@ -225,10 +229,58 @@ def _texts(text: str, separator: str, header: list[str], path: Path) -> pd.DataF
             )
     if not rows:
         raise ValueError(f"{path} has a line of names and no rows; add rows of numbers")
-    return pd.DataFrame(rows, columns=header, dtype=object)
+    found = pd.DataFrame(rows, columns=header, dtype=object)
+    found.attrs["separator"] = separator
+    return found
 
 
-def _column(values: pd.Series, name: str) -> np.ndarray:
+def _decimals(table: pd.DataFrame) -> set[str]:
+    """Signs that a table shows to stand before decimals: a comma in 2,5, and a point in 1,234,567."""
+    found = set()
+    for _, column in table.select_dtypes(exclude="number").items():
+        for text in map(str, column):
+            if grouped := GROUPED.fullmatch(text):
+                if grouped[2] or grouped[3]:
+                    found.add("." if grouped[1] == "," else ",")
+            elif "," in text and COMMA.fullmatch(text):
+                found.add(",")
+            elif "." in text and NUMBER.fullmatch(text):
+                found.add(".")
+    return found
+
+
+def _ungrouped(texts: list[str], name: str, decimals: set[str], separator: str | None) -> list[str]:
+    """Texts of a column without signs between thousands; those that may be two numbers are refused."""
+    marks = [GROUPED.fullmatch(text) for text in texts]
+    found, alike = list(texts), all(marks)
+    for row, mark in enumerate(marks):
+        grouped = mark and _is_grouped(mark, decimals, separator, alike)
+        if mark and grouped is None:
+            plain, decimal = mark[0].replace(mark[1], ""), mark[0].replace(",", ".").replace("−", "-")
+            raise ValueError(
+                f"column {name!r} holds {mark[0]!r} in row {row + 1}, which may be {plain} or {float(decimal):g}; "
+                "write it as one of these"
+            )
+        if mark and grouped:
+            found[row] = mark[0].replace(mark[1], "")
+    return found
+
+
+def _is_grouped(mark: re.Match[str], decimals: set[str], separator: str | None, alike: bool) -> bool | None:
+    """Whether a sign stands between thousands; None where it may or may not. `alike`: all its column is written so."""
+    sign, other = mark[1], "." if mark[1] == "," else ","
+    if mark[2] or mark[3]:
+        return True
+    if (sign in decimals) != (other in decimals):
+        return other in decimals
+    if separator == ";" and alike:
+        return False
+    if sign == ".":
+        return None if separator == ";" else False
+    return True if separator == "," and not decimals else None  # with a comma between columns it stood in quotes
+
+
+def _column(values: pd.Series, name: str, decimals: set[str], separator: str | None) -> np.ndarray:
     shown = one_line(name)
     if pd.api.types.is_datetime64_any_dtype(values):
         raise ValueError(f"column {shown!r} holds dates; give times as numbers, such as seconds since the first")
@@ -237,6 +289,7 @@ def _column(values: pd.Series, name: str) -> np.ndarray:
         texts = None
     else:
         texts = ["" if value is None else str(value) for value in values]
+        texts = _ungrouped(texts, shown, decimals, separator)
         found = np.array([_number(text, shown, row) for row, text in enumerate(texts, 1)])
     if len(rows := np.flatnonzero(np.isnan(found))):
         raise ValueError(
@@ -264,7 +317,7 @@ def _number(text: str, name: str, row: int) -> float:
     shown = one_line(text[:30])
     if DATE.fullmatch(text):
         raise ValueError(
-            f"column {name!r} holds dates or times of day such as {shown!r}; give times as numbers, "
+            f"column {name!r} holds dates or times of day such as {shown!r} in row {row}; give times as numbers, "
             "such as seconds since the first"
         )
     raise ValueError(
