@@ -52,13 +52,15 @@ def test_the_page_shows_the_table(study, fits):
 def test_shares_of_a_table_by_hand(study):
     law = next(iter(study.LAWS))
     rows = [
-        (law, 0.01, 0, True, True, 2, 1, 2, 2, 0.9),
-        (law, 0.01, 1, True, True, 2, 2, 0, 0, ""),
-        (law, 0.01, 2, True, False, 0, 0, 0, 0, ""),
+        (law, 0.01, 0, True, True, True, 2, 1, 2, 2, 0.9),
+        (law, 0.01, 1, False, True, True, 2, 2, 0, 0, ""),
+        (law, 0.01, 2, True, True, False, 0, 0, 0, 0, ""),
     ]
-    names = ["law", "noise", "seed", "holds", "right", "intervals", "inside", "resampled", "inside_resampled", "width"]
+    names = ["law", "noise", "seed", "clear", "holds", "right"]
+    names += ["intervals", "inside", "resampled", "inside_resampled", "width"]
     first, last = study.summary(pd.DataFrame(rows, columns=names)).to_dict("records")
     assert (first["fits"], first["can be the law"], first["right form"]) == ("3", "100%", "67%")
+    assert (first["clear"], first["clear ones that are right"]) == ("67%", "50.0%")
     assert first["hold the constant"] == "75.0%"
     assert (first["by resampling"], first["its width over the other"], last["law"]) == ("100.0%", "0.90", "**all**")
 
