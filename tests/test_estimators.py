@@ -1,10 +1,19 @@
 """Equations of one's own data: scikit-learn's conventions, known laws, and the rules by which one is chosen."""
 
 import pickle
+import re
 import subprocess
 import sys
 
-from rediscover.estimators import EquationRegressor, EquationSystem, ImplicitEquation, NoClearEquation, choice
+from rediscover.estimators import (
+    EquationRegressor,
+    EquationSystem,
+    ImplicitEquation,
+    NoClearEquation,
+    anytime,
+    choice,
+    example,
+)
 from rediscover.estimators.anytime import search
 from rediscover.estimators.constants import Form, rounded, slopes, standard_errors
 from rediscover.estimators.names import named
@@ -184,6 +193,102 @@ def test_many_rows_are_thinned_by_strata_and_constants_fitted_to_all():
     assert found.constants_["standard_error"].iloc[-1] < 3 * 0.1 / np.sqrt(len(X)) / X.std()
 
 
+def test_every_row_is_searched_whatever_its_weight():
+    planets = example("planets")
+    period = planets["period [yr]"].to_numpy()
+    X, y, w = merged(planets[["semi-major axis [au]"]].to_numpy(), period, 1 / period**2)
+    _, searched = search_rows(X, y, w, np.random.default_rng(0))
+    assert set(searched) == set(period)
+    assert np.sum(searched == period.min()) > 10 * np.sum(searched == period.max())
+    for rows in (15_000, SEARCHED):
+        x = np.arange(float(rows))
+        assert len(set(search_rows(x[:, None], x, x + 1, np.random.default_rng(0))[1])) == rows
+
+
+def message(X, y, **options):
+    return EquationRegressor(**QUICK, **options).fit(X, y).message_
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_to_rounding_is_said_of_all_rows_only(noise, monkeypatch):
+    found = {"status": "ok", "candidates": [{"solution": {"y": "2*x0"}, "notes": {"exact": True}}], "reason": ""}
+    monkeypatch.setattr(anytime, "_run", lambda _: found)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(1, 9, (60, 1))
+    said = message(X, 2 * X[:, 0] + noise * rng.normal(size=60))
+    assert ("ended early, with an equation that fits to rounding" in said) == (noise == 0)
+    assert ("one of its candidates fits the rows that it was given to rounding; the chosen one" in said) == (noise > 0)
+
+
+def test_a_time_that_is_too_short_is_said_first(monkeypatch):
+    monkeypatch.setattr(anytime, "_run", lambda _: {"status": "timeout", "reason": "not done after 0.1 s"})
+    X = np.random.default_rng(0).uniform(1, 9, (60, 1))
+    said = message(X, X[:, 0] ** 2, time_limit=0.2).splitlines()
+    assert said[0] == "0.2 seconds were too short for the first round of the search: raise --time-limit (time_limit)"
+    assert said[1].startswith("no clear equation")
+
+
+def test_more_than_the_mean_but_not_enough_is_said_with_both_errors(monkeypatch):
+    found = {"status": "ok", "candidates": [{"solution": {"y": "2*x0 + 5"}}], "reason": ""}
+    monkeypatch.setattr(anytime, "_run", lambda _: found)
+    rng = np.random.default_rng(3)
+    x = rng.uniform(0, 1, 20)
+    x = (x - x.mean()) / x.std()
+    y = 5 + 2 * x + 1.1 * rng.normal(size=20)
+    assert np.corrcoef(x, y)[0, 1] > 0.85
+    said = message(x[:, None], y).splitlines()[0]
+    assert "explains more than the mean does (error 1.278 against 2.587), but not enough to pay for its size" in said
+
+
+def test_a_clear_equation_is_not_said_to_be_right():
+    X = np.random.default_rng(0).uniform(1, 9, (60, 1))
+    clear = (
+        "clear: it beats the mean and, if it bends, a straight line by more than chance; its form may still be wrong"
+    )
+    assert clear in message(X, X[:, 0] ** 2)
+    assert "clear:" not in message(X, np.random.default_rng(1).normal(size=60))
+
+
+def columns_of(kind):
+    rng = np.random.default_rng(5)
+    a = rng.uniform(1, 9, 60)
+    y = 3 * a**2 * (1 + 0.01 * rng.normal(size=60))
+    b = {"collinear": 10 * a, "constant": 0 * a + 9.81, "copy": y, "other": rng.uniform(1, 9, 60)}
+    b["missing"] = np.where(np.arange(60) % 20 == 0, -999.0, b["other"])
+    return pd.DataFrame({"a": a, "b": b[kind]}), pd.Series(y, name="y")
+
+
+SAID = {
+    "collinear": r"\n(a would do as well as b|b would do as well as a); these rows do not tell them apart",
+    "constant": r"\nb does not vary, so its part in the equation cannot be found",
+    "copy": r"\nb equals y in all rows; leave it out if it is a copy",
+    "missing": r"\nb is -999 in 3 rows, far from its other values; leave these rows out if it stands for a missing",
+}
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_what_a_table_cannot_tell_is_said(kind):
+    assert re.search(SAID[kind], message(*columns_of(kind)))
+    plain = message(*columns_of("other"))
+    assert not any(re.search(text, plain) for text in SAID.values())
+
+
+def test_errors_that_grow_and_were_taken_as_equal_are_said():
+    X, y = columns_of("other")
+    grows = "errors grow with y (rank correlation"
+    assert grows in message(X, y) and "try --errors relative" in message(X, y)
+    assert grows not in EquationRegressor(**QUICK).fit(X, y, 1 / y**2).message_
+    assert grows not in message(X, 3 * X["a"] ** 2 + np.random.default_rng(1).normal(size=60))
+
+
+def test_rows_that_are_copies_are_said():
+    X, y = columns_of("other")
+    copied = [*range(60), *range(9)]
+    text = "9 of 69 rows are exact copies of others, and intervals count them as independent"
+    assert text in message(X.iloc[copied], y.iloc[copied])
+    assert "copies" not in message(X.iloc[copied[:63]], y.iloc[copied[:63]])
+
+
 def test_few_rows_are_told():
     X = np.arange(1.0, 9.0)[:, None]
     found = EquationRegressor(**QUICK).fit(X, X[:, 0] ** 1.5)
@@ -205,8 +310,6 @@ def test_time_that_is_up_keeps_what_there_is():
 
 
 def test_the_keyboard_keeps_what_there_is(monkeypatch):
-    from rediscover.estimators import anytime
-
     runs = iter([{"status": "ok", "candidates": [{"solution": {"y": "a"}}], "reason": ""}])
 
     def run(_):

@@ -29,12 +29,14 @@ class SearchResult:
     ----------
     candidates : of all runs, those of the last run first
     evaluations : expressions that were evaluated, as far as the method says
+    rounds : runs that ended with candidates
     ended : ``done``, ``exact``, ``time`` or ``interrupted``
     reason : why a run ended without an answer; empty where none did
     """
 
     candidates: list[Candidate] = field(default_factory=list)
     evaluations: int = 0
+    rounds: int = 0
     ended: str = "done"
     reason: str = ""
 
@@ -106,6 +108,7 @@ def search(
                 continue
             front = [Candidate(**candidate) for candidate in outcome["candidates"]]
             found.candidates = front + found.candidates
+            found.rounds += 1
             found.evaluations += front[0].evaluations or 0
             if watch:
                 watch(count, front)

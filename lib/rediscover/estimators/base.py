@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 from ..expressions import Expression
 from ..methods import Method, method
 from ..problems import Problem
+from ..system.writing import one_line
 from . import choice
 from .anytime import SearchResult, search
 from .constants import Form, rounded, tidied
@@ -26,6 +27,8 @@ LARGEST = 1e60  # magnitudes of columns
 ENDED = {
     "done": "the search used all its evaluations",
     "exact": "the search ended early, with an equation that fits to rounding",
+    "early": "the search ended early, as one of its candidates fits the rows that it was given to rounding; "
+    "the chosen one does not fit all rows so",
     "time": "the search ended with its time",
     "interrupted": "the search was interrupted; what it had found until then is kept",
 }
@@ -69,6 +72,7 @@ class EquationEstimator(BaseEstimator):
 
     keeps_when_interrupted: ClassVar[bool] = False
     watch: ClassVar[Any] = None  # called after each run
+    beaten: ClassVar[str] = "the mean and, if it bends, a straight line"  # by what is clear
     beside: ClassVar[tuple[str, ...]] = ()  # methods whose candidates stand beside those of the default one
 
     def __init__(
@@ -126,6 +130,7 @@ class EquationEstimator(BaseEstimator):
             part = search(problem, solver, most, seconds, seed, keeps=self.keeps_when_interrupted, watch=self.watch)
             whole.candidates += part.candidates
             whole.evaluations += part.evaluations
+            whole.rounds += part.rounds
             whole.reason = whole.reason or part.reason
             whole.ended = part.ended if whole.ended == "done" else whole.ended
             if part.ended == "interrupted":
@@ -191,6 +196,9 @@ class EquationEstimator(BaseEstimator):
         self, selections: Mapping[str, Selection], found: SearchResult, units: Mapping[str, str], rows: int
     ) -> str:
         lines = []
+        if found.ended == "time" and not found.rounds:
+            seconds = f"{self.time_limit:g} seconds were"
+            lines.append(f"{seconds} too short for the first round of the search: raise --time-limit (time_limit)")
         for output, selection in selections.items():
             text = rounded(self.expressions_[output])
             unit = f"  [{units[output]}]" if units.get(output) else ""
@@ -212,7 +220,11 @@ class EquationEstimator(BaseEstimator):
         if not rows:
             how = "too few rows to hold any out, so each is predicted from the others; "
             how += "chosen by the shortest description of equation and errors"
-        ended = ENDED[found.ended] + (f" ({found.reason})" if found.reason and not found.candidates else "")
+        sure = found.ended != "exact" or all(selection.exact for selection in selections.values())
+        ended = ENDED[found.ended if sure else "early"]
+        ended += f" ({found.reason})" if found.reason and not found.candidates else ""
+        if self.clear_:
+            lines.append(f"clear: it beats {self.beaten} by more than chance; its form may still be wrong")
         return "\n".join([*lines, f"{how}; {ended}"])
 
     def _shown(self, expression: Expression) -> Expression:
@@ -311,7 +323,8 @@ class EquationEstimator(BaseEstimator):
         arguments = [each.shown for each in self._names]
         every = (*self._names, *self._outputs)
         notes = dict.fromkeys(f"{each.shown}: {each.column}" for each in every if each.shown != each.column)
-        return function(name, arguments, {self._result(o): e for o, e in self.expressions_.items()}, [*notes])
+        warned = [] if self.clear_ else [self.message_.splitlines()[0]]
+        return function(name, arguments, {self._result(o): e for o, e in self.expressions_.items()}, [*warned, *notes])
 
     def _result(self, output: str) -> str:
         """The name of an output's variable in a function."""
@@ -363,7 +376,7 @@ def held_out_rows(n: int, rng: np.random.Generator, few: int = choice.FEW) -> np
     return mask
 
 
-def check_magnitudes(*tables: np.ndarray) -> None:
+def check_magnitudes(names: Sequence[str], table: np.ndarray) -> None:
     """Refuse magnitudes whose squares and products leave what floats hold.
 
     Raises
@@ -371,9 +384,7 @@ def check_magnitudes(*tables: np.ndarray) -> None:
     ValueError
         If the largest number of a column is above `LARGEST` or, where it is not zero, below its inverse.
     """
-    for table in tables:
-        largest = np.abs(table).max(axis=0, initial=0.0)
-        if ((largest > LARGEST) | ((largest > 0) & (largest < 1 / LARGEST))).any():
-            raise ValueError(
-                f"a column has numbers beyond {LARGEST:g} or only below {1 / LARGEST:g}; write it in other units"
-            )
+    for name, largest in zip(names, np.abs(table).max(axis=0, initial=0.0), strict=True):
+        if largest > LARGEST or 0 < largest < 1 / LARGEST:
+            beyond = f"numbers beyond {LARGEST:g} or only below {1 / LARGEST:g}"
+            raise ValueError(f"column {one_line(name)!r} has {beyond}; write it in other units")

@@ -188,21 +188,37 @@ def description_length(error: float, rows: int, complexity: int, constants: int)
     return rows * float(np.log(error)) + complexity * float(np.log(KINDS)) + constants / 2 * float(np.log(rows))
 
 
-def unclear_description(length: float, nothing: float, line: float | None, straight: bool) -> str:
+class Described(NamedTuple):
+    """Description length of an equation, and its error, each row predicted from the others."""
+
+    length: float
+    error: float
+
+
+def unclear_description(own: Described, nothing: Described, line: Described | None, straight: bool) -> str:
     """Why there is no clear equation where no rows are held out, by the seventh rule; empty where there is one.
 
     Parameters
     ----------
-    length, nothing, line : description lengths of the chosen equation, of the mean, and of a straight line (None: too
-        few rows for one)
+    own, nothing, line : of the chosen equation, of the mean, and of a straight line (None: too few rows for one)
     straight : whether the chosen equation is a straight line itself
 
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> unclear_description(Described(9.0, 1.2), Described(10.0, 2.5), None, True)[:81]
+    'with so few rows it explains more than the mean does (error 1.2 against 2.5), but'
     """
     for other, what in ((nothing, "the mean"), (None if straight else line, "a straight line through all inputs")):
-        if other is not None and not length < other - SHORTER:
+        if other is not None and not own.length < other.length - SHORTER:
+            if own.error < other.error:
+                errors = f"(error {own.error:.4g} against {other.error:.4g})"
+                return (
+                    f"with so few rows it explains more than {what} does {errors}, but not enough to pay for its size"
+                )
             return f"with so few rows it explains no more than {what} does, its size taken into account"
     return ""
 

@@ -53,6 +53,8 @@ class ImplicitEquation(EquationEstimator):
     True
     """
 
+    beaten = "points with shuffled coordinates and a plane"
+
     def fit(self, X: Any, y: Any = None) -> "ImplicitEquation":
         """Search for an equation.
 
@@ -77,7 +79,7 @@ class ImplicitEquation(EquationEstimator):
         self._names, self._outputs = self._named(given or column_names(X)), (Name("F", "F", ""),)
         dimensions = self._dimensions(None)
         inner = tuple(f"x{i}" for i in range(X.shape[1]))
-        check_magnitudes(X)
+        check_magnitudes([name.column for name in self._names], X)
         X = np.unique(X, axis=0)
         rng = generator(seed, "rows")
         out = held_out_rows(len(X), rng, choice.FEW_POINTS)

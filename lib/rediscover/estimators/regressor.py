@@ -18,13 +18,14 @@ from .constants import Form, tabulated
 from .constraints import constraints, mirrored
 from .known import known
 from .names import displayed
+from .remarks import on_columns, on_copies, on_growing_errors, on_substitutes
 from .residuals import TableResiduals, columns, straight_line
 from .screening import LEAST_ROWS, screened
 from .selection import candidate_forms, select
 from .stability import times_chosen
 
 SEARCHED = 20_000  # rows that the search is given at most
-REPEATED = 4  # times as many rows as there are, at most, where weights repeat them
+REPEATED = 4  # times as many rows as there are, at most, are drawn by weights
 DRAWN = 2_000  # rows of a picture
 FEWEST = 5  # rows below which a warning stands in the message
 
@@ -40,7 +41,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     description of equation and errors is chosen.
 
     Rows that are equal count as one of their common weight, and their order does not matter. With weights that differ
-    the search sees each row as often as its weight says; errors, constants and the choice are weighted.
+    the search sees each row as often as its weight says, and at least once; errors, constants and choice are weighted.
 
     Parameters
     ----------
@@ -151,12 +152,16 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         *names, output = self._named([*(given or column_names(X)), str(target) if target is not None else "y"])
         self._names, self._outputs = tuple(names), (output,)
         dimensions = self._dimensions(output)
-        check_magnitudes(X, y)
+        check_magnitudes([name.column for name in self._names], X)
+        check_magnitudes([output.column], y[:, None])
         self._known = known(names, self.factor, self.offset)
         wanted = constraints(names, self.bounds, self.increasing, self.decreasing, self.symmetric)
         weights = weights * self._known.used(X)
-        rows = int((weights > 0).sum())
+        given_weights = weights[weights > 0]
+        rows, alike = len(given_weights), bool(np.ptp(given_weights) == 0)
+        said = on_columns([name.shown for name in names], X, output.shown, y)
         X, y, weights = merged(X, y, weights)
+        said += on_copies(rows, len(y))
         rng = generator(seed, "rows")
         out = held_out_rows(len(y), rng)
         wanted = wanted.on(X, y, generator(seed, "constraints"))
@@ -199,13 +204,12 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         self._set_results(
             {output.shown: selection}, found, {output.shown: output.unit}, 0 if rest is None else len(rest.y)
         )
-        if len(self.screened_) < len(names):
-            shown = ", ".join(name.shown for name in names if name.column in self.screened_)
-            self.message_ += (
-                f"\nof {len(names)} columns the search was given those that say most in randomised trees: {shown}"
-            )
-        if rows < FEWEST:
-            self.message_ += f"\nwith {rows} rows many equations fit as well, and standard errors say nothing of that"
+        said += self._screening_said(rows)
+        if self.clear_:
+            said += on_substitutes(selection.form, thinned(train), [name.shown for name in names])
+        if alike and not selection.exact:
+            said += on_growing_errors(output.shown, y, self._values(X))
+        self.message_ = "\n".join([self.message_, *said])
         self.equations_ = self.equations_.drop(columns="output")
         self.equations_[["training_error", "validation_error"]] *= scale
         return self
@@ -256,6 +260,16 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
         self.screened_ = [self._names[i].column for i in kept]
         return kept
 
+    def _screening_said(self, rows: int) -> list[str]:
+        said = []
+        if len(self.screened_) < len(self._names):
+            kept = ", ".join(name.shown for name in self._names if name.column in self.screened_)
+            whole = f"of {len(self._names)} columns the search was given"
+            said.append(f"{whole} those that say most in randomised trees: {kept}")
+        if rows < FEWEST:
+            said.append(f"with {rows} rows many equations fit as well, and standard errors say nothing of that")
+        return said
+
     def _residuals(self, X: np.ndarray, y: np.ndarray, weights: np.ndarray, rest: Any = None) -> TableResiduals:
         """Rows of the part that is searched."""
         return TableResiduals(self._known.names, X, *self._known.rest(X, y, weights), rest)
@@ -281,7 +295,9 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
             In units of y; NaN where the equation is undefined.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return self._values(validate_data(self, X, dtype=np.float64, reset=False))
+
+    def _values(self, X: np.ndarray) -> np.ndarray:
         return self._known.whole(self._chosen.shown)(columns(self._known.names, X))
 
 
@@ -329,10 +345,12 @@ def search_rows(
     n = len(y)
     if np.ptp(weights) > 0:
         share = weights / weights.sum()
-        count = min(round(weights.sum() / weights.min()), REPEATED * n)
-        # systematic: a row of weight w comes floor or ceil of its share
+        room = SEARCHED - n if n <= SEARCHED else REPEATED * n  # so that no row is thinned out that need not be
+        count = min(round(weights.sum() / weights.min()), REPEATED * n, room)
+        # systematic: a row of weight w comes floor or ceil of its share, but each at least once
         places = np.searchsorted(np.cumsum(share), (np.arange(count) + 0.5) / count)
-        X, y = X[places.clip(max=n - 1)], y[places.clip(max=n - 1)]
+        times = np.maximum(np.bincount(places.clip(max=n - 1), minlength=n), 1)
+        X, y = np.repeat(X, times, axis=0), np.repeat(y, times)
     if len(y) > SEARCHED:
         order = np.argsort(y, kind="stable")
         ends = np.linspace(0, len(y), SEARCHED + 1).astype(int)

@@ -75,6 +75,11 @@ class TableResiduals:
         with np.errstate(all="ignore"):
             return float(np.sqrt(np.average((self.predicted(form) - self.y) ** 2, weights=self.weights)))
 
+    def exact(self, form: Form) -> bool:
+        """Whether a form fits each of these rows to rounding, whatever its weight."""
+        with np.errstate(all="ignore"):
+            return bool(np.abs(self.predicted(form) - self.y).max() <= choice.ROUNDING * self.spread)
+
     def likelier(self, form: Form, line: Form) -> float:
         """Log likelihood of a form less that of a line, on these rows."""
         with np.errstate(all="ignore"):

@@ -50,6 +50,7 @@ class Selection:
     unclear : why it is no clear equation; empty where it is one
     noise : why noise is too large for it; empty where it is not
     left_out : why candidates were left out -> how many
+    exact : whether it fits all rows to rounding
     """
 
     front: list[Equation]
@@ -58,6 +59,7 @@ class Selection:
     unclear: str
     noise: str
     left_out: Counter = field(default_factory=Counter)
+    exact: bool = False
 
 
 def labels(operators: Iterable[str] | None) -> set[str] | None:
@@ -160,9 +162,9 @@ def select(
     form = snapped(best.form, errors, freedom, residuals.fit, worse_than(residuals, refused))
     straight = is_straight(form.shown, residuals.validation.values)
     if residuals.rest is None:
-        by_mean = description_length(assessed(mean, residuals), residuals)
-        by_line = description_length(assessed(line, residuals), residuals) if line else None
-        unclear = choice.unclear_description(description_length(best, residuals), by_mean, by_line, straight)
+        by_mean = described(assessed(mean, residuals), residuals)
+        by_line = described(assessed(line, residuals), residuals) if line else None
+        unclear = choice.unclear_description(described(best, residuals), by_mean, by_line, straight)
     else:
         unclear = choice.unclear(
             best.squares,
@@ -174,7 +176,8 @@ def select(
             residuals.against,
         )
     left_out = Counter(filter(None, reasons))
-    return Selection(kept, place, form, unclear, too_noisy(best, every, residuals), left_out)
+    exact = residuals.exact(form) and (residuals.rest is None or residuals.rest.exact(form))
+    return Selection(kept, place, form, unclear, too_noisy(best, every, residuals), left_out, exact)
 
 
 def chosen(front: Sequence[Equation], residuals: TableResiduals) -> int:
@@ -194,6 +197,10 @@ def description_length(equation: Equation, residuals: TableResiduals) -> float:
     error = max(equation.training, choice.ROUNDING * residuals.spread)
     constants = len(equation.form.expression.constants)
     return choice.description_length(error, len(residuals.y), equation.complexity, constants)
+
+
+def described(equation: Equation, residuals: TableResiduals) -> choice.Described:
+    return choice.Described(description_length(equation, residuals), equation.held_out)
 
 
 def too_noisy(best: Equation, others: Sequence[Equation], residuals: TableResiduals) -> str:

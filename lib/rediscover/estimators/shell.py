@@ -48,7 +48,8 @@ def fit(options: argparse.Namespace) -> int:
     estimator, data, targets = estimator_of(table, options)
     # what is wrong is said before anything else is
     estimator._validated()
-    check_magnitudes(data.select_dtypes("number").to_numpy(dtype=float))
+    numbers = data.select_dtypes("number")
+    check_magnitudes([*map(str, numbers.columns)], numbers.to_numpy(dtype=float))
     if options.out:
         make_folder(options.out)
     print(f"{len(data)} rows, {estimator.method}, at most {options.time_limit:g} s", file=sys.stderr)

@@ -121,7 +121,7 @@ class EquationSystem(EquationEstimator):
         names = self._named(shown)
         self._names = self._outputs = names[: len(states)]
         asked = [self._dimensions(name, Name("", "", "") if time is None else names[-1]) for name in self._names]
-        check_magnitudes(X)
+        check_magnitudes(given or column_names(X), X)
         records = self._records(X)
         train, rest = split(records, generator(seed, "rows"))
         inner = tuple(f"x{i}" for i in range(len(self._names)))
