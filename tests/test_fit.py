@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 from rediscover import cli
+from rediscover.estimators.constants import as_texts
 from rediscover.estimators.reading import read
 
 import numpy as np
+import pandas as pd
 import pytest
 
 ROWS = 40
@@ -57,9 +59,9 @@ ODD = {
     "infinite": (put(2, 1, "inf"), 2, "infinite in row 2"),
     "minus infinity": (put(2, 2, "-Infinity"), 2, "infinite in row 2"),
     "too large": (put(2, 1, "1e999"), 2, "infinite in row 2"),
-    "1e300": (every(0, "1e300"), 2, "other units"),
+    "1e300": (every(1, "1e300"), 2, "column 'b' has numbers beyond 1e+60"),
     "1e-300": (put(2, 2, "1e-300"), 0, "y"),
-    "date": (every(1, "2024-01-31"), 2, "dates"),
+    "date": (every(1, "2024-01-31"), 2, "dates or times of day such as '2024-01-31' in row 1; "),
     "time of day": (every(1, "12:30"), 2, "dates"),
     "complex": (put(1, 1, "1+2j"), 2, "text such as"),
     "true": (every(1, "True"), 0, "y = "),
@@ -231,6 +233,65 @@ def test_names_of_columns_are_text_in_the_report(tmp_path, capsys):
     assert "<script>" not in (tmp_path / "out" / "report.html").read_text("utf-8")
 
 
+def shown(rows, arguments, tmp_path, capsys, header="a,y", status=0):
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join([header, *(",".join(f"{cell:.17g}" for cell in row) for row in rows)]))
+    found, out, err = call([path, "--target", "y", "--method", "least_squares", *arguments], capsys)
+    assert found == status, err
+    return out if status == 0 else err
+
+
+def rows_with_errors(*errors):
+    rng = np.random.default_rng(0)
+    return [(a, 3 * a + 0.1 * rng.normal(), errors[i % len(errors)]) for i, a in enumerate(np.linspace(1, 9, 40))]
+
+
+@pytest.mark.parametrize("size, said", [(1e-3, "too small, or the form is wrong"), (0.1, ""), (1.0, "too large")])
+def test_errors_that_do_not_fit_are_said(size, said, tmp_path, capsys):
+    out = shown(rows_with_errors(size, 1.1 * size), ["--errors", "s"], tmp_path, capsys, "a,y,s")
+    assert ("chi-square is" in out) == bool(said)
+    assert said in out
+
+
+@pytest.mark.parametrize("error", [0.0, -0.1])
+def test_errors_that_are_none_are_refused(error, tmp_path, capsys):
+    err = shown(rows_with_errors(0.1, error), ["--errors", "s"], tmp_path, capsys, "a,y,s", 2)
+    assert f"--errors s: the error in row 2 is {error:g}; leave that row out, or write a positive one" in err
+
+
+def test_the_table_of_constants_says_what_it_shows(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    out = shown([(a, 3 + 1e-8 * rng.normal() + 2.7 * a) for a in range(1, 20)], [], tmp_path, capsys)
+    assert "low, high: 95 % intervals, the form of the equation taken as given" in out
+    numbers = [line.split() for line in out.splitlines() if re.match(r" +c\d ", line)]
+    assert numbers and all(len({value, low, high}) == 3 for _, value, _, low, high, _ in numbers)
+
+
+def test_constants_that_rows_do_not_determine_are_said_to_be_so():
+    row = {"value": [1.5], "standard_error": [np.nan], "low": [np.nan], "high": [np.nan]}
+    assert as_texts(pd.DataFrame(row)).iloc[0].tolist() == ["1.5", *["not determined"] * 3]
+
+
+def test_names_that_were_changed_are_said(tmp_path, capsys):
+    rows = [(a, (a * 7) % 5, 3 * a + 2 * ((a * 7) % 5)) for a in range(1, 30)]
+    out = shown(rows, [], tmp_path, capsys, "log(dose),speed [m/s],y")
+    assert "\nlog_ is the column 'log(dose)'\n" in out
+
+
+def test_a_name_with_a_comma_stands_in_quotes(tmp_path, capsys):
+    rows = [(a, (a * 7) % 5, a**2, 3 * a + 2 * ((a * 7) % 5)) for a in range(1, 30)]
+    arguments = ["--inputs", '"speed, m/s",mass', "--max-evaluations", "1e3"]
+    out = shown(rows, arguments, tmp_path, capsys, '"speed, m/s",mass,third,y')
+    assert "speed_m_s" in out and "mass" in out and "third" not in out
+
+
+def test_what_is_not_clear_says_so_in_every_file(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    shown(rng.normal(size=(40, 2)), ["--out", tmp_path / "out"], tmp_path, capsys)
+    for name, sign in (("equation.py", "#"), ("equation.tex", "%")):
+        assert (tmp_path / "out" / name).read_text("utf-8").startswith(f"{sign} no clear equation for y: ")
+
+
 def test_time_and_clouds_from_the_shell(tmp_path, capsys):
     t = np.linspace(0, 4, 80)
     path = tmp_path / "decay.csv"
@@ -249,6 +310,37 @@ def test_numbers_are_read_as_they_are_written(tmp_path):
 
     table = used(read(path), ["a", "b"])
     np.testing.assert_array_equal(table.to_numpy(), [[1.5, -2.0], [1000.0, 0.5], [3.0, 4.25]])
+
+
+GROUPED = {
+    "in quotes": ('a,b\n4,"1,000"\n5,250\n', [1000.0, 250.0]),
+    "in quotes, with a decimal point": ('a,b\n4,"1,234.5"\n5,250\n', [1234.5, 250.0]),
+    "decimal commas in quotes": ('a,b\n"4,5","1,250"\n5,3\n', [1.25, 3.0]),
+    "three decimals": ("a;b\n1,234;2,345\n3,456;4,567\n", [2.345, 4.567]),
+    "decimal commas elsewhere": ("a;b\n1,5;2,345\n3;250\n", [2.345, 250.0]),
+    "points between thousands": ("a;b\n1,5;1.250\n3;250\n", [1250.0, 250.0]),
+    "points twice": ("a;b\n1;1.250.000\n3;2.250\n", [1250000.0, 2250.0]),
+    "decimal points elsewhere": ("a;b\n1.5;1.250\n3;250\n", [1.25, 250.0]),
+    "decimal points between commas": ("a,b\n1,1.250\n3,250\n", [1.25, 250.0]),
+    "either, semicolons": ("a;b\n1;250\n3;1,250\n", "column 'b' holds '1,250' in row 2, which may be 1250 or 1.25; "),
+    "either, points": ("a;b\n1;250\n3;1.250\n", "column 'b' holds '1.250' in row 2, which may be 1250 or 1.25; "),
+    "either, tabs": ("a\tb\n1\t12,345\n3\t12,250\n", "'12,345' in row 1, which may be 12345 or 12.345; write it as"),
+}
+
+
+@pytest.mark.parametrize("kind", GROUPED)
+def test_signs_between_thousands_are_read_or_refused(kind, tmp_path):
+    from rediscover.estimators.reading import used
+
+    text, expected = GROUPED[kind]
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    table = read(path)
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match=re.escape(expected)):
+            used(table, ["b"])
+    else:
+        assert used(table, ["b"])["b"].tolist() == expected
 
 
 def test_help_loads_no_library():

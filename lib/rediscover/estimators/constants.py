@@ -303,6 +303,30 @@ def tabulated(
     return table
 
 
+def as_texts(table: "pd.DataFrame") -> "pd.DataFrame":
+    """A table of constants with numbers as texts: six digits, and as many more as tell value and interval apart.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> row = {"value": [2.5], "standard_error": [5e-9], "low": [2.49999999], "high": [2.50000001]}
+    >>> as_texts(pd.DataFrame(row)).iloc[0].tolist()
+    ['2.5', '5e-09', '2.49999999', '2.50000001']
+    """
+    found = table.copy()
+    half = (table["high"] - table["value"]).abs()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        digits = np.ceil(np.log10(table["value"].abs() / half)) + 2
+    digits = digits.where(np.isfinite(digits), 6).clip(6, 15).astype(int)
+    for name in ("value", "standard_error", "low", "high"):
+        shown = digits if name != "standard_error" else digits * 0 + 6
+        found[name] = [
+            "not determined" if math.isnan(value) else f"{value:.{n}g}"
+            for value, n in zip(table[name], shown, strict=True)
+        ]
+    return found
+
+
 def rounded(expression: Expression, digits: int = 4) -> Expression:
     """The expression with decimal constants of so many digits, to be read by people.
 

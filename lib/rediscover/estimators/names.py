@@ -34,6 +34,11 @@ class Name(NamedTuple):
     unit: str
 
     @property
+    def changed(self) -> bool:
+        """Whether it is shown as something else than what stood before its unit."""
+        return not self.column.startswith(self.shown)
+
+    @property
     def latex(self) -> str:
         """The name in LaTeX: Greek letters as such, words upright, below a letter what stands behind its underscore."""
         stem, _, below = self.shown.partition("_")

@@ -9,8 +9,8 @@ import jinja2
 import numpy as np
 import pandas as pd
 
-from ..system.writing import write_text
-from .constants import rounded
+from ..system.writing import one_line, write_text
+from .constants import as_texts, rounded
 
 HERE = Path(__file__).parent
 
@@ -48,13 +48,15 @@ def write(estimator: Any, folder: Path, source: str) -> Path:
         clear=estimator.clear_,
         picture=base64.b64encode(picture.getvalue()).decode(),
         front=_table(front.rename(columns={"chosen": ""}), "{:.4g}"),
-        constants=_table(estimator.constants_, "{:.6g}"),
+        constants=_table(as_texts(estimator.constants_), "{:.6g}"),
         skeletons=estimator.skeletons(),
         python=python,
         latex=latex,
     )
     write_text(folder / "equation.py", python)
-    write_text(folder / "equation.tex", f"\\[\n{latex}\n\\]\n" if "\\\\" not in latex else _gathered(latex))
+    warned = "" if estimator.clear_ else f"% {one_line(estimator.message_.splitlines()[0])}\n"
+    formula = f"\\[\n{latex}\n\\]\n" if "\\\\" not in latex else _gathered(latex)
+    write_text(folder / "equation.tex", warned + formula)
     write_text(folder / "front.csv", estimator.equations_.to_csv(index=False))
     write_text(folder / "constants.csv", estimator.constants_.to_csv(index=False))
     write_text(folder / "report.html", page)

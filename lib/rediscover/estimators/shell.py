@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import csv
 import os
 import sys
 import time
@@ -18,10 +19,11 @@ from ..expressions import parse
 from ..system.writing import one_line
 from . import EquationRegressor, EquationSystem, ImplicitEquation, NoClearEquation, NoisyData
 from .base import check_magnitudes
-from .constants import rounded
+from .constants import as_texts, rounded
 from .names import displayed, named
 from .reading import column, example, examples, read, used
 
+LARGE = 2.0  # chi-square per degree of freedom, above which errors are said to be too small
 ASKED = ("offset", "factor", "bounds", "increasing", "decreasing", "symmetric")  # of an equation for a target
 
 
@@ -60,6 +62,9 @@ def fit(options: argparse.Namespace) -> int:
         weights = weights_of_errors(table, options.errors, data[target]) if target else None
         if not fitted(found, data[columns] if target else data, data[target] if target else None, weights):
             return 130
+        if target and options.errors not in (None, "relative"):
+            errors = used(table, [column(table, options.errors)]).iloc[:, 0]
+            found.message_ += on_errors(found, data[columns], data[target], errors)
         print(("\n\n" if i else "") + printed(found))
         if options.out:
             from .page import write
@@ -106,7 +111,7 @@ def estimator_of(table: pd.DataFrame, options: argparse.Namespace) -> tuple[Any,
     }
     if options.seed < 0:
         raise ValueError("--seed must be at least 0")
-    inputs = [column(table, name.strip()) for name in options.inputs.split(",")] if options.inputs else []
+    inputs = listed(table, options.inputs)
     if options.series and not options.time:
         raise ValueError("--series is for series in time: add --time")
     if options.time or options.implicit:
@@ -142,12 +147,13 @@ def estimator_of(table: pd.DataFrame, options: argparse.Namespace) -> tuple[Any,
 
 
 def listed(table: pd.DataFrame, names: str | None) -> list[str]:
-    """Columns that are named as a,b, or one whose own name has a comma."""
+    """Columns that are named as a,b, in quotes where a name has a comma, or one whose own name has one."""
     if not names:
         return []
     if names in map(str, table.columns):
         return [names]
-    return list(dict.fromkeys(column(table, name.strip()) for name in names.split(",")))
+    parts = next(csv.reader([names], skipinitialspace=True))
+    return list(dict.fromkeys(column(table, name.strip()) for name in parts))
 
 
 def ends(text: str) -> tuple[float | None, float | None]:
@@ -171,10 +177,23 @@ def weights_of_errors(table: pd.DataFrame, errors: str | None, target: pd.Series
     if errors is None:
         return None
     found = target if errors == "relative" else used(table, [column(table, errors)]).iloc[:, 0]
-    if (found == 0).any():
-        row = int((found == 0).argmax()) + 1
-        raise ValueError(f"--errors {one_line(errors)}: the error in row {row} is 0; leave that row out")
+    wrong = found == 0 if errors == "relative" else found <= 0
+    if wrong.any():
+        row = int(wrong.argmax())
+        said = f"--errors {one_line(errors)}: the error in row {row + 1} is {found.iloc[row]:g}"
+        raise ValueError(f"{said}; leave that row out, or write a positive one")
     return np.asarray((found.abs().min() / found) ** 2)
+
+
+def on_errors(found: EquationRegressor, X: pd.DataFrame, y: pd.Series, errors: pd.Series) -> str:
+    """A line on errors that are too small or too large for what is left over; empty where they are neither."""
+    freedom = len(y) - len(found.constants_)
+    square = float((((y - found.predict(X)) / errors) ** 2).sum()) / max(freedom, 1)
+    if freedom < 1 or not (square > LARGE or square < 1 / LARGE):
+        return ""
+    said = f"chi-square is {square:.3g} per degree of freedom with the errors in {one_line(str(errors.name))}"
+    wrong = "too small, or the form is wrong" if square > LARGE else "too large"
+    return f"\n{said}: they are {wrong}; intervals use only their ratios"
 
 
 def _without_target(table: pd.DataFrame, options: argparse.Namespace, inputs: list[str], settings: dict) -> Any:
@@ -226,13 +245,15 @@ def printed(estimator: Any) -> str:
     front["chosen"] = np.where(front["chosen"], "<-", "")
     for name in ("training_error", "validation_error"):
         front[name] = front[name].map("{:.4g}".format)
-    parts = [estimator.message_, front.to_string(index=False)]
+    text = "\n".join([estimator.message_, *front["equation"]])
+    names = [name for name in dict.fromkeys((*estimator._names, *estimator._outputs)) if name.shown in text]
+    changed = ", ".join(f"{name.shown} is the column {one_line(name.column)!r}" for name in names if name.changed)
+    parts = [estimator.message_ + (changed and f"\n{changed}"), front.to_string(index=False)]
     if len(estimator.constants_):
-        constants = estimator.constants_.copy()
-        for name in ("value", "standard_error", "low", "high"):
-            constants[name] = constants[name].map("{:.6g}".format)
+        constants = as_texts(estimator.constants_)
         forms = [f"constants of {left} = {skeleton}" for left, skeleton in estimator.skeletons().items()]
         parts += ["\n".join(forms) + "\n" + constants.to_string(index=False)]
+        parts[-1] += "\nlow, high: 95 % intervals, the form of the equation taken as given"
         if len(estimator.constants_) > 1 and again(estimator.constants_):
             parts[-1] += "\nshown: as in the equation, fitted again beside its short numbers; value: all fitted freely"
     return "\n\n".join(parts)
