@@ -18,6 +18,8 @@ from rediscover.estimators.anytime import search
 from rediscover.estimators.constants import Form, rounded, slopes, standard_errors
 from rediscover.estimators.names import named
 from rediscover.estimators.regressor import SEARCHED, merged, search_rows
+from rediscover.estimators.remarks import on_substitutes
+from rediscover.estimators.residuals import TableResiduals
 from rediscover.estimators.source import function
 from rediscover.expressions import parse
 from rediscover.methods import method
@@ -271,6 +273,12 @@ def test_what_a_table_cannot_tell_is_said(kind):
     assert re.search(SAID[kind], message(*columns_of(kind)))
     plain = message(*columns_of("other"))
     assert not any(re.search(text, plain) for text in SAID.values())
+
+
+def test_a_column_that_does_not_vary_stands_in_for_nothing():
+    X = np.column_stack([np.full(30, 9.81), np.full(30, 2.0), np.arange(30.0)])
+    rows = TableResiduals(("x0", "x1", "x2"), X, X[:, 2] * 9.81, np.ones(30))
+    assert on_substitutes(Form(parse("1.0*x0*x2")), rows, ["g", "two", "h"]) == []
 
 
 def test_errors_that_grow_and_were_taken_as_equal_are_said():

@@ -97,8 +97,9 @@ def on_substitutes(form: Form, rows: TableResiduals, names: Sequence[str]) -> li
 def substituted(rows: TableResiduals, a: int, b: int) -> TableResiduals | None:
     """Rows with the line through a column in the place of another; None where that is far from it."""
     x, z = rows.X[:, a], rows.X[:, b]
-    if not np.ptp(z) or abs(np.corrcoef(x, z)[0, 1]) < ALIKE:
-        return None
+    with np.errstate(all="ignore"):  # of columns that do not vary
+        if not abs(np.corrcoef(x, z)[0, 1]) >= ALIKE:
+            return None
     slope = np.cov(x, z)[0, 1] / z.var(ddof=1)
 
     def changed(part: TableResiduals) -> TableResiduals:
