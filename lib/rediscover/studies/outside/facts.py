@@ -10,6 +10,7 @@ from ...system.paths import root
 
 NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
+LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
 JUDGED = (0.01, 0.1)  # their levels of noise, in the order of fresh.yaml, as far as prose speaks of them
 
 
@@ -19,8 +20,8 @@ def facts() -> dict[str, Any]:
     Problems solved are "7 of 10" of a block that is recorded whole, else `NONE`.
     """
     runs = table("outside_progress")
-    names = ("laws", "srbench", "accepted", "fronts", "first", "samples", "pairs")
-    laws, noisy, fast, front, answer, samples, pairs = (_shares(f"outside_{name}") for name in names)
+    names = ("laws", "lsr_size", "srbench", "accepted", "fronts", "first", "samples", "pairs")
+    laws, lengths, noisy, fast, front, answer, samples, pairs = (_shares(f"outside_{name}") for name in names)
     drawn, opponents, later, versions = (_shares(f"outside_{name}") for name in FRESH)
     exact = {"suite": "LSR-Transform", "noise": 0, "read": "60 s"}
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
@@ -29,6 +30,7 @@ def facts() -> dict[str, Any]:
         "runs": {"planned": runs["planned"].sum(), "recorded": runs["recorded"].sum()},
         "lsr": _solved(laws, study="lsr"),
         "lsr_share": _per_cent(laws, study="lsr"),
+        "lsr_by": {name: _within(lengths, *ranges) for name, ranges in LENGTHS.items()},
         "parents": f"{len(parents & known)} of {len(parents)}",
         "sample": {
             "frozen": _solved(samples, **exact, method="bidirectional"),
@@ -110,6 +112,11 @@ def _where(rows: pd.DataFrame, **where: Any) -> pd.DataFrame:
 def _solved(shares: pd.DataFrame, **where: Any) -> str:
     rows = _where(shares, **where)
     return f"{rows['recovered'].iloc[0]} of {rows['n'].iloc[0]}" if len(rows) else NONE
+
+
+def _within(lengths: pd.DataFrame, *ranges: str) -> str:
+    rows = lengths[lengths["operators"].isin(ranges)] if len(lengths) else lengths
+    return f"{rows['recovered'].sum()} of {rows['n'].sum()}" if len(rows) else NONE
 
 
 def _per_cent(shares: pd.DataFrame, **where: Any) -> Any:
