@@ -126,8 +126,9 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         found = judge(row["rule"], row["published"], {"parameters": parameters}, others, unlike=other)
         outcome = OUTCOMES.get(found.verdict, found.verdict)
         by = " by our own code" if "own" in own else ""
+        asides = ["" if trial["decides"] else trial["why"], trial.get("notes", {}).get(row["table"])]
         told.append(
-            f"with {trial['says']}{by}: {found.note}, {outcome}" + ("" if trial["decides"] else f" ({trial['why']})")
+            f"with {trial['says']}{by}: {found.note}, {outcome}" + "".join(f" ({aside})" for aside in asides if aside)
         )
         if trial["decides"] and len(values) > len(deciding.get("parameters", own)["values"]):
             deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}

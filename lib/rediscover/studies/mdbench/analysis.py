@@ -92,8 +92,8 @@ def compare_cells(scored: pd.DataFrame, tables, named: str = "method") -> pd.Dat
     prints.
 
     Returns dataset and method as printed; the columns of `printed_cells`, with ``_printed`` and with ``_rediscover``
-    behind their names; equal; and not_run: whether the method refuses the system here, and the paper has more than a
-    failure. Methods are in the order of methods.yaml.
+    behind their names; partial: whether the answer here has one term too many or too few; equal; and not_run: whether
+    the method refuses the system here, and the paper has more than a failure. Methods are in the order of methods.yaml.
     """
     names = labels("mdbench")[named].rename("method").rename_axis("label").reset_index()
     clean = names.merge(scored[np.isinf(scored["snr_db"])], on="method")
@@ -102,6 +102,7 @@ def compare_cells(scored: pd.DataFrame, tables, named: str = "method") -> pd.Dat
     size = clean["complexity_own"].where(own, clean["complexity_mdbench"])
     cells = pd.DataFrame({"dataset": clean["problem"].map(label), "method": clean["label"]})
     cells["refused"] = clean["status"] == "unsupported"
+    cells["partial"] = clean["partial"] == 1
     cells["status"] = np.select([clean["identified"] == 1, error.isna()], ["found", "failed"], "value")
     for name, values in (("exponent", np.log10(error)), ("complexity", size)):
         cells[name] = values.where(cells["status"] == "value").round().astype("Int64")
@@ -112,7 +113,7 @@ def compare_cells(scored: pd.DataFrame, tables, named: str = "method") -> pd.Dat
     equal = same[0] & ((table["status_printed"] == "found") | number)
     columns = [f"{name}_{source}" for source in ("printed", "rediscover") for name in CELL]
     not_run = table["refused"] & (table["status_printed"] != "failed")
-    return table[["dataset", "method", *columns]].assign(equal=equal.astype(bool), not_run=not_run)
+    return table[["dataset", "method", *columns, "partial"]].assign(equal=equal.astype(bool), not_run=not_run)
 
 
 def count_equal(cells: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,8 @@ from ...report.papers import published
 from ...system.studies import studies
 from .analysis import printed_marks
 
+GENETIC = ("Operon", "PySR")  # as the tables of cells call them
+
 
 def facts() -> dict[str, Any]:
     """Name -> value, or value and form."""
@@ -21,6 +23,7 @@ def facts() -> dict[str, Any]:
     noisy = odes.query("snr_db == 10").groupby("method")["nmse_power"].median()
     weak = table("mdbench_pdes_matches").set_index("method")["printed_marks"]
     marks = printed_marks(["mdbench_table_a5", "mdbench_table_a6"])
+    own = one(table("mdbench_odes_tests"), a="bidirectional")
     return {
         "odes": odes["problem"].nunique(),
         "odes.coupled": odes.query("subset > 1")["problem"].nunique(),
@@ -38,11 +41,13 @@ def facts() -> dict[str, Any]:
         "claims": (len(table("mdbench_claims")), "word"),
         "tests": (len(tests), "word"),
         "tests.one_sided": (tests["one_sided_min"].notna().sum(), "word"),
+        "tests.own": {name: (own[name], 2) for name in ("p", "p_holm")},
         "tests.not_two_sided": (tests["two_sided_min"].isna().sum(), "word"),
         "found": _found(),
         "found.printed": marks.iloc[-1],
         "found.printed.method": marks.index[-1],
         "pdes.found.bidirectional": _own("mdbench_pdes_own"),
+        "pdes.found.wsindy.20": (int(one(table("mdbench_pdes_found"), method="wsindy")["20 dB"]), "word"),
         "pdes.found.deepmod.40": int(one(table("mdbench_pdes_found"), method="deepmod")["40 dB"]),
         "pdes.finding.40": int((table("mdbench_pdes_found").query("method != 'oracle'")["40 dB"] > 0).sum()),
         "seeds": (len(setting("40_mdbench_odes", "seeds")), "word"),
@@ -50,6 +55,7 @@ def facts() -> dict[str, Any]:
         "pdes.found.printed": printed_marks(["mdbench_table3"]).iloc[-1],
         "sindy": _matches("SINDy"),
         "operon": _matches("Operon"),
+        "pdes.marks": _marks(table("mdbench_pdes_matches").set_index("method")),
         "eql.failed": _failures("EQL"),
         "weak.marks": shared(*(formatted(weak[name], "word") for name in ("WSINDy", "EWSINDy"))),
         "flow.nodes": shared(*(f"{flow[f'complexity_{source}']:.0f}" for source in ("printed", "rediscover"))),
@@ -100,6 +106,14 @@ def _failures(method):
     cells = table("mdbench_odes_cells").query("method == @method")
     here, there = (cells[f"status_{source}"] == "failed" for source in ("rediscover", "printed"))
     return {"here": here.sum(), "printed": there.sum(), "both": (here & there).sum()}
+
+
+def _marks(counts):
+    """Check marks of clean fields that are reproduced, and printed: all of them, and of genetic programming."""
+    columns = {"recovered": "recovered_marks", "printed": "printed_marks"}
+    found = {name: counts[column].sum() for name, column in columns.items()}
+    of_method = {name: {key: (counts.loc[name, column], "word") for key, column in columns.items()} for name in GENETIC}
+    return found | of_method
 
 
 def _matches(method):

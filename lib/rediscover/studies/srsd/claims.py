@@ -148,8 +148,11 @@ def sr_05(scored: pd.DataFrame) -> Judged:
     return Judged(by_tests(tests), f"{finding}{counts}; it speaks for {', '.join(scored['method'].unique())}", tests)
 
 
-def sr_06(rho: pd.Series, printed_rho: pd.Series) -> Judged:
-    """R2 and distance disagree. Rank correlations: of each law here (the median is the cell), of each printed set."""
+def sr_06(rho: pd.Series, printed_rho: pd.Series, others: dict[str, pd.Series] | None = None) -> Judged:
+    """R2 and distance disagree. Rank correlations: of each law here (the median is the cell), of each printed set.
+
+    `others`: over which other methods -> rank correlations of each law over these, of which the finding has the median.
+    """
     sets = ", ".join(f"{name} {value:+.2f}" for name, value in printed_rho.items())
     finding = f"published Tables 2 and 4 over six methods: {sets}"
     if rho.empty:
@@ -157,6 +160,7 @@ def sr_06(rho: pd.Series, printed_rho: pd.Series) -> Judged:
     median, low, high = bootstrap(rho, np.median)
     weak = f"{len(rho)} laws, weaker than {STRONG} on {(rho > STRONG).mean():.0%} of them"
     spread = f"median {median:+.2f} [{low:+.2f}, {high:+.2f}] over {weak}"
+    spread += "".join(f", {name} median {part.median():+.2f}" for name, part in (others or {}).items() if len(part))
     finding = f"rank correlation of R2 with distance over methods of the paper: {spread}; {finding}"
     return Judged(by_intervals(pd.DataFrame({"low": [low], "high": [high]}), STRONG), finding)
 
@@ -191,8 +195,8 @@ def sr_09(overlap: pd.Series | None = None) -> Judged:
     if overlap is None:
         return Judged([], "the training data were not drawn as the paper draws them")
     finding = (
-        f"mean overlap {overlap.min():.4f} to {overlap.max():.4f} in {len(overlap)} draws of the training data; the "
-        "ranges are apart, but the skeletons come from a bigram model of the test truths"
+        f"mean overlap {overlap.min():.4f} to {overlap.max():.4f} in {len(overlap)} draws of the training data; this is "
+        "of ranges alone: skeletons, which come from a bigram model of the test truths, are not asked"
     )
     several = len(overlap) > 1  # one draw says nothing of the next
     draws = pd.DataFrame([next_run(overlap) if several else {"low": np.nan, "high": np.nan}])

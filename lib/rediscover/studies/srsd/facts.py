@@ -9,7 +9,7 @@ from ...metrics.edit_distance import ned_details
 from ...metrics.trees import size
 from ...problems import problem
 from ...report import trials
-from ...report.ablations import NOW, key
+from ...report.ablations import FIRST, NOW, key
 from ...report.facts import Interval, next_best, one, setting, table
 from ...report.papers import published
 from ...system import derived
@@ -38,6 +38,8 @@ def facts() -> dict[str, Any]:
         "solved": {subset: _solved(subset) for subset in ("easy", "medium", "hard")},
         "solved_by": {subset: _solved_by(subset) for subset in ("easy", "medium", "hard")},
         "merged": _merged(),
+        "sixteen": _sixteen(),
+        "transformer": _transformer(),
         "power_law.ned": noise["noise 0"],
         "power_law.ned_noisy": noise["noise 0.1"],
     }
@@ -72,6 +74,21 @@ def _merged():
     return {
         cell: (pd.Series(json.loads(text)).mean(), ".0f") for cell, text in cells.set_index("column")["values"].items()
     }
+
+
+def _sixteen():
+    """Solved of the laws that are run with several budgets: by PySR's algorithm and our own in the tables' run."""
+    scores, own, laws = table("srsd_scores"), table("srsd_own_scores"), table("srsd_budgets")["problem"]
+    own = own[own["variant"] == FIRST].assign(method="bidirectional.first")
+    both = pd.concat([scores[scores["method"].isin(["regularised_evolution", "bidirectional"])], own])
+    return both[both["problem"].isin(laws)].groupby("method")["solution_rate"].sum().astype(int).to_dict()
+
+
+def _transformer():
+    """Edit distances of the Symbolic Transformer in the ledger, by set, and what is printed."""
+    cells = table("srsd_ledger").query("table == 'Table 4' and row == 'ST'").set_index("column")
+    found = {subset: (float(value), ".3f") for subset, value in cells["measured"].items()}
+    return found | {"printed": cells["published"].to_dict()}
 
 
 def _example():
