@@ -33,6 +33,7 @@ def scored(rows):
         "complexity_mdbench": 3.0,
         "complexity_own": 4.0,
         "identified": 0.0,
+        "partial": 0.0,
     }
     return scores_frame([base | row for row in rows])
 
@@ -326,6 +327,13 @@ def test_cells_from_a_coarser_grid_are_not_comparable():
     cells = analysis.compare_cells(scored([row]), ["mdbench_table3"])
     entries = ledger.of_cells(cells, ["mdbench_table3"], coarse=["Burgers"])
     assert entries["verdict"].value_counts().to_dict() == {"not run": 111, "not comparable": 1}
+
+
+def test_a_term_too_many_is_told_where_the_paper_has_a_check_mark():
+    row = {"problem": "pdes/burgers", "method": "operon", "partial": 1.0}
+    entries = ledger.of_cells(analysis.compare_cells(scored([row]), ["mdbench_table3"]), ["mdbench_table3"])
+    (entry,) = entries.query("row == 'Burgers' and column == 'Operon'").itertuples()
+    assert ledger.OFFSET in entry.reason
 
 
 def test_two_failures_are_no_number():

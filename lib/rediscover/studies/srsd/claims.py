@@ -195,8 +195,8 @@ def sr_09(overlap: pd.Series | None = None) -> Judged:
     if overlap is None:
         return Judged([], "the training data were not drawn as the paper draws them")
     finding = (
-        f"mean overlap {overlap.min():.4f} to {overlap.max():.4f} in {len(overlap)} draws of the training data; this is "
-        "of ranges alone: skeletons, which come from a bigram model of the test truths, are not asked"
+        f"mean overlap {overlap.min():.4f} to {overlap.max():.4f} in {len(overlap)} draws of the training data; "
+        "this is of ranges alone: skeletons, which come from a bigram model of the test truths, are not asked"
     )
     several = len(overlap) > 1  # one draw says nothing of the next
     draws = pd.DataFrame([next_run(overlap) if several else {"low": np.nan, "high": np.nan}])
