@@ -126,7 +126,7 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         found = judge(row["rule"], row["published"], {"parameters": parameters}, others, unlike=other)
         outcome = OUTCOMES.get(found.verdict, found.verdict)
         by = " by our own code" if "own" in own else ""
-        asides = ["" if trial["decides"] else trial["why"], trial.get("notes", {}).get(row["table"])]
+        asides = ["" if trial["decides"] else trial["why"], trial.get("notes", {}).get(row.get("table"))]
         told.append(
             f"with {trial['says']}{by}: {found.note}, {outcome}" + "".join(f" ({aside})" for aside in asides if aside)
         )
