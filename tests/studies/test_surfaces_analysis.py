@@ -17,6 +17,23 @@ import pandas as pd
 import pytest
 
 
+def test_truths_within_the_operators_of_a_method():
+    names = {"TFS4": "x*y", "PRS7": "Abs(x-y)+sin(x)", "NCGS2": "(x**2-y**2)/(1+x**2+y**2)"}
+    assert {id: rd.problem(f"surfaces/{id}").truth["z"] for id in names} == names
+    found = {"operon": (1, 0, 0), "gplearn": (1, 0, 1), "mean": (0, 0, 0)}
+    rows = [
+        {"problem": f"surfaces/{id}", "subset": "explicit", "method": method, "symbolic_accuracy": value}
+        for method, values in found.items()
+        for id, value in zip(names, values, strict=True)
+    ]
+    methods = [rd.method("operon", symbols="add,mul,abs,sin"), rd.method("gplearn"), rd.method("mean")]
+    table = analysis.within_operators(scores_frame(rows), methods, "operon")
+    assert table.to_dict("index") == {
+        "operon": {"truths": 3, "recovered": 1, "recovered by operon": 1},
+        "gplearn": {"truths": 2, "recovered": 2, "recovered by operon": 1},  # it has no abs
+    }
+
+
 def level_set(F):
     return dataclasses.replace(rd.problem("surfaces/AMHD1"), truth={"F": F})
 

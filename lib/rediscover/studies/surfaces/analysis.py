@@ -14,6 +14,7 @@ from ...report.papers import published
 from ...report.plots import order
 
 UNKNOWN = {"mod", "floor", "atan2", "a power"}  # to the search of our own: also a number to a variable power
+ARITHMETIC = {"+", "-", "*", "/", "neg", "**"}  # a whole power is a product
 NODES = 1001  # values of z at which a change of sign is looked for
 REMARKS = {  # flag -> what a footnote says of it
     "substitute": "not in the paper, so another equation",
@@ -140,6 +141,39 @@ def hidden_by(surface) -> str:
     if labels & UNKNOWN:
         return "an operator that it does not have"
     return ("no inner constant", "one inner constant", "inner constants, two or more")[min(numbers, 2)]
+
+
+def within_operators(scored: pd.DataFrame, methods, best: str) -> pd.DataFrame:
+    """How many explicit truths a method's operators can write as they stand, and how many of these are recovered.
+
+    A truth counts if it has arithmetic, whole powers and the method's own functions alone. Another writing of it may do
+    with fewer, so that the count is no bound.
+
+    Parameters
+    ----------
+    scored : DataFrame
+        One row an answer: problem, subset, method, symbolic_accuracy.
+    methods : methods whose functions are a setting; others are left out
+    best : method to compare with on the same truths
+
+    Returns
+    -------
+    DataFrame
+        Index: methods. Columns: truths, recovered, and recovered by `best`, all of answers.
+    """
+    explicit = scored[scored["subset"] == "explicit"]
+    used = {id: _inside(problem(id).expressions["z"].tree)[0] for id in explicit["problem"].unique()}
+    rows = {}
+    for method in methods:
+        settings = [getattr(method, name, "") for name in ("function_set", "symbols", "unary_operators")]
+        functions = {"a power" if name == "pow" else name for text in settings for name in text.split(",")}
+        can = explicit[explicit["problem"].map(lambda id, own=ARITHMETIC | functions: used[id] <= own)]
+        found = can.groupby("method")["symbolic_accuracy"].agg(["size", "sum"])
+        if any(settings) and method.name in set(explicit["method"]):
+            size, recovered = found.loc[method.name] if method.name in found.index else (0, 0)
+            theirs = found["sum"].get(best, 0)
+            rows[method.name] = {"truths": size, "recovered": recovered, f"recovered by {best}": theirs}
+    return pd.DataFrame.from_dict(rows, orient="index").astype(int)
 
 
 def _inside(tree: tuple, within: bool = False) -> tuple[set, int]:

@@ -1,14 +1,17 @@
 """What README, paper and essays state of surfaces in numbers."""
 
+import json
 from typing import Any
 
 import pandas as pd
 
+from ...problems import problem, problems
 from ...report.ablations import NOW, key
 from ...report.facts import Interval, next_best, one, setting, table
 from ...report.names import in_words
 from ...report.papers import published
 from ...report.plots import display_name, order
+from ...report.trials import results
 
 
 def facts() -> dict[str, Any]:
@@ -29,6 +32,7 @@ def facts() -> dict[str, Any]:
         "subsets": (len(sizes), "word"),
         "implicit.one": (1 / sizes["implicit"], ".2f"),
         "implicit.two": (2 / sizes["implicit"], ".2f"),
+        "implicit.multivalued": sum("multivalued" in problem(id).flags for id in problems("surfaces", "implicit")),
         "runs.ok": (runs["status"] == "ok").sum(),
         "claims": (len(table("surfaces_claims")), "word"),
         "table1.reproduced": cells.get(("Table 1", "reproduced"), 0),
@@ -50,6 +54,11 @@ def facts() -> dict[str, Any]:
         "evaluations.bidirectional": (special["bidirectional"] / 1e6, ".0f"),
         **{f"recovered.{kind}": _recovered(part) | _variants(kind) for kind, part in kinds.groupby("subset")},
         **{f"printed.{kind}": (100 * share, ".0f") for kind, share in _best_printed().items()},
+        **{f"within.{million}": _recovered_within(million * 1_000_000) for million in (1, 30)},
+        "less.regularised_evolution.explicit": _with_less("PySR", "explicit"),
+        "less.regularised_evolution.parametric": _with_less("PySR", "parametric"),
+        "less.udsr.explicit": _with_less("uDSR", "explicit"),
+        "recovered.noisy_0": _recovered_noisy(noise[0]),
         "recovered.noisy": _recovered_noisy(noise[1]),
         **{f"recovered.noisy_{100 * level:.0f}": _recovered_noisy(level) for level in noise[2:]},
         "recovered.best": recovery.query("method != 'oracle'")["recovered"].max(),
@@ -86,13 +95,29 @@ def _recovered_noisy(level):
     """Method -> how many surfaces are recovered from targets with that noise, in words; also as first recorded."""
     scores = table("surfaces_noise_scores").query("noise == @level")
     found = scores.groupby("method")["symbolic_accuracy"].sum()
-    own = table("surfaces_own").query("noise == @level").set_index("variant")["recovered"].drop(NOW)
+    own = table("surfaces_own").query("noise == @level and noise > 0").set_index("variant")["recovered"]
+    own = own.drop(NOW, errors="ignore")
     both = found.to_dict() | {f"bidirectional.{key(variant)}": count for variant, count in own.items()}
     other = next_best(found.rename("value").reset_index().assign(low=0.0, high=0.0))
     both["next_best"] = other["value"].value
     # Where none finds any, all are equal, and the best of them has no name.
     best = {"next_best.method": other["method"] if both["next_best"] else "no method"}
     return {name: (count, "word") for name, count in both.items()} | best
+
+
+def _recovered_within(limit):
+    """How many explicit surfaces the method of our own has recovered by answers with so many evaluations at most."""
+    on = ["problem", "method", "noise", "seed"]
+    answers = table("surfaces_runs")[[*on, "evaluations"]].merge(table("surfaces_scores"), on=on)
+    answers = answers.query("method == 'bidirectional' and subset == 'explicit' and evaluations <= @limit")
+    return int(answers["symbolic_accuracy"].sum())
+
+
+def _with_less(label, kind):
+    """Per cent recovered with a tenth of the evaluations, the mean of three seeds: a trial of the ledger."""
+    trials = pd.read_csv(results("surfaces")).query("row == @label and column == @kind + ' symbolic_accuracy'")
+    values = json.loads(one(trials, trial="draws_pysr" if label == "PySR" else "draws_dsr")["values"])
+    return 100 * sum(values) / len(values), ".0f"
 
 
 def _others_with_noise():
