@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from ...problems import problem, problems
-from ...report.ablations import NOW, key
+from ...report.ablations import FIRST, NOW, key
 from ...report.facts import Interval, next_best, one, setting, table
 from ...report.names import in_words
 from ...report.papers import published
@@ -95,8 +95,8 @@ def _recovered_noisy(level):
     """Method -> how many surfaces are recovered from targets with that noise, in words; also as first recorded."""
     scores = table("surfaces_noise_scores").query("noise == @level")
     found = scores.groupby("method")["symbolic_accuracy"].sum()
-    own = table("surfaces_own").query("noise == @level and noise > 0").set_index("variant")["recovered"]
-    own = own.drop(NOW, errors="ignore")
+    own = table("surfaces_own_scores").query("noise == @level and problem in @scores.problem")
+    own = own[own["variant"] == FIRST].groupby("variant")["symbolic_accuracy"].sum()
     both = found.to_dict() | {f"bidirectional.{key(variant)}": count for variant, count in own.items()}
     other = next_best(found.rename("value").reset_index().assign(low=0.0, high=0.0))
     both["next_best"] = other["value"].value
