@@ -11,6 +11,7 @@ from .analysis import (
     ARM,
     BEST,
     FRAMEWORKS,
+    OTHERS,
     PLAIN,
     PRICED,
     PROPOSERS,
@@ -154,11 +155,12 @@ def _dose() -> dict[str, Any]:
     samples, posed = setting(NOTEBOOK, "dose"), setting(NOTEBOOK, "dose_problems")
     models = {model_name(model): key for model, key in zip(setting(NOTEBOOK, "dose_models"), SIZES, strict=True)}
     rows = table("loops_dose").set_index(ARM)
+    labels = FRAMEWORKS | OTHERS
     valid = {
         name: {
             key: (rows.loc[arm, "valid"], ".0%")
             for model, key in models.items()
-            if (arm := (FRAMEWORKS[name], model)) in rows.index  # those that were asked
+            if (arm := (labels[name], model)) in rows.index  # those that were asked
         }
         for name in samples
     }
@@ -166,6 +168,7 @@ def _dose() -> dict[str, Any]:
     return valid | {
         "surfaces": (len(posed["llm_sr"]), "word"),
         "surface_samples": samples["llm_sr"],
+        "first": (len(posed["openevolve"]), "word"),
         "systems": (len(posed["symbolbench_loop"]), "word"),
         "system_samples": samples["symbolbench_loop"],
         "tokens": setting(NOTEBOOK, "dose_tokens"),
