@@ -1,5 +1,6 @@
 """What nbval does not see: outputs that were stripped, unstable text, cells too long to read."""
 
+import ast
 import hashlib
 import re
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import processors
+from rediscover.params import models
 
 import nbformat
 import pytest
@@ -43,6 +45,19 @@ def test_cells_were_executed_in_order_and_kept_their_outputs(cells):
         assert cell.outputs or not shows, f"no output under: {cell.source}"
         assert not any(output.output_type == "error" for output in cell.outputs)
     assert sum(bool(cell.outputs) for cell in code(cells)) >= len(code(cells)) / 2
+
+
+def test_no_import_hides_a_parameter(request, cells):
+    """Papermill sets a parameter before the imports: a module of its name would be taken for its value."""
+    parameters = models().get(request.node.callspec.id)
+    bound = [
+        alias.asname or alias.name.partition(".")[0]
+        for cell in code(cells)
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    ]
+    assert bound and not set(bound) & set(parameters.model_fields if parameters else ())
 
 
 def test_outputs_are_stable(cells):
