@@ -99,8 +99,8 @@ def by_problem(scored: pd.DataFrame, measures: Iterable[str]) -> pd.DataFrame:
     ----------
     scored : DataFrame
         From `runs.scoring.table`, with `ARM`.
-    measures : of symbolic_accuracy, nmse_release, sr2_id and sr2_ood
-        A failed run adds nothing to a share or to SR2, and its error is infinite.
+    measures : nmse_release, sr2_id, sr2_ood, or any score
+        A failed run adds nothing to SR2 or another score, and its error is infinite.
 
     Returns
     -------
@@ -108,12 +108,13 @@ def by_problem(scored: pd.DataFrame, measures: Iterable[str]) -> pd.DataFrame:
         Columns: framework, proposer, subset, problem, and the measures.
     """
     made = {
-        "symbolic_accuracy": lambda: _score(scored, "symbolic_accuracy").fillna(0.0),
         "nmse_release": lambda: _score(scored, "nmse_release").fillna(np.inf),
         "sr2_id": lambda: sr2_percent(_score(scored, "r2_trajectories_id")),
         "sr2_ood": lambda: sr2_percent(_score(scored, "r2_trajectories_ood")),
     }
-    found = scored.assign(**{name: made[name]() for name in measures})
+    found = scored.assign(
+        **{name: made[name]() if name in made else _score(scored, name).fillna(0.0) for name in measures}
+    )
     how = {name: "median" if name == "nmse_release" else "mean" for name in measures}
     return found.groupby([*ARM, "subset", "problem"], sort=False).agg(how).reset_index()
 

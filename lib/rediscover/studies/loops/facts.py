@@ -20,7 +20,8 @@ from .analysis import (
     printed_surfaces,
     printed_systems,
 )
-from .dose import ON_LAWS
+from .dose import ON, ON_LAWS
+from .params import study_of
 
 NOTEBOOK = "70_what_the_model_adds"
 ON_SURFACES = ("llm_sr", "openevolve")
@@ -151,26 +152,26 @@ def _later() -> dict[str, Any]:
 
 
 def _dose() -> dict[str, Any]:
-    """Small models in two loops: how much they were asked, and what came of it."""
-    samples, posed = setting(NOTEBOOK, "dose"), setting(NOTEBOOK, "dose_problems")
+    """Small models in the loops: how much they were asked, and what came of it."""
     models = {model_name(model): key for model, key in zip(setting(NOTEBOOK, "dose_models"), SIZES, strict=True)}
-    rows = table("loops_dose").set_index(ARM)
-    labels = FRAMEWORKS | OTHERS
-    valid = {
-        name: {
-            key: (rows.loc[arm, "valid"], ".0%")
+    doses = {(dose["method"], study_of(dose["problems"][0])): dose for dose in setting(NOTEBOOK, "dose")}
+    rows, found = table("loops_dose").set_index(ARM), dict[str, Any]()
+    for name, study in doses:
+        framework = (FRAMEWORKS | OTHERS)[name] + ON.get(study, "")
+        found["_".join([name, study] if study in ON else [name])] = {
+            key: (rows.loc[framework, model]["valid"], ".0%")
             for model, key in models.items()
-            if (arm := (labels[name], model)) in rows.index  # those that were asked
+            if (framework, model) in rows.index  # those that were asked
         }
-        for name in samples
-    }
-    values = table("loops_dose_by_problem")
-    return valid | {
-        "surfaces": (len(posed["llm_sr"]), "word"),
-        "surface_samples": samples["llm_sr"],
-        "first": (len(posed["openevolve"]), "word"),
-        "systems": (len(posed["symbolbench_loop"]), "word"),
-        "system_samples": samples["symbolbench_loop"],
+    values, posed = table("loops_dose_by_problem"), {key: len(dose["problems"]) for key, dose in doses.items()}
+    return found | {
+        "surfaces": (posed["llm_sr", "surfaces"], "word"),
+        "surface_samples": doses["llm_sr", "surfaces"]["samples"],
+        "first": (posed["openevolve", "surfaces"], "word"),
+        "systems": (posed["symbolbench_loop", "cde"], "word"),
+        "system_samples": doses["symbolbench_loop", "cde"]["samples"],
+        "networks": (posed["symbolbench_loop", "boolean"], "word"),
+        "graphs": (posed["symbolbench_loop", "causal"], "word"),
         "tokens": setting(NOTEBOOK, "dose_tokens"),
         "recovered": (int(values["symbolic_accuracy"].sum()), "word"),
         "p_holm": (table("loops_dose_tests")["p_holm"].min(), 2),
