@@ -38,10 +38,12 @@ def samples(run: Any) -> dict[str, float]:
     LLM-SR reads one program from a reply, whatever it is. SymbolBench's loop asks until it has read so many systems, or
     one that ends it. LaSR's samples are the steps that it hands to the proposer, valid where the proposer's child is
     taken; genetic operators are its own, so nothing is counted of them. A judge's are the texts that it is shown, valid
-    where its reply has a number. A run that ended without an answer has no valid sample of those that were planned.
+    where its reply has a number. A run that ended without an answer has no valid sample of those that were planned;
+    LaSR plans evaluations, so there how many samples it had is not known.
     """
     if not run.candidates:
-        return {"samples": run.planned, "valid": 0, "replies": np.nan, "tokens": np.nan}
+        planned = np.nan if run.method == "lasr" else run.planned
+        return {"samples": planned, "valid": 0, "replies": np.nan, "tokens": np.nan}
     notes = run.candidates[0]["notes"]
     if "judged" in notes:
         read = notes["judged"]

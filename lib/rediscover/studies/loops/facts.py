@@ -1,11 +1,14 @@
 """What README, paper and essays state in numbers of loops with and without a language model."""
 
+import re
 from typing import Any
 
 import pandas as pd
 
-from ...report.facts import Interval, one, setting, table
+from ...problems import problem, problems
+from ...report.facts import Interval, listed, one, setting, table
 from ...report.papers import published
+from ...search.loops.proposers import OPERATORS
 from . import derive, recorded
 from .analysis import (
     ARM,
@@ -25,6 +28,8 @@ from .params import study_of
 
 NOTEBOOK = "70_what_the_model_adds"
 ON_SURFACES = ("llm_sr", "openevolve")
+ROUND = 25  # systems in a round of SymbolBench's loop
+MADE_OF_EXP = {"tanh", "sinh", "cosh", "Abs"}  # or of a root, from which the controls can make them
 SIZES = ("small", "middle", "large")  # of the models, in the order of the parameters
 SPLITS = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}
 
@@ -45,7 +50,9 @@ def facts() -> dict[str, Any]:
             "count": studies["cde"],
             "samples": setting(NOTEBOOK, "system_evaluations"),
             **{split: _systems(measure) for split, measure in SPLITS.items()},
+            **_used(),
         },
+        "vocabulary": _vocabulary(),
         "operon": _plain("Operon", "operon"),
         "tests": _tests(),
         "later": _later(),
@@ -95,6 +102,34 @@ def _framework(framework: str) -> dict[str, Any]:
     return found
 
 
+def _used() -> dict[str, Any]:
+    """How many systems the runs of SymbolBench's loop tried, and how many runs ended in the first round."""
+    runs = table("loops_runs").query("framework == @FRAMEWORKS['symbolbench_loop']")
+    tried = runs.set_index([*ARM, "problem", "seed"])["evaluations"].unstack("proposer")
+    genetic = tried[PROPOSERS["genetic"]]
+    first = (tried <= ROUND).all(axis=1)
+    return {
+        "used.median": genetic.median(),
+        "used.mean": (genetic.mean(), ".0f"),
+        "used.all": (genetic == setting(NOTEBOOK, "system_evaluations")).sum(),
+        "used.first": f"{first.sum()} of {len(tried)}",
+    }
+
+
+def _vocabulary() -> dict[str, int]:
+    """Explicit surfaces whose truth has a function that no control may write, and those that it cannot be made of."""
+    called = [
+        set(re.findall(r"([A-Za-z_]\w*)\(", " ".join(problem(id).truth.values())))
+        for id in problems("surfaces", "explicit")
+    ]
+    outside = [names - set(OPERATORS) for names in called]
+    return {
+        "explicit": len(called),
+        "other_functions": sum(map(bool, outside)),
+        "unwritable": sum(bool(names - MADE_OF_EXP) for names in outside),
+    }
+
+
 def _systems(measure: str) -> dict[str, Any]:
     """SR2 of genetic operators in SymbolBench's loop, and the best that is printed, by number of states."""
     printed = printed_systems().query("measure == @measure").set_index("subset")["value"]
@@ -103,7 +138,11 @@ def _systems(measure: str) -> dict[str, Any]:
     rows = table("loops_systems").astype({"subset": str}).set_index("subset")
     rows = rows[rows[list(where)].eq(pd.Series(where)).all(axis=1)]
     places = [place(printed[n], row["low"], row["high"]) for n, row in rows.iterrows()]
+    by_seeds = {n: place(printed[n], row["next_low"], row["next_high"]) for n, row in rows.iterrows()}
     return {
+        "next": {n: f"[{row['next_low']:.1f}, {row['next_high']:.1f}]" for n, row in rows.iterrows()},
+        "next_above": listed(int(n) for n, found in by_seeds.items() if found == "above"),
+        "next_below": listed(int(n) for n, found in by_seeds.items() if found == "below"),
         **{n: (value, ".1f") for n, value in rows["value"].items()},
         "interval": {n: f"[{row['low']:.1f}, {row['high']:.1f}]" for n, row in rows.iterrows()},
         "printed": {n: (printed[n], ".1f") for n in rows.index},
@@ -163,6 +202,8 @@ def _dose() -> dict[str, Any]:
             for model, key in models.items()
             if (framework, model) in rows.index  # those that were asked
         }
+    networks = rows.loc[FRAMEWORKS["symbolbench_loop"] + ON["boolean"], "informedness, out of distribution"]
+    controls = networks.index.isin(PROPOSERS.values())
     values, posed = table("loops_dose_by_problem"), {key: len(dose["problems"]) for key, dose in doses.items()}
     return found | {
         "surfaces": (posed["llm_sr", "surfaces"], "word"),
@@ -172,6 +213,8 @@ def _dose() -> dict[str, Any]:
         "system_samples": doses["symbolbench_loop", "cde"]["samples"],
         "networks": (posed["symbolbench_loop", "boolean"], "word"),
         "graphs": (posed["symbolbench_loop", "causal"], "word"),
+        "informedness.control": (networks[controls].max(), ".2f"),
+        "informedness.model": (networks[~controls].max(), ".2f"),
         "tokens": setting(NOTEBOOK, "dose_tokens"),
         "recovered": (int(values["symbolic_accuracy"].sum()), "word"),
         "p_holm": (table("loops_dose_tests")["p_holm"].min(), 2),

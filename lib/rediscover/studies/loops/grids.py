@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from ...methods import Method
-from ...methods.endpoint import CONTROLS, Endpoint
-from ...problems import problem, problems
+from ...methods.endpoint import CONTROLS, Endpoint, plain
+from ...problems import Problem, problem, problems
 from ...problems.textbook import SUFFIX
 from ...report.comparisons import build_methods
 from .params import DATA, WhatTheModelAdds, study_of
@@ -43,20 +43,26 @@ def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
         planned[f"priced, {name}"] = {"problems": accepted, "methods": [asking], **sampled(evaluations)}
     for dose in p.dose:
         posed = [problem(id, **options.get(dose.study, {})) for id in dose.problems]
-        methods = dosed(dose.method, p, **dose.settings)
+        methods = dosed(dose.method, p, posed, **dose.settings)
         planned[f"dose, {dose.method}, {dose.study}"] = {"problems": posed, "methods": methods, **sampled(dose.samples)}
     laws = [problem(id + end) for id in p.memory_laws for end in ("", SUFFIX)]
     for name, samples in p.memory.items():
-        planned[f"memory, {name}"] = {"problems": laws, "methods": dosed(name, p, describe=True), **sampled(samples)}
+        planned[f"memory, {name}"] = {
+            "problems": laws,
+            "methods": dosed(name, p, laws, describe=True),
+            **sampled(samples),
+        }
     return {name: grid for name, grid in planned.items() if grid["problems"]}
 
 
-def dosed(name: str, p: WhatTheModelAdds, **settings: Any) -> list[Method]:
-    """A loop with each control, and with the recorded replies of each model."""
+def dosed(name: str, p: WhatTheModelAdds, posed: Iterable[Problem], **settings: Any) -> list[Method]:
+    """A loop with each control, and with the recorded replies of each model that was asked about all problems."""
     recorded = {"proposer": "recorded", "max_tokens": p.dose_tokens, **settings}
     models = [{name: recorded | {"model": model}} for model in p.dose_models]
     replayed = [build_methods([name], max_rows=p.max_rows, settings=each)[0] for each in models]
-    return built([name], p.proposers, p.max_rows, {name: settings}) + replayed
+    files = [f"{plain(problem.id)}.jsonl" for problem in posed]
+    asked = [each for each in replayed if all((each.folder() / file).exists() for file in files)]
+    return built([name], p.proposers, p.max_rows, {name: settings}) + asked
 
 
 def control(name: str) -> Method:
