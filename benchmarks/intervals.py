@@ -108,9 +108,10 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
                 "law": f"`{law}`" if noise else "**all**",
                 "noise": f"{noise:.0%}" if noise else "",
                 "fits": f"{len(group)}",
-                "clear": f"{group['clear'].mean():.0%}",
-                "can be the law": f"{group['holds'].mean():.0%}",
-                "right form": f"{group['right'].mean():.0%}",
+                **{
+                    name: share(group[column].sum(), len(group))
+                    for name, column in (("clear", "clear"), ("can be the law", "holds"), ("right form", "right"))
+                },
                 "clear ones that are right": share(group.loc[group["clear"], "right"].sum(), group["clear"].sum()),
                 "intervals": f"{counts['intervals']}",
                 "hold the constant": share(counts["inside"], counts["intervals"]),
@@ -122,7 +123,8 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def share(count: int, of: int) -> str:
-    return f"{count / of:.1%}" if of else ""
+    """A count and its share, such as 106 (94.6%)."""
+    return f"{count} ({100 * count / of:.3g}%)" if of else ""
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ def cases() -> list[Case]:
 def _of(notebook: str) -> Iterator[Case]:
     smoke = params.read(ROOT / "params" / f"{notebook}.yaml", "smoke")
     start = STARTS[notebook]["small"]
-    plain = {name: value for name, value in smoke if name not in ("profile", "explored")}
+    plain = smoke.model_dump(exclude={"profile", "explored"})
     for name, value in (plain | start).items():
         for what, changed, wrong in _values(type(smoke), name, value):
             yield Case(notebook, f"{name}: {what}", start | {name: changed}, wrong)
@@ -94,7 +94,7 @@ def _of_problems(notebook: str, plain: dict, start: dict) -> Iterator[Case]:
     lists = {
         name: ids
         for name, ids in plain.items()
-        if isinstance(ids, list) and "/" in str((ids or start.get(name, ""))[:1])
+        if isinstance(ids, list) and "/" in str((ids or start.get(name, ""))[:1]) and name != "dose"
     }
     for name, ids in lists.items():
         studies = dict.fromkeys(id.split("/")[0] for id in ids)

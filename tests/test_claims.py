@@ -275,7 +275,7 @@ def of_causal():
 def of_boolean():
     counts = dict.fromkeys(["value", "high", "models", "models_below", "models_above", "min", "max"], 1.0)
     frame = pd.DataFrame(counts, SPLITS)
-    return {"SY-04": boolean.sy_04(derived.read("boolean", "released_runs"), frame, frame)}
+    return {"SY-04": boolean.sy_04(derived.read("boolean", "released_runs"), frame, frame, frame)}
 
 
 ON_TABLES = {"surfaces": of_surfaces, "srsd": of_srsd, "mdbench": of_mdbench, "cde": of_cde}
@@ -625,7 +625,7 @@ def runs_of_logicgep(rng):
 def graph_runs(rng, *names):
     level = dict(zip(names, rng.choice([0.3, 0.5, 0.7], len(names)), strict=True))
     rows = [(f"causal/{i}", name, 0, level[name] + i / 1e3) for name in names for i in range(20)]
-    return pd.DataFrame(rows, columns=["problem", "method", "seed", "f1_pairs"])
+    return pd.DataFrame(rows, columns=["problem", "method", "seed", "f1_pairs"]).assign(noise=0.01)
 
 
 def paper_tests(rng):
@@ -672,7 +672,7 @@ INPUTS = {
         pd.Series({"self_edges": 1.0, "complete_graph": 2.0}),
     ),
     "sy_03": lambda rng: (logicgep(rng), by_split(rng, ["min", "max"]), pd.Series(1.0, SPLITS), 9, 9),
-    "sy_04": lambda rng: (rules(rng), identity(rng), by_split(rng, ["min", "max"])),
+    "sy_04": lambda rng: (rules(rng), identity(rng), identity(rng), by_split(rng, ["min", "max"])),
     "sy_05": lambda rng: (parts(rng),),
     "sy_06": lambda rng: (parts(rng), parts(rng, ["o4-mini"])),
     "sy_07": lambda rng: (parts(rng),),

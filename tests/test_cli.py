@@ -79,6 +79,8 @@ def test_run_writes_records_and_resumes(tmp_path):
         (["score", "surfaces/TCS5", "u"], "give a mapping, not one text"),
         (["run", "--problems", "surfaces/TFS4", "--methods", "zero", "--store", "/proc/none/s.sqlite"], "/proc/none"),
         (["problems", "--study", "surfaces", "--subset", "round"], "no subset 'round'"),
+        (["fit", "planets", "--max-evaluations", "1.5"], "--max-evaluations: '1.5' is no whole number"),
+        (["fit", "planets", "--time-limit", "soon"], "--time-limit: 'soon' is no number"),
     ],
     ids=lambda value: " ".join(value[1:4]) if isinstance(value, list) else "",
 )

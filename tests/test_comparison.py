@@ -433,3 +433,28 @@ def test_heavy_packages_wait_until_they_are_needed():
     code += "if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_share_has_wilson_s_interval_and_a_mean_that_is_none_a_bootstrap():
+    found = [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
+    rows = [
+        {"method": name, "problem": f"p{i}", "subset": "all", "seed": 0, "size": 1.0, "origin": ""}
+        | {"symbolic_accuracy": value, "r2_accuracy": 1.0}
+        for name in ("mine", "other")
+        for i, value in enumerate(found)
+    ]
+    frame = pd.DataFrame(rows)
+    values = Comparison("shapes", "mine", frame, ["symbolic_accuracy", "r2_accuracy"]).values
+    # Wilson: (0.5 + z**2 / 20) / (1 + z**2 / 10) -+ z * sqrt(0.25 / 10 + z**2 / 400) / (1 + z**2 / 10), z = 1.959964
+    assert values.loc["all", "mine", "symbolic_accuracy"].tolist() == pytest.approx([0.5, 0.236593, 0.763407], abs=1e-6)
+    assert values.loc["all", "mine", "r2_accuracy"].tolist() == pytest.approx([1.0, 0.722467, 1.0], abs=1e-6)
+    seeds = pd.concat([frame, frame.assign(seed=1, symbolic_accuracy=1)])  # means 1 and 0.5: 7.5 of 10 problems
+    values = Comparison("shapes", "mine", seeds, ["symbolic_accuracy"]).values
+    assert values.loc["all", "mine", "symbolic_accuracy"].tolist() == pytest.approx(
+        [0.75, 0.442182, 0.919052], abs=1e-5
+    )
+    frame["symbolic_accuracy"] = np.linspace(0.4, 0.6, len(frame))
+    low, high = Comparison("shapes", "mine", frame, ["symbolic_accuracy"]).values.loc[
+        "all", "mine", "symbolic_accuracy"
+    ][1:]
+    assert 0.4 < low < high < 0.6

@@ -75,7 +75,7 @@ def test_the_core_is_enough(code, tmp_path):
 )
 def test_what_needs_an_extra_names_it(code, extra, tmp_path):
     done = ran(code, tmp_path)
-    assert done.returncode and f"pip install 'rediscover[{extra}]'" in done.stderr.splitlines()[-1]
+    assert done.returncode and f"pip install '.[{extra}]' in the folder of the clone" in done.stderr.splitlines()[-1]
 
 
 def test_the_lock_holds_all_extras():

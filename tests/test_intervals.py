@@ -59,10 +59,10 @@ def test_shares_of_a_table_by_hand(study):
     names = ["law", "noise", "seed", "clear", "holds", "right"]
     names += ["intervals", "inside", "resampled", "inside_resampled", "width"]
     first, last = study.summary(pd.DataFrame(rows, columns=names)).to_dict("records")
-    assert (first["fits"], first["can be the law"], first["right form"]) == ("3", "100%", "67%")
-    assert (first["clear"], first["clear ones that are right"]) == ("67%", "50.0%")
-    assert first["hold the constant"] == "75.0%"
-    assert (first["by resampling"], first["its width over the other"], last["law"]) == ("100.0%", "0.90", "**all**")
+    assert (first["fits"], first["can be the law"], first["right form"]) == ("3", "3 (100%)", "2 (66.7%)")
+    assert (first["clear"], first["clear ones that are right"]) == ("2 (66.7%)", "1 (50%)")
+    assert first["hold the constant"] == "3 (75%)"
+    assert (first["by resampling"], first["its width over the other"], last["law"]) == ("2 (100%)", "0.90", "**all**")
 
 
 def test_a_fit_without_noise_has_the_right_form(study, monkeypatch):

@@ -7,12 +7,17 @@ import rediscover as rd
 from rediscover import comparison, methods
 from rediscover.cli import main
 from rediscover.comparison.submissions import SubmissionError, check, submit
-from rediscover.publish import collected, own_rows, site
+from rediscover.publish import boards, own_rows, site
 from rediscover.runs.schema import read_csv, to_csv
+from rediscover.system import record_files
 from rediscover.system.studies import studies
 
+import numpy as np
+import pandas as pd
 import pytest
 
+ROOT = Path(__file__).parents[1]
+RECORDS = record_files.load(ROOT / "records" / "surfaces" / "regularised_evolution.jsonl.xz")
 THREE = ["surfaces/TFS4", "surfaces/QIS2", "surfaces/NCGS2"]
 BOARD = studies()["surfaces"]["leaderboards"][0]
 SLOPE = """from dataclasses import dataclass
@@ -45,13 +50,13 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_own_rows_are_on_the_board_in_a_terminal_and_on_the_page(folder, capsys):
-    before = collected.leaderboard(BOARD)
+    before = boards.leaderboard(BOARD)
     assert not before["from"].isin(["yours", "submitted"]).any()
     comparison.new("mine")
     Path("mine.py").write_text(Path("mine.py").read_text().replace("text = ", 'text = "x*y"  # '))
     comparison.run("./mine.py:Mine", "surfaces", ids=THREE)
     right = read_csv("build/own/surfaces/mine.csv")["symbolic_accuracy"].sum()
-    after = collected.leaderboard(BOARD)
+    after = boards.leaderboard(BOARD)
     row = after[after["from"] == "yours"].iloc[0]
     assert right >= 1 and row["value"] == pytest.approx(100 * right / len(rd.problems("surfaces", "explicit")))
     assert (row["name"], row["answered"], row["problems"]) == ("mine", 3, 129) and row["rank"] >= 1
@@ -66,6 +71,40 @@ def test_own_rows_are_on_the_board_in_a_terminal_and_on_the_page(folder, capsys)
     )
     page = macro.render(about=BOARD, table=after)
     assert "mine <small>yours</small>" in page and 'href="method/mine.html"' not in page
+
+
+def test_costs_are_those_of_the_runs_on_the_board():
+    ran = read_csv(ROOT / "tables" / "surfaces_runs.csv").query("method == 'regularised_evolution'")
+    for number, subset in enumerate(("explicit", "implicit", "parametric")):
+        row = boards.leaderboard(studies()["surfaces"]["leaderboards"][number]).set_index("method")
+        row = row.loc["regularised_evolution"]
+        mine = ran[ran["subset"] == subset]
+        assert row["evaluations"] == mine["evaluations"].median() == (3_000_000 if number == 2 else 1_000_000)
+        asked = {"evaluations": 1_000_000, "noise": 0.0, "seed": 0, "settings": mine["settings"].iloc[0]}
+        lines = {line["problem"]: line for line in RECORDS if {name: line[name] for name in asked} == asked}
+        assert row["seconds"] == np.median([lines[id]["seconds"] for id in mine["problem"]])
+
+
+def test_own_method_stands_beside_what_was_first_recorded_and_says_what_it_rests_on(capsys):
+    stated = read_csv(ROOT / "tables" / "cde_own_scores.csv").query("variant == 'as first recorded' and subset == '1'")
+    board = studies()["cde"]["leaderboards"][0]
+    frame = boards.leaderboard(board).set_index("method")
+    share = (stated["r2_trajectories_ood"] >= board["at_least"]).mean()
+    assert frame.loc["bidirectional_first", "value"] == pytest.approx(100 * share) and len(stated) > 10
+    assert np.isnan(frame.loc["bidirectional_first", "rank"]) and frame.loc["bidirectional", "rank"] >= 1
+    said = boards.rests_on(board, frame.reset_index())
+    assert "100,000 evaluations allowed, now 150,000,000" in said and "Published rows" in said and "1 seed" in said
+    assert "first recorded" not in boards.rests_on(
+        board, frame.drop(["bidirectional", "bidirectional_first"]).reset_index()
+    )
+    for study in studies().values():
+        for about in study.get("leaderboards", []):
+            assert len(boards.rests_on(about, boards.leaderboard(about))) > 100
+
+
+def test_a_median_of_few_known_costs_is_none():
+    runs = pd.DataFrame({"seconds": [1.0, np.nan, np.nan, 3.0], "evaluations": [2.0, 4.0, 6.0, 8.0]})
+    assert boards._median(runs, "seconds") is None and boards._median(runs, "evaluations") == 5
 
 
 def test_a_method_of_the_package_that_was_run_again_is_no_row_of_ones_own(folder):

@@ -327,7 +327,7 @@ class TestPysr:
         import sys
 
         monkeypatch.setattr(pysr, "find_spec", lambda name: None)
-        assert "pip install 'rediscover[pysr]'" in methods.method("pysr").available()
+        assert "pip install '.[pysr]' in the folder of the clone" in methods.method("pysr").available()
         monkeypatch.setattr(pysr, "find_spec", lambda name: object())
         monkeypatch.setenv("PYTHON_JULIACALL_EXE", "/no/such/julia")
         assert "finds no Julia" in methods.method("pysr").available()

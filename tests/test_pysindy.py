@@ -113,7 +113,7 @@ def test_without_the_package_they_say_what_is_missing(monkeypatch):
     monkeypatch.setattr(methods, "_installed", lambda name: None if name == "pysindy" else "1")
     for name in NAMES:
         reason = rd.method(name).available()
-        assert reason == "package pysindy is not installed: pip install 'rediscover[baselines]'"
+        assert reason == "package pysindy is not installed: pip install '.[baselines]' in the folder of the clone"
     assert rd.method("sindy").available() is None
 
 

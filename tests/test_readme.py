@@ -211,3 +211,14 @@ def test_phrases_that_readers_stumbled_over_are_gone():
     assert len(phrases) >= 10 and len(texts) > 400
     found = [f"{path.name}: {phrase}" for path, text in texts.items() for phrase in phrases if phrase in text]
     assert not found, found
+
+
+def test_the_table_of_methods_says_what_runs_under_a_name():
+    lines = [line.strip("|").split("|") for line in readme.methods().splitlines()]
+    heads = [cell.strip() for cell in lines[0]]
+    rows = {cells[0].strip(): dict(zip(heads, map(str.strip, cells), strict=True)) for cells in lines[2:]}
+    runs = {name: row["what runs"] for name, row in rows.items()}
+    assert runs["Operon"] == runs["PCMCI"] == "the package itself" and runs["uDSR"] == "our own code"
+    assert runs["SINDy"] == "our own code; the package as `pysindy_sindy`" and runs["TPSR"] == ""
+    assert "tunes a hundred" in rows["gplearn"]["less than in the paper"]
+    assert rows["like AI Feynman, as released"]["name here"] == "ai_feynman_released"

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import rediscover as rd
-from rediscover.publish import collected, ledger_rows, pictures, site, stories, typeset
+from rediscover.publish import boards, collected, ledger_rows, pictures, site, stories, typeset
 from rediscover.report.rules import rules
 from rediscover.runs.schema import KINDS
 
@@ -126,7 +126,7 @@ def test_each_row_of_the_ledger_has_a_page_that_says_it_in_whole(pages):
 
 def test_leaderboards_agree_with_the_tables_of_their_notebooks():
     board = site.studies()["srsd"]["leaderboards"][0]
-    found = collected.leaderboard(board).set_index("method").loc["power_law"]
+    found = boards.leaderboard(board).set_index("method").loc["power_law"]
     table = collected.table("srsd_table2_intervals").astype({"value": float, "low": float, "high": float})
     (row,) = table[
         (table["subset"] == "easy") & (table["method"] == "power_law") & (table["metric"] == "r2_accuracy")
@@ -134,9 +134,7 @@ def test_leaderboards_agree_with_the_tables_of_their_notebooks():
     assert [found["value"], found["low"], found["high"]] == pytest.approx(
         [100 * row.value, 100 * row.low, 100 * row.high], rel=1e-5
     )
-    every = [
-        collected.leaderboard(board) for study in site.studies().values() for board in study.get("leaderboards", [])
-    ]
+    every = [boards.leaderboard(board) for study in site.studies().values() for board in study.get("leaderboards", [])]
     for frame in every:
         assert (
             frame["value"].between(0, 100).all() and (frame["answered"].fillna(0) <= frame["problems"].fillna(0)).all()

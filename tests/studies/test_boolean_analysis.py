@@ -109,13 +109,21 @@ class TestClaims:
     def test_chance_is_tested_on_released_runs_beside_the_identity_map(self):
         counts = {"models": [10, 10], "models_below": [4, 5], "models_above": [1, 3]}
         identity = by_split(value=[27.0, 23.1], high=[30.2, 26.1], **counts)
+        counts = {"models": [10, 10], "models_below": [7, 6], "models_above": [0, 0]}
+        majority = by_split(value=[32.6, 28.3], high=[36.6, 32.6], **counts)
         released = derived.read("boolean", "released_runs")
-        judged = claims.sy_04(released, identity, self.printed)
-        assert judged[0] == "holds" and len(judged.cells) == 4
-        assert judged[1].endswith("of 10 printed models 4 and 5 are below its interval, 1 and 3 above")
-        columns = [name for name in released if name.startswith("informedness")]
-        chance = released.assign(**{name: np.tile([0.1, -0.1], len(released) // 2) for name in columns})
-        assert claims.sy_04(chance, identity, self.printed)[0] == "not shown"
+        judged = claims.sy_04(released, identity, majority, self.printed)
+        assert judged[0] == "holds" and len(judged.cells) == 2
+        assert "one model, Qwen3-0.6B, on 20 networks" in judged[1]
+        assert "of 10 printed models 4 and 5 are below its interval, 1 and 3 above" in judged[1]
+        assert judged[1].endswith("of 10 printed models 7 and 6 are below its interval, 0 and 0 above")
+
+        def at_chance(*columns):
+            changed = released.assign(**{name: np.tile([0.1, -0.1], len(released) // 2) for name in columns})
+            return claims.sy_04(changed, identity, majority, self.printed)[0]
+
+        assert at_chance("informedness_unseen") == "not shown"
+        assert at_chance("informedness_regulated") == "holds"  # they were chosen there, so it decides nothing
 
     def test_a_gain_is_tested_over_networks(self):
         gain = pd.Series({"id": 2.9, "ood": 0.4})

@@ -197,9 +197,9 @@ class TestLedger:
 class TestClaim:
     references = pd.Series({"self_edges": 59.3, "complete_graph": 70.4})
 
-    def runs(self, method, f1, n=20):
+    def runs(self, method, f1, n=20, noise=0.0):
         rows = [{"problem": f"causal/{i}", "method": method, "seed": 0, "f1_pairs": f1 + i / 1e3} for i in range(n)]
-        return pd.DataFrame(rows)
+        return pd.DataFrame(rows).assign(noise=noise)
 
     @pytest.mark.parametrize(("f1", "verdict"), [(0.7, "holds"), (0.5, "not shown"), (0.3, "fails")])
     def test_it_compares_by_one_rule_on_the_same_graphs(self, f1, verdict):
@@ -209,7 +209,13 @@ class TestClaim:
 
     def test_it_needs_enough_graphs_of_both(self):
         model, baseline = self.runs("GPT-4o-mini", 0.3, n=claims.FEWEST - 1), self.runs("PCMCI", 0.5)
-        assert claims.sy_02(model, baseline, 54.4, 52.7, self.references)[0] == "untestable here"
+        judged = claims.sy_02(model, baseline, 54.4, 52.7, self.references)
+        assert judged[0] == "untestable here" and "1 of 1 pairs of model and baseline have fewer than" in judged[1]
+
+    def test_it_says_which_models_saw_noise(self):
+        models = pd.concat([self.runs("GPT-4o-mini", 0.3, noise=0.01), self.runs("Qwen3-1.7B", 0.3)])
+        text = claims.sy_02(models, self.runs("PCMCI", 0.5), 54.4, 52.7, self.references)[1]
+        assert "which is 0.01 or more of GPT-4o-mini, where" in text and "0 of 2 pairs" in text
 
     def test_each_model_counts_on_the_least_noise_that_it_saw(self):
         rows = [("gpt-4o-mini", "without", 0.01), ("gpt-4o-mini", "without", 0.4)]
@@ -221,6 +227,15 @@ class TestClaim:
     def test_every_claim_of_the_study_has_a_function(self):
         names = {name.replace("_", "-").upper() for name in vars(claims) if name.startswith("sy_")}
         assert names == set(report.papers.claims("causal").index)
+
+
+def test_released_runs_stand_beside_a_reference_on_their_graphs():
+    runs = pd.DataFrame({"problem": ["a", "b", "c"], "method": "toy", "f1_pairs": [0.5, 0.7, np.nan]})
+    runs["f1_directed"] = [0.2, 0.4, np.nan]
+    reference = pd.DataFrame({"f1_pairs": 0.9, "f1_directed": [0.3, 0.7, 0.0]}, index=["a", "b", "c"])
+    (row,) = analysis.beside_reference(runs, reference).round(6).itertuples()
+    assert (row.graphs, row.pairs, row.reference_pairs, row.directed, row.reference_directed) == (2, 60, 90, 30, 50)
+    assert (row.difference, row.low, row.high) == (-20, -30, -10)
 
 
 def test_the_drawn_graphs_are_those_here_and_accuracy_is_recall():

@@ -42,6 +42,19 @@ class TestContributions:
         assert parts["states"].dtype == int and parts["failed"].dtype == bool and len(parts) == 8
 
 
+def test_our_own_method_is_paired_with_each_other_by_split_and_states():
+    sides = {"bidirectional": [1.0, 1.0, 0.8], "operon": [0.9, 0.9, 0.9], "mean": [0.0, 0.0, 0.0]}
+    parts = pd.concat([analysis.contributions(scored(r2, r2, method=name)) for name, r2 in sides.items()])
+    ours = parts[parts["method"] == "bidirectional"]
+    variants = pd.concat([ours.assign(variant=name) for name in ("as it is", "as first recorded")])
+    found = analysis.beside_others(variants, parts.reset_index(drop=True))
+    assert set(found["a"]) == {"bidirectional", "bidirectional_first"} and set(found["b"]) == {"operon"}
+    assert set(found["condition"]) == {"id 1", "ood 1"} and set(found["n_pairs"]) == {3}
+    # 10, 10 and -10 points: any mean of three draws of them lies between the ends
+    assert found["mean_difference"].tolist() == pytest.approx([10 / 3] * 4)
+    assert (found["low"].round(6) == -10).all() and (found["high"].round(6) == 10).all()
+
+
 class TestHighestScore:
     x = np.linspace(-1, 1, 21)
     task = Task(("x0",), "x0", X=x[:, None], y=2 * x + 0.1 * x**3)

@@ -339,3 +339,12 @@ def test_what_names_bring_is_told_in_pairs():
     assert found.loc["solved", ["named", "disguised", "difference"]].tolist() == [6, 0, 1]
     assert found.loc["solved", "low"] == pytest.approx(0.292, abs=1e-3)  # 6/8 less 1.96 * sqrt((1 - (6/8)**2) / 8)
     assert found.loc["R² > 0.999", ["difference", "low"]].tolist() == pytest.approx([0, -0.346], abs=1e-3)
+
+
+def test_the_networks_and_graphs_that_models_are_asked_about_are_a_draw():
+    small = sorted(id for id in rd.problems("boolean") if len(rd.problem(id).outputs) <= 8)
+    known = sorted(id for id in rd.problems("causal") if rd.problem(id).equations)
+    draw = np.random.default_rng(70)
+    asked = {dose.study: set(dose.problems) for dose in parameters().dose if dose.settings}
+    assert set(draw.choice(small, 4, replace=False)) == asked["boolean"] and len(small) == 17
+    assert set(draw.choice(known, 4, replace=False)) == asked["causal"] and len(known) == 38

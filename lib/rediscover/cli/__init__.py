@@ -2,11 +2,13 @@
 
 import argparse
 import os
+import re
 import secrets
 import socket
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from .. import __version__
 from ..system import users_lines
@@ -40,6 +42,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = users_lines.described(error) if theirs else message
         print(f"rediscover: {one_line(str(message))}", file=sys.stderr)
         return 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses a value that is no number in one line, as commands refuse what they are given."""
+
+    def error(self, message: str) -> NoReturn:
+        if found := re.fullmatch(r"argument (\S+): invalid (count|int|float) value: (.*)", message):
+            name, kind, value = found.groups()
+            self.exit(2, f"rediscover: {name}: {value} is no {'number' if kind == 'float' else 'whole number'}\n")
+        super().error(message)
 
 
 def _records(options: argparse.Namespace) -> None:
@@ -182,7 +194,7 @@ def _fetch(options: argparse.Namespace) -> None:
 def _parser() -> argparse.ArgumentParser:
     from ..problems import commands as of_problems
 
-    parser = argparse.ArgumentParser(prog="rediscover", description="Five studies of equation discovery, run again.")
+    parser = _Parser(prog="rediscover", description="Five studies of equation discovery, run again.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, function: Callable, text: str) -> argparse.ArgumentParser:

@@ -195,13 +195,15 @@ def _comparison(options: argparse.Namespace) -> Any:
 
 
 def _leaderboard(options: argparse.Namespace) -> None:
-    from ..publish import collected, own_rows
+    from ..publish import boards, own_rows
     from ..system.studies import owner, studies
 
     for key in [owner(options.study)] if options.study else studies():
         for board in studies()[key].get("leaderboards", []):
             print(f"{board['title']} ({key})")
-            print(own_rows.table(collected.leaderboard(board), options.top).to_string(index=False), end="\n\n")
+            frame = boards.leaderboard(board)
+            print(own_rows.table(frame, options.top).to_string(index=False))
+            print(boards.rests_on(board, frame), end="\n\n")
     print("percent: a problem without an answer counts 0; published: as a paper prints it; controls have no rank")
 
 

@@ -13,7 +13,7 @@ from ..report import plots
 from ..report.axes import front
 from ..report.comparisons import paired_test, paired_tests
 from ..report.names import in_words
-from ..report.summaries import interval
+from ..report.summaries import interval, next_share
 from ..runs.scoring import metric, worst
 from . import budgets
 from .sections import Section
@@ -164,6 +164,10 @@ class Comparison:
         return f"{measure}, {statistic(measure).__name__} {arrow}"
 
     def _interval(self, group: pd.DataFrame, measure: str) -> dict[str, float]:
+        known = group[["problem", measure]].dropna()
+        if statistic(measure) is np.mean and len(known) and known[measure].isin((0, 1)).all():
+            each = known.groupby("problem")[measure].mean()
+            return next_share(each, len(each))
         return interval(group[measure], statistic(measure))
 
     def _value(self, group: pd.DataFrame, measure: str) -> float:
@@ -271,9 +275,12 @@ class Comparison:
         return "".join([*parts, *(f"<p>{note}</p>" for note in self.notes)])
 
 
-SHOWN = "Means of shares and medians of other measures, with 95 % bootstrap intervals over problems; the best in bold."
+SHOWN = (
+    "Means of shares and medians of other measures, with 95 % intervals over problems (Wilson's where each problem is "
+    "0 or 1, else bootstrap); the best in bold."
+)
 NOTE = (
-    "In brackets: 95 % bootstrap intervals over problems. "
+    "In brackets: 95 % intervals over problems, Wilson's of a share of problems that are each 0 or 1, else bootstrap. "
     f"Wins, losses and ties count problems; scores that differ by less than {RTOL:g} of the larger, or are both below "
     f"{ATOL:g}, are a tie. The effect is rank-biserial, without the ties (-1: each problem that is no tie is lost). "
     "p is of Wilcoxon's signed-rank test, corrected by Holm: once for all problems, once for the subsets."

@@ -17,6 +17,7 @@ from typing import Any
 
 import yaml
 
+from ..system.extras import command
 from ..system.file_digest import file_digest
 from ..system.paths import user_cache
 from ..system.writing import write_text
@@ -108,7 +109,7 @@ def serve(file: Path, port: int = 8080, threads: int | None = None) -> Any:
     try:
         import xllamacpp
     except ImportError as error:
-        raise ImportError(f"{error}: run `make model`, or pip install 'rediscover[model]'") from None
+        raise ImportError(f"{error}: run `make model`, or {command('model')}") from None
     settings = xllamacpp.CommonParams()
     settings.model.path, settings.model_alias = str(file), {alias(file)}
     settings.n_ctx, settings.n_parallel = CONTEXT, 1

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..problems import Task
+from ..system.extras import command
 from . import Budget, Candidate
 from .tables import Tabular
 
@@ -53,10 +54,7 @@ class Pysr(Tabular):
 
     def available(self) -> str | None:
         if find_spec("pysr") is None:
-            return (
-                "package pysr is not installed: pip install 'rediscover[pysr]', "
-                "or the conda environment, which brings Julia"
-            )
+            return f"package pysr is not installed: {command('pysr')}, or the conda environment, which brings Julia"
         if not julia():
             return "pysr is installed but finds no Julia: put julia on PATH or name it in PYTHON_JULIACALL_EXE"
         return None

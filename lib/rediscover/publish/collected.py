@@ -12,16 +12,12 @@ import yaml
 from ..methods import registry
 from ..problems import Problem, facts
 from ..report.names import NAMES
-from ..report.papers import catalogue, published, status
-from ..report.plots import order
-from ..report.summaries import interval, share
-from ..report.tables import ARROWS, CONTROLS
-from ..runs import records
-from ..runs.schema import IDENTITY, answered, read_csv
+from ..report.papers import catalogue, status
+from ..report.tables import ARROWS
+from ..runs.schema import IDENTITY, answered
 from ..runs.scoring import metric
 from ..system.paths import root
 from ..system.studies import studies
-from . import own_rows
 from .facts import texts
 
 HERE = Path(__file__).parent / "pages"
@@ -173,95 +169,6 @@ def _merged(part: pd.DataFrame) -> pd.DataFrame:
 def scores(frame: pd.DataFrame) -> list[str]:
     """The columns of `answers` that are scores."""
     return [name for name in frame if name not in NO_SCORES and name not in ("seeds", "snr_db")]
-
-
-def leaderboard(board: Mapping[str, Any]) -> pd.DataFrame:
-    """Methods here and rows of the paper by one score, best first; a problem without an answer counts 0.
-
-    Parameters
-    ----------
-    board : what study.yaml says of it: scores, where, score, at_least, printed
-
-    Returns
-    -------
-    DataFrame
-        Columns: rank (empty for controls), method (its name here, or empty), name, from (empty for methods here, yours,
-        submitted or published), value, low, high (percent), problems, answered, seeds, evaluations, seconds, printed.
-    """
-    frame = read_csv(root() / "tables" / f"{board['scores']}.csv")
-    for column, value in board.get("where", {}).items():
-        frame = frame[
-            frame[column].map(lambda cell: f"{cell:g}" if isinstance(cell, float) else str(cell)) == str(value)
-        ]
-    frame = frame.assign(value=own_rows.values(board, frame[board["score"]]))
-    work, time = _work(board["scores"]), seconds()
-    rows: list[dict[str, Any]] = []
-    for method in order(frame["method"]):
-        part = frame[frame["method"] == method]
-        cost = {
-            "evaluations": work.get(method),
-            "seconds": time.get((part["problem"].iloc[0].partition("/")[0], method)),
-        }
-        rows.append({"method": method, "name": names().get(method, method), "from": "", **_row(part), **cost})
-    rows += [
-        {"method": "", **_row(part), **about} for about, part in own_rows.of_board(board, frame["problem"].unique())
-    ]
-    rows += [
-        {"method": "", "name": name, "from": "published", "value": value, "printed": True}
-        for name, value in _printed(board.get("printed", {}))
-    ]
-    frame = pd.DataFrame(rows).sort_values("value", ascending=False, kind="stable", ignore_index=True)
-    compete = ~frame["method"].isin(CONTROLS)
-    frame.insert(0, "rank", frame["value"].where(compete).round(6).rank(ascending=False, method="min"))
-    return frame
-
-
-def _row(part: pd.DataFrame) -> dict[str, Any]:
-    """What the runs of one method come to on a board, with Wilson's interval where every problem is 0 or 1."""
-    each = part.groupby("problem")["value"].mean()
-    found = share(each) if each.isin((0, 1)).all() else interval(each)
-    return {
-        "problems": part["problem"].nunique(),
-        "answered": part.loc[part["status"] == "ok", "problem"].nunique(),
-        **{bound: 100 * found[bound] for bound in ("value", "low", "high")},
-        "seeds": part["seed"].nunique(),
-        "printed": False,
-    }
-
-
-def _printed(about: Mapping[str, Any]) -> list[tuple[str, float]]:
-    if not about:
-        return []
-    rows = pd.concat([published(name) for name in about.get("tables") or [about["table"]]])
-    for column, value in about.get("where", {}).items():
-        rows = rows[rows[column] == value]
-    rows = rows.assign(label=[" ".join(about["label"].format(**row).split()) for row in rows.to_dict("records")])
-    rows = rows[~rows["label"].isin(about.get("without", []))]
-    if "equals" in about:
-        [(column, wanted)] = about["equals"].items()
-        return [
-            (str(name), 100 * share) for name, share in (rows[column] == wanted).groupby(rows["label"]).mean().items()
-        ]
-    values = about["scale"] * pd.to_numeric(rows["value"], errors="coerce")
-    return [(name, value) for name, value in zip(rows["label"], values, strict=True) if not np.isnan(value)]
-
-
-@functools.cache
-def _work(scores: str) -> dict[str, float]:
-    """Method -> median of the evaluations of its runs, where the table of runs states them."""
-    path = root() / "tables" / f"{scores.replace('_scores', '_runs')}.csv"
-    if not path.exists():
-        return {}
-    frame = read_csv(path)
-    return pd.to_numeric(frame["evaluations"]).groupby(frame["method"]).median().dropna().to_dict()
-
-
-@functools.cache
-def seconds() -> dict[tuple[str, str], float]:
-    """(id prefix, method) -> median seconds of its recorded runs, by records/."""
-    lines = [(line["problem"].partition("/")[0], line["method"], line["seconds"]) for line in records.every()]
-    frame = pd.DataFrame(lines, columns=["study", "method", "seconds"])
-    return frame.groupby(["study", "method"])["seconds"].median().to_dict()
 
 
 def finding(study: Mapping[str, Any]) -> str:

@@ -12,6 +12,8 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from ..methods import registry
+from ..methods.bidirectional import Bidirectional
+from ..methods.bidirectional_first import BidirectionalFirst
 from ..problems import Problem
 from ..problems import problem as load
 from ..report import verdicts
@@ -87,9 +89,11 @@ def _answers(given: Problem, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _leading(frame: pd.DataFrame) -> pd.DataFrame:
-    """The best rows of a leaderboard, of methods here and of the paper."""
+    """The best rows of a leaderboard, of methods here and of the paper, and what ours was as first recorded."""
     ranked = frame[frame["rank"].notna()]
-    return ranked[ranked.groupby("printed").cumcount() < LEADING]
+    best = ranked[ranked.groupby("printed").cumcount() < LEADING]
+    first = frame["method"] == BidirectionalFirst.name
+    return frame[frame.index.isin(best.index) | (first & (best["method"] == Bidirectional.name).any())]
 
 
 def _plain(solution: Mapping[str, Any]) -> str:

@@ -4,11 +4,14 @@ Of each study docs/results.md shows the table that its study.yaml names as ``hea
 which the notebook writes.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from ..report.audits import audits as found_in
+from ..report.comparable import less
 from ..report.facts import table
 from ..report.papers import catalogue
 from ..system.paths import root
@@ -26,7 +29,9 @@ def results() -> str:
     verdicts = _markdown(whole.rename_axis("paper").reset_index())
     parts = [f"**Verdicts** on published numbers, copies among them, and claims (notebook 90):\n\n{verdicts}"]
     parts += (
-        [f"The ledger has {others} numbers of other sources, too, none of them compared with ours."] if others else []
+        [f"The ledger has {others} numbers of other sources, too; none of them is called reproduced or differing."]
+        if others
+        else []
     )
     kinds = _folded(_markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"})))
     parts.append(f"**What stands behind all of these** ([ledger.md](ledger.md) says what each kind is):\n\n{kinds}")
@@ -43,9 +48,20 @@ def _folded(table: str) -> str:
 
 
 def methods() -> str:
-    """Every method of the papers, and whether it runs."""
+    """Every method of the papers, whether it runs, whether that is the package itself, and what it has less of."""
     frame = catalogue().rename(columns={"ours": "name here"})
-    return _markdown(frame[["method", "papers", "status", "name here", "reason"]])
+    frame["what runs"] = [_runs(row) for row in frame.to_dict("records")]
+    frame["less than in the paper"] = frame["method"].map(less()).fillna("")
+    shown = ["method", "papers", "status", "name here", "what runs", "less than in the paper", "reason"]
+    return _markdown(frame[shown])
+
+
+def _runs(row: Mapping[str, Any]) -> str:
+    if not row["name here"]:
+        return ""
+    if row["kind"] == "reimplementation":
+        return "our own code" + f"; the package as `{row['package']}`" * bool(row["package"])
+    return "the model itself" if row["status"] == "runs with an endpoint" else "the package itself"
 
 
 def profiles() -> str:

@@ -22,7 +22,7 @@ from ..runs.schema import KINDS
 from ..system.paths import root
 from ..system.studies import owner, studies
 from ..system.writing import write_text
-from . import collected, croissant, entries, guides, ledger_rows, reference, stories, typeset
+from . import boards, collected, croissant, entries, guides, ledger_rows, reference, stories, typeset
 
 HERE = collected.HERE
 PARTS = {"index": "Home", "problems": "Problems", "methods": "Methods", "ledger": "Ledger", "claims": "Claims"}
@@ -91,13 +91,17 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
         body = guides.rendered(path.read_text(encoding="utf-8"))
         write(f"docs/{path.stem}", "guide", titles[path.stem], "guide", body=body)
     write("docs/index", "guides", "Guides", titles=titles)
-    boards = {
-        key: [(board, collected.leaderboard(board)) for board in study.get("leaderboards", [])]
+    shown = {
+        key: [
+            (board | {"rests": boards.rests_on(board, frame)}, frame)
+            for board in study.get("leaderboards", [])
+            for frame in (boards.leaderboard(board),)
+        ]
         for key, study in studies().items()
     }
-    entries.overview(write, boards, questions)
+    entries.overview(write, shown, questions)
     entries.problems(write, chosen)
-    entries.methods(write, boards)
+    entries.methods(write, shown)
     lists(write, chosen)
     ledger_rows.pages(write, questions)
     modules = reference.modules()

@@ -208,6 +208,7 @@ def _evidence(ledger, swaps):
         "reproduced.after": (back["rule_chosen"] == "after").sum(),
         "reproduced.elsewhere": (back["printed_in"] != PRINTED_IN[0]).sum(),
         "swaps.all": ", ".join(undiscerning) or "no table",
+        "swaps.cells": swaps.loc[swaps["share"] == 1, "reproduced"].sum(),
     }
 
 

@@ -25,6 +25,7 @@ import psutil
 
 from ..methods import Budget
 from ..system import user_classes
+from ..system.extras import command
 from ..system.processes import use
 from ..system.workers import Pool, Worker
 from .worker import ending, sound
@@ -236,7 +237,7 @@ class Dask:
         try:
             from distributed import Client
         except ImportError:
-            raise ConnectionError(f"scheduler {address} needs: pip install 'rediscover[cluster]'") from None
+            raise ConnectionError(f"scheduler {address} needs: {command('cluster')}") from None
         # What goes wrong is said below, in one line.
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         self.address, self.modules = address, modules

@@ -17,13 +17,24 @@ def extra(name: str) -> Iterator[None]:
     >>> with extra("text"):
     ...     import no_such_package
     Traceback (most recent call last):
-    ModuleNotFoundError: package no_such_package is not installed: pip install 'rediscover[text]'
+    ModuleNotFoundError: package no_such_package is not installed: pip install '.[text]' in the folder of the clone
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        reason = f"package {error.name} is not installed: pip install '{PACKAGE}[{name}]'"
+        reason = f"package {error.name} is not installed: {command(name)}"
         raise ModuleNotFoundError(reason, name=error.name) from None
+
+
+def command(name: str) -> str:
+    """What to type for an extra: the package is on no index, so it is installed from its clone.
+
+    Examples
+    --------
+    >>> command("pysr")
+    "pip install '.[pysr]' in the folder of the clone"
+    """
+    return f"pip install '.[{name}]' in the folder of the clone"
 
 
 def remedy(distribution: str) -> str:
@@ -32,10 +43,10 @@ def remedy(distribution: str) -> str:
     Examples
     --------
     >>> remedy("gplearn"), remedy("odeformer")
-    ("pip install 'rediscover[baselines]'", 'pip install odeformer')
+    ("pip install '.[baselines]' in the folder of the clone", 'pip install odeformer')
     """
     for line in importlib.metadata.requires(PACKAGE) or []:
         found = re.match(r"([\w.-]+).*extra == [\"']([\w-]+)[\"']", line)
         if found and found[1].lower() == distribution.lower():
-            return f"pip install '{PACKAGE}[{found[2]}]'"
+            return command(found[2])
     return f"pip install {distribution}"

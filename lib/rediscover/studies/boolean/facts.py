@@ -4,10 +4,11 @@ from typing import Any
 
 import pandas as pd
 
+from ...problems import problem, problems
 from ...report.facts import Interval, how_many, one, setting, shared, table
 from ...report.papers import published
 from ...system import derived
-from . import analysis
+from . import analysis, claims
 
 
 def facts() -> dict[str, Any]:
@@ -16,6 +17,8 @@ def facts() -> dict[str, Any]:
     networks = table("boolean_scores")["problem"].nunique()
     cells = table("boolean_logicgep").fillna({"split": ""}).set_index(["table", "split", "metric"]).sort_index()
     above = table("boolean_references").query("method == 'majority' and measure == 'informedness'")["models_above"]
+    # without the complexity, which is of rules and printed beside both splits
+    ood = cells[cells.index.get_level_values("split") == "ood"].drop("complexity", level="metric")
     passed = networks * cells.loc["Table 3", "id", "acc_0.7"]["published"] / 100
     return {
         "networks": networks,
@@ -32,6 +35,8 @@ def facts() -> dict[str, Any]:
         "f1_half": (cells.loc["Table 3", "id", "acc_0.5"]["published"], ".1f"),
         "f1_passed": (passed, ".0f"),
         "cells": {"count": len(cells), "back": (cells["verdict"] == "reproduced").sum()},
+        "cells.ood": {"count": len(ood), "printed_above": (ood["published"] > ood["measured"]).sum()},
+        "transitions": _transitions(),
         "table3": _back(cells.loc["Table 3"]) | {"back_by_seeds": _back_by_seeds()},
         "table7": _back(cells.loc["Table 7"]),
         "released": _released(),
@@ -48,7 +53,18 @@ def _released():
     answers = derived.read("boolean", "released_runs")
     counts = {name: (answers[name] > 0).sum() for name in ("skipped", "for_inputs")}
     means = {name: (answers[column].mean(), ".2f") for name, column in (("f1", "f1"), ("regulated", "f1_regulated"))}
+    p = claims.over_unseen(answers, "the identity").set_index("condition")["p_holm"]
+    means |= {"identity.p_with": (p["with reasoning"], ".2f"), "identity.p_without": (p["without"], ".2f")}
     return {"answers": len(answers), **counts, **means}
+
+
+def _transitions():
+    """Mean number of training transitions of a network, by how the data are made."""
+    made: dict[str, Any] = {}
+    for how in ("released", "complete"):
+        sizes = [len(problem(id, transitions=how).data(0)["train"].X) for id in problems("boolean", "symbolbench")]
+        made[how] = (sum(sizes) / len(sizes), ".0f")
+    return made
 
 
 def _table3(method):

@@ -15,7 +15,7 @@ NAMES = {"gpt-4o-mini": "GPT-4o-mini"}  # as released -> as printed
 def quietest(released: pd.DataFrame) -> pd.DataFrame:
     """The released runs (`derive.released`) on the least noise of each model, under labels; columns as of scores.
 
-    The baselines saw series without noise, so more of it would be held against the models.
+    The baselines saw series without noise, so more of it would be held against the models. Some have no such run.
     """
     least = released.groupby("model")["noise"].transform("min")
     kept = released[released["noise"] == least]
@@ -30,7 +30,7 @@ def sy_02(released: pd.DataFrame, recorded: pd.DataFrame, best: float, printed: 
     Parameters
     ----------
     released : from `quietest`
-    recorded : scores of the stored runs, method as printed; a graph without an answer has no pair
+    recorded : scores of the stored runs on series without noise, method as printed; no answer, no pair
     best, printed : F1 of the best printed language model (rule: pairs) and printed F1 of PCMCI (triples), in percent
     references : F1 by pairs of self_edges and complete_graph on all graphs, in percent
     """
@@ -42,9 +42,14 @@ def sy_02(released: pd.DataFrame, recorded: pd.DataFrame, best: float, printed: 
             about = {"method": name.partition(" (")[0], "condition": ""}
             if len(both) >= FEWEST:
                 rows.append(compare(models.loc[both, name], baselines.loc[both, baseline], (name, baseline), **about))
-    tests = family(rows)
+    tests, asked = family(rows), models.shape[1] * baselines.columns.isin(BASELINES).sum()
+    noisy = released[released["noise"] > 0]
+    names = ", ".join(sorted(noisy["method"].unique()))
+    noise = f", which is {noisy['noise'].min():g} or more of {names}" if names else ""
     finding = (
-        f"F1 by the models' rule (pairs) of released runs with the least noise: {spelt(tests)}; the best printed F1 is "
+        f"F1 by the models' rule (pairs) of released runs with the least noise that each model saw{noise}, where the "
+        f"baselines' answers are on series without noise: {spelt(tests)}; {asked - len(rows)} of {asked} pairs of "
+        f"model and baseline have fewer than {FEWEST} graphs and are left out; the best printed F1 is "
         f"{best:.1f} by that rule, by which self edges only have {references['self_edges']:.1f} and the complete graph "
         f"{references['complete_graph']:.1f}; printed F1 {printed:.1f} of PCMCI is by another rule (triples)"
     )

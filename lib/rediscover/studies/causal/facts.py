@@ -6,8 +6,9 @@ import pandas as pd
 
 from ...problems import problem
 from ...report.facts import Interval, how_many, one, setting, table
+from ...system import derived
 from ...system.studies import studies
-from . import paper_runs
+from . import claims, paper_runs
 
 MODEL = "best language model, printed"
 
@@ -21,7 +22,9 @@ def facts() -> dict[str, Any]:
     ahead = [level[4:] for level in levels if trivial[level][MODEL] > trivial[level]["self_edges"]]
     pcmci = one(ours, method="pcmci", source="rediscover")
     tested = one(versus, a="pcmci", b="self_edges", condition="pairs")
-    verdicts = table("causal_ledger").query("table == 'Table 4'")["verdict"]
+    cells = table("causal_ledger").query("table == 'Table 4'")
+    verdicts, undecided = cells["verdict"], cells[cells["verdict"] == "undecided"]["rule"]
+    repeats = table("causal_repeats").set_index("method")
     lpcmci = one(table("causal_ledger"), row="LPCMCI", column="f1")
     recorded = paper_runs.paper_runs()
     stopped = _sizes(recorded, "lpcmci", "timeout")
@@ -37,6 +40,8 @@ def facts() -> dict[str, Any]:
         "complete_graph.f1": (trivial["f1_pairs"]["complete_graph"], ".1f"),
         "self_edges.interval": (_f1(trivial.loc["self_edges"]), ".1f"),
         "complete_graph.interval": (_f1(trivial.loc["complete_graph"]), ".1f"),
+        **{f"{name}.clustered": (_f1(row), ".1f") for name, row in repeats.iterrows()},
+        **{f"{name}.distinct": (row["f1_pairs_distinct"], ".1f") for name, row in repeats.iterrows()},
         "self_edges.edges": edges["self_edges"],
         "self_edges.shd": (trivial["shd"]["self_edges"], ".1f"),
         "complete_graph.directed": (trivial["f1_directed"]["complete_graph"], ".1f"),
@@ -58,6 +63,12 @@ def facts() -> dict[str, Any]:
         "pcmci.pairs": tested["n_pairs"],
         "cells.run": (verdicts != "not run").sum(),
         "cells.reproduced": (verdicts == "reproduced").sum(),
+        "cells.undecided": (verdicts == "undecided").sum(),
+        "cells.differ": ((verdicts == "differs").sum(), "word"),
+        "cells.time_limit": ((undecided == "time_limit").sum(), "word"),
+        "cells.last_bit": ((undecided == "last_bit").sum(), "word"),
+        "distinct": repeats["distinct"].max(),
+        "released": _released(),
         "lpcmci.reason": lpcmci["reason"],
         "elsewhere": studies()["causal"]["elsewhere"],
     }
@@ -73,6 +84,28 @@ def _example(scores):
         "pairs": round(first["edges"] / recall),
         "recall": (recall, ".2f"),
         "f1": (first["f1_pairs"], ".2f"),
+    }
+
+
+def _released():
+    """The released runs beside the complete graph, by direction without self edges; and which of them are tested."""
+    rows, tested = table("causal_released"), one(table("causal_claims"), claim_id="SY-02")["cells"]
+    best, pairs = rows.loc[rows["directed"].idxmax()], len(rows) * len(claims.BASELINES)
+    runs = claims.quietest(derived.read("causal", "released_runs"))
+    noisy = runs[runs["noise"] > 0]
+    return {
+        "rows": (len(rows), "word"),
+        "above": ((rows["difference"] > 0).sum(), "word"),
+        "above_pairs": ((rows["pairs"] > rows["reference_pairs"]).sum(), "word"),
+        "below": ((rows["high"] < 0).sum(), "word"),
+        "best": best["method"],
+        "best.directed": (best["directed"], ".1f"),
+        "best.reference": (best["reference_directed"], ".1f"),
+        "noisy": (noisy["method"].nunique(), "word"),
+        "noise": (noisy["noise"].min(), ".2g"),
+        "fewest": claims.FEWEST,
+        "pairs": pairs,
+        "left_out": pairs - tested,
     }
 
 

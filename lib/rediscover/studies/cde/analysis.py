@@ -9,8 +9,11 @@ import pandas as pd
 from ...expressions import Expression, parse
 from ...expressions.trees import checked_size
 from ...problems import Problem, Task, cde
+from ...report.ablations import FIRST, NOW
+from ...report.comparisons import paired_test, paired_tests
 from ...report.papers import of_paper, published
-from ...report.summaries import sr2_percent
+from ...report.summaries import interval, sr2_percent
+from ...report.tables import CONTROLS
 from ...search.evolution.choice import choose, scores_of
 from ...system.studies import studies
 
@@ -73,6 +76,34 @@ def released_parts(answers: pd.DataFrame) -> pd.DataFrame:
     scored = pd.DataFrame({"problem": "cde/" + runs["system"], "method": named.where(both, runs["model"]), "seed": 0})
     scored["subset"] = [known[id].subset for id in runs["system"]]
     return contributions(scored.assign(**{f"r2_trajectories_{split}": runs[f"r2_{split}"] for split in SPLITS}))
+
+
+def beside_others(ours: pd.DataFrame, parts: pd.DataFrame) -> pd.DataFrame:
+    """Paired tests of the method of our own against each other method that ran, by split and number of states.
+
+    Parameters
+    ----------
+    ours : `contributions` of its variants, with the column variant (`report.ablations`)
+    parts : `contributions` of all methods on the same systems, one seed
+
+    Returns
+    -------
+    DataFrame
+        Columns of `PAIRED_TEST`, the mean difference of SR2 in percent with its bootstrap interval over systems. a is
+        bidirectional or bidirectional_first, condition ``id 1`` to ``ood 4``.
+    """
+    wide = parts.pivot_table(index="problem", columns=["split", "method"], values="sr2")
+    others = [name for name in wide["id"] if name not in ("bidirectional", *CONTROLS)]
+    rows = []
+    for variant, name in {NOW: "bidirectional", FIRST: "bidirectional_first"}.items():
+        of_variant = ours[ours["variant"] == variant].groupby(["split", "states"], sort=False)
+        for (split, states), part in of_variant:
+            a = part.set_index("problem")["sr2"]
+            for other in others:
+                b = wide.loc[a.index, (split, other)]
+                apart, where = interval(a - b), f"{split} {states}"
+                rows.append(paired_test(a, b, (name, other), measure="sr2", condition=where, interval=apart))
+    return paired_tests(rows)
 
 
 def by_score(records: pd.DataFrame, problems: Iterable[Problem]) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 A method's number under each of `cross.DEFINITIONS` is made as that paper makes it. The ranking of the competitors (the
 controls are shown, never ranked) is compared with the harmonised one of its family by Kendall's tau-b; the interval is
-a bootstrap over problems, drawn within each study.
+a bootstrap over problems.
 """
 
 import itertools
@@ -22,6 +22,7 @@ from .definitions import DEFINITIONS, reference
 
 DRAWS = 2000
 BOUNDS = (0.025, 0.975)
+OFTEN = 0.9  # of the draws: a flip in fewer is taken for noise
 FIELD: dict[str, Any] = {"split": "space", "stencil": "direct"}  # how generic methods are published to see a field
 
 
@@ -35,14 +36,13 @@ def tabular_problems(ids) -> list:
     return found
 
 
-def _arrays(scored: pd.DataFrame, names: list[str]) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Definition -> scores of shape (problems, seeds, methods), and the study of each problem."""
+def _arrays(scored: pd.DataFrame, names: list[str]) -> dict[str, np.ndarray]:
+    """Definition -> scores of shape (problems, seeds, methods)."""
     arrays = {}
     for key in DEFINITIONS:
         wide = scored.pivot(index=["problem", "seed"], columns="method", values=key)[names]
         arrays[key] = wide.to_numpy().reshape(-1, scored["seed"].nunique(), len(names))
-    studies = wide.index.get_level_values("problem")[:: scored["seed"].nunique()].str.partition("/")
-    return arrays, studies.get_level_values(0).to_numpy()
+    return arrays
 
 
 def pooled(scored: pd.DataFrame) -> pd.DataFrame:
@@ -54,7 +54,7 @@ def pooled(scored: pd.DataFrame) -> pd.DataFrame:
         Index: family and paper; columns: methods, controls first.
     """
     names = order(scored["method"])
-    arrays, _ = _arrays(scored, names)
+    arrays = _arrays(scored, names)
     rows = {(d.family, d.paper): d.pool(arrays[key].reshape(-1, len(names))) for key, d in DEFINITIONS.items()}
     return pd.DataFrame(rows, names).T.rename_axis(["family", "paper"])
 
@@ -66,14 +66,15 @@ def rankings(scored: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     -------
     DataFrame
         Index: family and paper (the harmonised left out). tau, low, high: of the rankings by pooled numbers; same,
-        same_low, same_high: tau within one problem, averaged over problems; flips: pairs of methods in the other
-        order, with the share of draws in which they are; behind_mean: competitors behind the mean predictor, NaN
-        without it.
+        same_low, same_high: tau within one problem, averaged over problems; at_most: what tau would be if all pairs
+        that both tell apart had the same order (1 without ties); flips: pairs of methods in the other order, with the
+        share of draws in which they are; often: how many of them are in `OFTEN` of the draws; behind_mean: competitors
+        behind the mean predictor, NaN without it.
     """
     names = [name for name in order(scored["method"]) if name not in CONTROLS]
     n, there = len(names), set(scored["method"])
-    arrays, studies = _arrays(scored, [*names, "mean"] if "mean" in there else names)
-    draws = _draws(studies, generator(seed, "cross"))
+    arrays = _arrays(scored, [*names, "mean"] if "mean" in there else names)
+    draws = _draws(scored["problem"].nunique(), generator(seed, "cross"))
     signs, within, behind = {}, {}, {}
     for key, d in DEFINITIONS.items():
         values = arrays[key] * (1 if d.better == "lower" else -1)
@@ -91,28 +92,24 @@ def rankings(scored: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
         one = _nanmean(_tau(within[key], within[base]))  # over seeds, for each problem
         same = _nanmean(one[draws])
         against = np.nan_to_num(signs[key] * signs[base]) < 0
-        flips = [
-            f"{a}/{b} ({share:.0%})"
-            for (a, b), reversed_, share in zip(pairs, against[0], against[1:].mean(axis=0), strict=True)
-            if reversed_
-        ]
+        often = against[1:].mean(axis=0)
+        shares = zip(pairs, against[0], often, strict=True)
+        flips = [f"{a}/{b} ({share:.0%})" for (a, b), reversed_, share in shares if reversed_]
         rows[d.family, d.paper] = {
             **_interval(tau, ("tau", "low", "high")),
             **_interval(same, ("same", "same_low", "same_high")),
+            "at_most": _tau(np.abs(signs[key][0]), np.abs(signs[base][0])),
             "flips": ", ".join(flips),
+            "often": np.sum(against[0] & (often >= OFTEN)),
             "pairs": len(pairs),
             "behind_mean": behind[key] if d.family != "complexity" else np.nan,  # a constant is small
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["family", "paper"])
 
 
-def _draws(studies: np.ndarray, rng) -> np.ndarray:
-    """Rows to take: first all of them as they are, then `DRAWS` samples with replacement within each study."""
-    draws = np.tile(np.arange(len(studies)), (DRAWS + 1, 1))
-    for study in np.unique(studies):
-        rows = np.flatnonzero(studies == study)
-        draws[1:, rows] = rng.choice(rows, (DRAWS, len(rows)))
-    return draws
+def _draws(n: int, rng) -> np.ndarray:
+    """Rows to take: first all n of them as they are, then `DRAWS` samples with replacement."""
+    return np.vstack([np.arange(n), rng.integers(n, size=(DRAWS, n))])
 
 
 def rounded(values):

@@ -162,6 +162,7 @@ def scored(records: pd.DataFrame, problems: list[Problem], *, store=None) -> pd.
     values = values.reindex(columns=list(DEFINITIONS)).astype(float)
     own = answered["method"].str.startswith(OWN_COUNT) & answered["complexity"].notna()
     values["mdbench_own"] = values["mdbench"].mask(own, answered["complexity"])
+    values["srsd_nodes"] = values["srsd_nodes"].fillna(math.inf)  # too large to be simplified: ranked, as large
     values["accuracy_09"] = values["accuracy_09"].where(values["r2_states"].notna())  # its failures leave the count
     why = {i: f"{o['status']}: {o['reason']}" for i, o in zip(answered.index, outcomes, strict=True) if o["reason"]}
     out = used[["study", "problem", "method", "seed", "status"]].copy()

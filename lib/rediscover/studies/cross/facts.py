@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from ...report.facts import Interval, formatted, one, shared, table
+from ...report.plots import display_name
 
 
 def facts() -> dict[str, Any]:
@@ -34,8 +35,18 @@ def _agreement(rankings):
         facts[f"tau.{name}"] = (Interval(row.tau, row.low, row.high), ".2f")
         facts[f"within.{name}"] = (Interval(row.same, row.same_low, row.same_high), ".2f")
         facts[f"within.{name}.value"] = (row.same, ".2f")
+        facts[f"at_most.{name}"] = (row.at_most, ".2f")
     same = (formatted(*facts[f"within.error.{paper}"]) for paper in ("SurfaceBench", "MDBench"))
-    return facts | {"within.error.both": shared(*same)}
+    behind = rankings.query("family == 'distance' and behind_mean > 0")
+    often = rankings[rankings["often"] > 0]
+    return facts | {
+        "definitions": len(rankings),
+        "often": (len(often), "word"),
+        "often.papers": " and ".join(often["family"] + " by " + often["paper"]) or "none",
+        "within.error.both": shared(*same),
+        "behind_mean.distance": (int(behind["behind_mean"].sum()), "word"),
+        "behind_mean.papers": " and ".join(behind["paper"]) or "no paper",
+    }
 
 
 def _place(errors, method):
@@ -53,8 +64,8 @@ def _everywhere():
     least = whole.query("method != 'oracle'").set_index("method").groupby("study")["error"].idxmin()
     return facts | {
         "pdes.missed": (round((1 - fields["recovered"]) * fields["n"]), "word"),
-        "odes.least_error": least["odes"],
-        "pdes.least_error": least["pdes"],
+        "odes.least_error": display_name(least["odes"]),
+        "pdes.least_error": display_name(least["pdes"]),
     }
 
 

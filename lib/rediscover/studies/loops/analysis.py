@@ -13,10 +13,11 @@ from ...methods import method
 from ...methods.language_costs import Cost, cost
 from ...methods.llm_text import prompt
 from ...problems import problem, problems
-from ...report import budgets
+from ...report import budgets, prediction
 from ...report.comparisons import best_printed, paired_test, paired_tests
 from ...report.papers import published
 from ...report.plots import display_name
+from ...report.scores import by_seed
 from ...report.summaries import interval, next_share, sr2_percent
 from ...system import derived
 
@@ -99,23 +100,22 @@ def by_problem(scored: pd.DataFrame, measures: Iterable[str]) -> pd.DataFrame:
     ----------
     scored : DataFrame
         From `runs.scoring.table`, with `ARM`.
-    measures : of symbolic_accuracy, nmse_release, sr2_id and sr2_ood
-        A failed run adds nothing to a share or to SR2, and its error is infinite.
+    measures : sr2_id, sr2_ood or scores; a failed run adds nothing to them, but its nmse_release is infinite
 
     Returns
     -------
     DataFrame
         Columns: framework, proposer, subset, problem, and the measures.
     """
-    made = {
-        "symbolic_accuracy": lambda: _score(scored, "symbolic_accuracy").fillna(0.0),
-        "nmse_release": lambda: _score(scored, "nmse_release").fillna(np.inf),
-        "sr2_id": lambda: sr2_percent(_score(scored, "r2_trajectories_id")),
-        "sr2_ood": lambda: sr2_percent(_score(scored, "r2_trajectories_ood")),
-    }
-    found = scored.assign(**{name: made[name]() for name in measures})
+    found = scored.assign(**{name: _measure(scored, name) for name in measures})
     how = {name: "median" if name == "nmse_release" else "mean" for name in measures}
     return found.groupby([*ARM, "subset", "problem"], sort=False).agg(how).reset_index()
+
+
+def _measure(scored: pd.DataFrame, name: str) -> pd.Series:
+    if name.startswith("sr2_"):
+        return sr2_percent(_score(scored, name.replace("sr2", "r2_trajectories")))
+    return _score(scored, name).fillna(np.inf if name == "nmse_release" else 0.0)
 
 
 def _score(scored: pd.DataFrame, name: str) -> pd.Series:
@@ -161,6 +161,23 @@ def summarised(values: pd.DataFrame) -> pd.DataFrame:
                 about = dict(zip([*ARM, "subset"], keys, strict=True)) | {"measure": measure}
                 rows.append(about | {name: found[name] for name in ("value", "low", "high", "n")})
     return pd.DataFrame(rows)
+
+
+def next_run(scored: pd.DataFrame) -> pd.DataFrame:
+    """Where SR2 of one run more would lie with 95 %, by the ledger's rule for methods with chance.
+
+    `scored`: from `runs.scoring.table`, with `ARM`, of systems. Columns of the result: framework, proposer, subset,
+    measure, next_low, next_high; arms with fewer than three seeds have no row.
+    """
+    rows = []
+    for name, split in (("SR2, in distribution", "id"), ("SR2, out of distribution", "ood")):
+        sr2 = scored[[*ARM, "subset", "seed"]].assign(sr2=_measure(scored, f"sr2_{split}"))
+        for keys, part in sr2.groupby([*ARM, "subset"], sort=False):
+            means = part.groupby("seed")["sr2"].mean()
+            if len(means) > 2:
+                ends = prediction.interval(by_seed("sr2", means, len(part) // len(means)))
+                rows.append([*keys, name, ends["low"], ends["high"]])
+    return pd.DataFrame(rows, columns=[*ARM, "subset", "measure", "next_low", "next_high"])
 
 
 def printed_surfaces() -> pd.DataFrame:
@@ -289,12 +306,7 @@ def public_runs() -> pd.DataFrame:
 
 
 def still_to_fall(errors: pd.DataFrame) -> pd.DataFrame:
-    """By how many decades the error of each run still falls after so many samples.
-
-    Parameters
-    ----------
-    errors : DataFrame
-        From `best_so_far` or `public_runs`.
+    """By how many decades the error of each run (of `best_so_far` or `public_runs`) still falls after so many samples.
 
     Returns
     -------

@@ -1,6 +1,5 @@
 """What small language models do in the loops, beside both controls at equal samples."""
 
-from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,30 +9,46 @@ from ...problems.textbook import SUFFIX
 from ...report.comparisons import paired_test, paired_tests
 from ...report.summaries import interval, next_share, paired_shares
 from .analysis import ARM, FLOOR, PROPOSERS, by_problem
+from .params import study_of
 
-ON_SYSTEMS = ["sr2_id", "sr2_ood"]  # the first is what arms are compared by
-ON_SURFACES = ["nmse_release", "symbolic_accuracy"]
-OF_SYSTEMS = ("symbolbench_loop", "gp_llm_seeded")  # loops that are asked about them
+MEASURES = {  # what is shown of a loop on the problems of a study; its arms are compared by the first
+    "surfaces": ["nmse_release", "symbolic_accuracy"],
+    "cde": ["sr2_id", "sr2_ood"],
+    "boolean": ["informedness_pooled_ood", "rules_equivalent"],
+    "causal": ["f1_directed", "f1_pairs"],
+}
+ON = {"boolean": ", networks", "causal": ", graphs"}  # for a loop that takes systems as well
 ON_LAWS = {"symbolic_solution": "solved", "r2_accuracy": "R² > 0.999"}
 
 
-def measures(name: Hashable) -> list[str]:
-    """What is shown of a loop; its arms are compared by the first."""
-    return ON_SYSTEMS if name in OF_SYSTEMS else ON_SURFACES
+def named(frame: pd.DataFrame) -> pd.DataFrame:
+    """Runs or scores with their study, and with a name of the loop that says what it was asked for.
+
+    >>> rows = pd.DataFrame({"problem": ["cde/S022", "causal/C111"], "framework": "a loop"})
+    >>> named(rows)["framework"].tolist()
+    ['a loop', 'a loop, graphs']
+    """
+    study = frame["problem"].map(study_of)
+    return frame.assign(study=study, framework=frame["framework"] + study.map(ON).fillna(""))
 
 
-def samples(run: Any, planned: int) -> dict[str, float]:
+def samples(run: Any) -> dict[str, float]:
     """What became of the samples of a run: read, valid (a program or system with a score); replies, tokens of them.
 
     LLM-SR reads one program from a reply, whatever it is. SymbolBench's loop asks until it has read so many systems, or
     one that ends it. LaSR's samples are the steps that it hands to the proposer, valid where the proposer's child is
-    taken; genetic operators are its own, so nothing is counted of them. A run that ended without an answer has no valid
-    sample of those that were planned.
+    taken; genetic operators are its own, so nothing is counted of them. A judge's are the texts that it is shown, valid
+    where its reply has a number. A run that ended without an answer has no valid sample of those that were planned;
+    LaSR plans evaluations, so there how many samples it had is not known.
     """
     if not run.candidates:
+        planned = np.nan if run.method == "lasr" else run.planned
         return {"samples": planned, "valid": 0, "replies": np.nan, "tokens": np.nan}
     notes = run.candidates[0]["notes"]
-    if "handed" in notes:
+    if "judged" in notes:
+        read = notes["judged"]
+        valid = np.nan if notes["proposer"] == "genetic" else read - notes.get("unread", 0)
+    elif "handed" in notes:
         own = notes["proposer"] == "genetic"
         read, valid = (np.nan, np.nan) if own else (notes["handed"], notes["taken"])
     else:
@@ -43,14 +58,13 @@ def samples(run: Any, planned: int) -> dict[str, float]:
     return {"samples": read, "valid": valid, "replies": replies, "tokens": tokens}
 
 
-def replies(records: pd.DataFrame, planned: Mapping[str, int]) -> pd.DataFrame:
+def replies(records: pd.DataFrame) -> pd.DataFrame:
     """What became of the samples of each arm.
 
     Parameters
     ----------
     records : DataFrame
-        Of `runs.grid`, with `ARM`.
-    planned : method name -> samples of a run
+        Of `runs.grid`, with `ARM` and planned, the samples of a run.
 
     Returns
     -------
@@ -58,8 +72,8 @@ def replies(records: pd.DataFrame, planned: Mapping[str, int]) -> pd.DataFrame:
         Index: framework, proposer. Columns: problems; samples, valid (the share of them that became a program or system
         with a score), replies (of a model, for all samples) and tokens (of a reply).
     """
-    counts = pd.DataFrame([samples(run, planned[run.method]) for run in records.itertuples()], records.index)
-    grouped = counts.assign(**records[ARM]).groupby(ARM, sort=False)
+    counts = pd.DataFrame([samples(run) for run in records.itertuples()], records.index)
+    grouped = counts.assign(**named(records)[ARM]).groupby(ARM, sort=False)
     found = grouped.sum(min_count=1)
     found.insert(0, "problems", grouped.size())
     return found.assign(valid=found["valid"] / found["samples"], tokens=found["tokens"] / found["replies"])
@@ -67,10 +81,10 @@ def replies(records: pd.DataFrame, planned: Mapping[str, int]) -> pd.DataFrame:
 
 def measured(scored: pd.DataFrame) -> pd.DataFrame:
     """By problem: the measures of each framework; see `analysis.by_problem`."""
-    parts = [
-        by_problem(part, measures(name)).assign(method=name) for name, part in scored.groupby("method", sort=False)
-    ]
-    return pd.concat(parts, ignore_index=True)
+    found = named(scored).groupby("study", sort=False)
+    return pd.concat(
+        [by_problem(part, MEASURES[study]).assign(study=study) for study, part in found], ignore_index=True
+    )
 
 
 def summary(values: pd.DataFrame) -> pd.DataFrame:
@@ -88,7 +102,7 @@ def summary(values: pd.DataFrame) -> pd.DataFrame:
     """
     rows: dict[tuple, dict] = {}
     for key, part in values.groupby(ARM, sort=False):
-        for column in measures(part["method"].iloc[0]):
+        for column in MEASURES[part["study"].iloc[0]]:
             if column == "symbolic_accuracy":
                 found = next_share([part[column].mean()], len(part))
             else:
@@ -100,8 +114,8 @@ def summary(values: pd.DataFrame) -> pd.DataFrame:
 def tests(values: pd.DataFrame) -> pd.DataFrame:
     """Paired tests of the grammar and of each model against genetic operators; errors below `FLOOR` are equal."""
     rows = []
-    for (name, framework), part in values.groupby(["method", "framework"], sort=False):
-        measure = measures(name)[0]
+    for (study, framework), part in values.groupby(["study", "framework"], sort=False):
+        measure = MEASURES[study][0]
         wide = part.pivot(index="problem", columns="proposer", values=measure)
         wide = wide.clip(lower=FLOOR) if measure == "nmse_release" else wide
         genetic = PROPOSERS["genetic"]

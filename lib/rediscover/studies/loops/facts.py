@@ -1,11 +1,14 @@
 """What README, paper and essays state in numbers of loops with and without a language model."""
 
+import re
 from typing import Any
 
 import pandas as pd
 
-from ...report.facts import Interval, one, setting, table
+from ...problems import problem, problems
+from ...report.facts import Interval, listed, one, setting, table
 from ...report.papers import published
+from ...search.loops.proposers import OPERATORS
 from . import derive, recorded
 from .analysis import (
     ARM,
@@ -20,10 +23,13 @@ from .analysis import (
     printed_surfaces,
     printed_systems,
 )
-from .dose import ON_LAWS
+from .dose import ON, ON_LAWS
+from .params import study_of
 
 NOTEBOOK = "70_what_the_model_adds"
 ON_SURFACES = ("llm_sr", "openevolve")
+ROUND = 25  # systems in a round of SymbolBench's loop
+MADE_OF_EXP = {"tanh", "sinh", "cosh", "Abs"}  # or of a root, from which the controls can make them
 SIZES = ("small", "middle", "large")  # of the models, in the order of the parameters
 SPLITS = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}
 
@@ -44,7 +50,9 @@ def facts() -> dict[str, Any]:
             "count": studies["cde"],
             "samples": setting(NOTEBOOK, "system_evaluations"),
             **{split: _systems(measure) for split, measure in SPLITS.items()},
+            **_used(),
         },
+        "vocabulary": _vocabulary(),
         "operon": _plain("Operon", "operon"),
         "tests": _tests(),
         "later": _later(),
@@ -94,6 +102,34 @@ def _framework(framework: str) -> dict[str, Any]:
     return found
 
 
+def _used() -> dict[str, Any]:
+    """How many systems the runs of SymbolBench's loop tried, and how many runs ended in the first round."""
+    runs = table("loops_runs").query("framework == @FRAMEWORKS['symbolbench_loop']")
+    tried = runs.set_index([*ARM, "problem", "seed"])["evaluations"].unstack("proposer")
+    genetic = tried[PROPOSERS["genetic"]]
+    first = (tried <= ROUND).all(axis=1)
+    return {
+        "used.median": genetic.median(),
+        "used.mean": (genetic.mean(), ".0f"),
+        "used.all": (genetic == setting(NOTEBOOK, "system_evaluations")).sum(),
+        "used.first": f"{first.sum()} of {len(tried)}",
+    }
+
+
+def _vocabulary() -> dict[str, int]:
+    """Explicit surfaces whose truth has a function that no control may write, and those that it cannot be made of."""
+    called = [
+        set(re.findall(r"([A-Za-z_]\w*)\(", " ".join(problem(id).truth.values())))
+        for id in problems("surfaces", "explicit")
+    ]
+    outside = [names - set(OPERATORS) for names in called]
+    return {
+        "explicit": len(called),
+        "other_functions": sum(map(bool, outside)),
+        "unwritable": sum(bool(names - MADE_OF_EXP) for names in outside),
+    }
+
+
 def _systems(measure: str) -> dict[str, Any]:
     """SR2 of genetic operators in SymbolBench's loop, and the best that is printed, by number of states."""
     printed = printed_systems().query("measure == @measure").set_index("subset")["value"]
@@ -102,7 +138,11 @@ def _systems(measure: str) -> dict[str, Any]:
     rows = table("loops_systems").astype({"subset": str}).set_index("subset")
     rows = rows[rows[list(where)].eq(pd.Series(where)).all(axis=1)]
     places = [place(printed[n], row["low"], row["high"]) for n, row in rows.iterrows()]
+    by_seeds = {n: place(printed[n], row["next_low"], row["next_high"]) for n, row in rows.iterrows()}
     return {
+        "next": {n: f"[{row['next_low']:.1f}, {row['next_high']:.1f}]" for n, row in rows.iterrows()},
+        "next_above": listed(int(n) for n, found in by_seeds.items() if found == "above"),
+        "next_below": listed(int(n) for n, found in by_seeds.items() if found == "below"),
         **{n: (value, ".1f") for n, value in rows["value"].items()},
         "interval": {n: f"[{row['low']:.1f}, {row['high']:.1f}]" for n, row in rows.iterrows()},
         "printed": {n: (printed[n], ".1f") for n in rows.index},
@@ -151,26 +191,30 @@ def _later() -> dict[str, Any]:
 
 
 def _dose() -> dict[str, Any]:
-    """Small models in two loops: how much they were asked, and what came of it."""
-    samples, posed = setting(NOTEBOOK, "dose"), setting(NOTEBOOK, "dose_problems")
+    """Small models in the loops: how much they were asked, and what came of it."""
     models = {model_name(model): key for model, key in zip(setting(NOTEBOOK, "dose_models"), SIZES, strict=True)}
-    rows = table("loops_dose").set_index(ARM)
-    labels = FRAMEWORKS | OTHERS
-    valid = {
-        name: {
-            key: (rows.loc[arm, "valid"], ".0%")
+    doses = {(dose["method"], study_of(dose["problems"][0])): dose for dose in setting(NOTEBOOK, "dose")}
+    rows, found = table("loops_dose").set_index(ARM), dict[str, Any]()
+    for name, study in doses:
+        framework = (FRAMEWORKS | OTHERS)[name] + ON.get(study, "")
+        found["_".join([name, study] if study in ON else [name])] = {
+            key: (rows.loc[framework, model]["valid"], ".0%")
             for model, key in models.items()
-            if (arm := (labels[name], model)) in rows.index  # those that were asked
+            if (framework, model) in rows.index  # those that were asked
         }
-        for name in samples
-    }
-    values = table("loops_dose_by_problem")
-    return valid | {
-        "surfaces": (len(posed["llm_sr"]), "word"),
-        "surface_samples": samples["llm_sr"],
-        "first": (len(posed["openevolve"]), "word"),
-        "systems": (len(posed["symbolbench_loop"]), "word"),
-        "system_samples": samples["symbolbench_loop"],
+    networks = rows.loc[FRAMEWORKS["symbolbench_loop"] + ON["boolean"], "informedness, out of distribution"]
+    controls = networks.index.isin(PROPOSERS.values())
+    values, posed = table("loops_dose_by_problem"), {key: len(dose["problems"]) for key, dose in doses.items()}
+    return found | {
+        "surfaces": (posed["llm_sr", "surfaces"], "word"),
+        "surface_samples": doses["llm_sr", "surfaces"]["samples"],
+        "first": (posed["openevolve", "surfaces"], "word"),
+        "systems": (posed["symbolbench_loop", "cde"], "word"),
+        "system_samples": doses["symbolbench_loop", "cde"]["samples"],
+        "networks": (posed["symbolbench_loop", "boolean"], "word"),
+        "graphs": (posed["symbolbench_loop", "causal"], "word"),
+        "informedness.control": (networks[controls].max(), ".2f"),
+        "informedness.model": (networks[~controls].max(), ".2f"),
         "tokens": setting(NOTEBOOK, "dose_tokens"),
         "recovered": (int(values["symbolic_accuracy"].sum()), "word"),
         "p_holm": (table("loops_dose_tests")["p_holm"].min(), 2),

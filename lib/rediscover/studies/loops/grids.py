@@ -1,17 +1,16 @@
 """What is run for the notebook that asks what a language model adds to its loop."""
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from ...methods import Method
-from ...methods.endpoint import Endpoint
-from ...problems import problem, problems
+from ...methods.endpoint import CONTROLS, Endpoint, plain
+from ...problems import Problem, problem, problems
 from ...problems.textbook import SUFFIX
 from ...report.comparisons import build_methods
-from .params import WhatTheModelAdds
-
-DATA = {"causal": {"series_from": "equations"}}  # of whom the released series are not needed
+from .params import DATA, WhatTheModelAdds, study_of
 
 
 def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
@@ -36,45 +35,53 @@ def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
         """One run with so many samples on each problem."""
         return {**more, "budget": replace(p.budget, evaluations=samples), "evaluations": {}}
 
-    chosen = [problem(id, **DATA.get(id.partition("/")[0], {})) for id in p.priced_problems]
+    options = DATA | {"surfaces": {"sampler": p.sampler}}
+    chosen = [problem(id, **DATA.get(study_of(id), {})) for id in p.priced_problems]
     for name, evaluations in p.priced.items():
         asking = control(name)
         accepted = [each for each in chosen if isinstance(each, asking.accepts)]
         planned[f"priced, {name}"] = {"problems": accepted, "methods": [asking], **sampled(evaluations)}
-    options = {"surfaces": {"sampler": p.sampler}}
-    for name, samples in p.dose.items():
-        posed = [problem(id, **options.get(id.partition("/")[0], {})) for id in p.dose_problems[name]]
-        planned[f"dose, {name}"] = {"problems": posed, "methods": dosed(name, p), **sampled(samples)}
+    for dose in p.dose:
+        posed = [problem(id, **options.get(dose.study, {})) for id in dose.problems]
+        methods = dosed(dose.method, p, posed, **dose.settings)
+        planned[f"dose, {dose.method}, {dose.study}"] = {"problems": posed, "methods": methods, **sampled(dose.samples)}
     laws = [problem(id + end) for id in p.memory_laws for end in ("", SUFFIX)]
     for name, samples in p.memory.items():
-        planned[f"memory, {name}"] = {"problems": laws, "methods": dosed(name, p, describe=True), **sampled(samples)}
+        planned[f"memory, {name}"] = {
+            "problems": laws,
+            "methods": dosed(name, p, laws, describe=True),
+            **sampled(samples),
+        }
     return {name: grid for name, grid in planned.items() if grid["problems"]}
 
 
-def dosed(name: str, p: WhatTheModelAdds, **settings: Any) -> list[Method]:
-    """A loop with each control, and with the recorded replies of each model."""
-    recorded = {**settings, "proposer": "recorded", "max_tokens": p.dose_tokens}
+def dosed(name: str, p: WhatTheModelAdds, posed: Iterable[Problem], **settings: Any) -> list[Method]:
+    """A loop with each control, and with the recorded replies of each model that was asked about all problems."""
+    recorded = {"proposer": "recorded", "max_tokens": p.dose_tokens, **settings}
     models = [{name: recorded | {"model": model}} for model in p.dose_models]
     replayed = [build_methods([name], max_rows=p.max_rows, settings=each)[0] for each in models]
-    return built([name], p.proposers, p.max_rows, {name: settings}) + replayed
+    files = [f"{plain(problem.id)}.jsonl" for problem in posed]
+    asked = [each for each in replayed if all((each.folder() / file).exists() for file in files)]
+    return built([name], p.proposers, p.max_rows, {name: settings}) + asked
 
 
 def control(name: str) -> Method:
     """A method with the grammar in the model's place, or genetic operators where it has no grammar."""
-    [method] = build_methods([name])
-    try:
-        return replace(method, proposer="grammar")
-    except ValueError:
-        return replace(method, proposer="genetic")
+    return built([name], CONTROLS)[0]
 
 
 def built(
     names: Iterable[str], proposers: Sequence[str], max_rows: int | None = None, settings: Mapping | None = None
 ) -> list[Method]:
-    """Methods by their names; those that ask a language model once with each proposer in its place."""
-    methods = []
-    for name in names:
-        [method] = build_methods([name], max_rows=max_rows, settings=settings)
-        asks = isinstance(method, Endpoint)
-        methods += [replace(method, proposer=each) for each in proposers] if asks else [method]
+    """Methods by their names; those that ask a language model once with each proposer in its place that they take."""
+    methods: list[Method] = []
+    for method in build_methods(names, max_rows=max_rows, settings=settings):
+        methods += with_controls(method, proposers) if isinstance(method, Endpoint) else [method]
     return methods
+
+
+def with_controls(method: Endpoint, proposers: Sequence[str]) -> Iterable[Method]:
+    """A method with each of some proposers; a judge has no grammar."""
+    for each in proposers:
+        with contextlib.suppress(ValueError):
+            yield replace(method, proposer=each)

@@ -11,7 +11,8 @@ from ...system.paths import root
 NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
-JUDGED = (0.01, 0.1)  # their levels of noise, in the order of fresh.yaml, as far as prose speaks of them
+JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
+DRAWN = (*JUDGED, 0.05)  # and of the frozen one beside the opponents
 
 
 def facts() -> dict[str, Any]:
@@ -44,11 +45,19 @@ def facts() -> dict[str, Any]:
             group: {f"{level:g}": _solved(noisy, group=group, noise=level) for level in levels}
             for group in ("feynman", "strogatz")
         },
+        "feynman_solved": {f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level) for level in levels},
+        "aims": _aims(),
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
         **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
-        **{f"drawn.{level:g}": _beside(drawn, opponents, level) for level in JUDGED},
+        **{f"drawn.{level:g}": _beside(drawn, opponents, level) for level in DRAWN},
         "accepted": {"answer": _solved(fast, which="first answer"), "front": _solved(fast, which="any of the front")},
     }
+
+
+def _aims() -> dict[str, Any]:
+    """How many aims of a later version can be compared with the frozen one, and of how many it falls short."""
+    missing = _shares("outside_aims").get("missing", pd.Series(dtype=float))
+    return {"count": (len(missing), "word"), "missed": (int((missing > 0).sum()), "word")}
 
 
 def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:

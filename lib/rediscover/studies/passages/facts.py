@@ -9,7 +9,11 @@ import pandas as pd
 
 from ...report.facts import Interval, how_many, one, table
 
-SMALL = "Qwen2.5-Coder-0.5B-Instruct-Q4_K_M-1d9614638d18"  # whose replies are in the repository
+ASKED = {  # models whose replies are in the repository
+    "small": "Qwen2.5-Coder-0.5B-Instruct-Q4_K_M-1d9614638d18",
+    "middle": "Qwen2.5-Coder-1.5B-Instruct-Q4_K_M-cc324af070c2",
+}
+LONG = 5  # times the true formula: hardly a formula any more
 
 
 def facts() -> dict[str, Any]:
@@ -47,6 +51,8 @@ def facts() -> dict[str, Any]:
         "coefficients": (coefficients == "reproduced").sum(),
         "text.numbers": (text.isin(("reproduced", "differs", "undecided")).sum(), "word"),
         "text.differ": ((text == "differs").sum(), "word"),
+        "text.reproduced": ((text == "reproduced").sum(), "word"),
+        "text.undecided": ((text == "undecided").sum(), "word"),
         "tables.back": how_many(tables == "reproduced"),
         "table3.reproduced": ledger.query("table == 'Table 3' and verdict == 'reproduced'").shape[0],
         "range.low": (float(lowest), ".1f"),
@@ -55,16 +61,28 @@ def facts() -> dict[str, Any]:
         "venues": " and ".join(density.query("venue_p_holm < 0.05")["score"][::-1]),
         "rubrics_above": (float(rubrics), "word"),
         "deepseek.ahead": (int(ahead), "word"),
-        **_small(runs),
+        **_asked(runs),
     }
 
 
-def _small(runs):
-    """The model that was asked here: how far behind a copy of the formula before, and replies without a formula."""
-    gap = one(table("passages_over_copy"), model=SMALL)  # whoever records another model has a row more
-    answers = runs.loc[runs["method"] == SMALL, "solution"].map(json.loads)
-    empty = sum(not answer["latex"] for answer in answers)
-    return {"small.over_copy": (Interval(gap["value"], gap["low"], gap["high"]), ".2f"), "small.empty": empty}
+def _asked(runs):
+    """The models that were asked here: how far behind a copy of the formula before, by the form of their replies."""
+    gaps, found = table("passages_over_copy"), {}
+    texts = runs.assign(latex=runs["solution"].map(lambda text: json.loads(text)["latex"]))
+    texts = texts.pivot(index="problem", columns="method", values="latex")
+    scores = table("passages_scores").pivot(index="problem", columns="method", values="structure_distance")
+    for key, model in ASKED.items():
+        gap = one(gaps, model=model)  # whoever records another model has a row more
+        lengths = texts[model].str.len()
+        plain = (lengths > 0) & (lengths <= LONG * texts["oracle"].str.len())
+        found |= {
+            f"{key}.over_copy": (Interval(gap["value"], gap["low"], gap["high"]), ".2f"),
+            f"{key}.empty": (lengths == 0).sum(),
+            f"{key}.long": (~plain & (lengths > 0)).sum(),
+            f"{key}.plain": plain.sum(),
+            f"{key}.plain_over_copy": ((scores[model] - scores["copy_last_equation"])[plain].mean(), ".2f"),
+        }
+    return found
 
 
 def _rows_released():

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from ...report.ledger import COLUMNS, compare, compare_table
+from ...report.ledger import COLUMNS, compare
 from ...report.papers import published
 from ...system.studies import FOLDER, studies
 
@@ -31,7 +31,7 @@ def ledger(measured: Mapping[str, Mapping], reason: str = "not measured") -> pd.
         fixed = {key: rule[key] for key in ("table", "keys", "row", "column", "definition", "rule")}
         absent["*"] = ("not run", reason)
         parts.append(compare(STUDY["paper"], rows=rows, measured=measured.get(name, {}), absent=absent, **fixed))
-    return pd.concat([*parts, of_rubric()], ignore_index=True)[COLUMNS]
+    return pd.concat(parts, ignore_index=True)[COLUMNS]
 
 
 def rubric() -> pd.DataFrame:
@@ -41,21 +41,6 @@ def rubric() -> pd.DataFrame:
     same order: their longest common subsequence, without capitals and punctuation), released_words.
     """
     return pd.read_csv(FOLDER / "passages" / "released_rubric.csv", dtype={"score": str}).set_index(["rubric", "score"])
-
-
-def of_rubric() -> pd.DataFrame:
-    """The ledger of Table 9: a sentence is as released if all its words stand there in this order."""
-    measured = {
-        key: {
-            "value": f"{row.kept} of {row.words} words",
-            "parameters": {"expected": f"{row.words} of {row.words} words"},
-            "reason": f"of {row.released_words} released; imxiaoxiaohh/master_thesis_project at 9af575a: "
-            "Evaluation/config.py",
-        }
-        for key, row in rubric().iterrows()
-    }
-    rows = published("scitext2eq_table9").rename(columns={"meaning_in_own_words": "value"})
-    return compare_table("scitext2eq_table9", measured, rows=rows)
 
 
 def cells(part: str, values: pd.DataFrame | pd.Series) -> dict[tuple, dict]:
