@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 
 from ..report.audits import audits as found_in
-from ..report.comparable import less
 from ..report.facts import table
 from ..report.papers import catalogue
 from ..system.paths import root
@@ -49,9 +48,8 @@ def _folded(table: str) -> str:
 
 def methods() -> str:
     """Every method of the papers, whether it runs, whether that is the package itself, and what it has less of."""
-    frame = catalogue().rename(columns={"ours": "name here"})
+    frame = catalogue().rename(columns={"ours": "name here", "less": "less than in the paper"})
     frame["what runs"] = [_runs(row) for row in frame.to_dict("records")]
-    frame["less than in the paper"] = frame["method"].map(less()).fillna("")
     shown = ["method", "papers", "status", "name here", "what runs", "less than in the paper", "reason"]
     return _markdown(frame[shown])
 

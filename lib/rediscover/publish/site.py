@@ -7,7 +7,7 @@ problems; templates, styles and scripts are in the folder ``pages``.
 import json
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -91,14 +91,7 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
         body = guides.rendered(path.read_text(encoding="utf-8"))
         write(f"docs/{path.stem}", "guide", titles[path.stem], "guide", body=body)
     write("docs/index", "guides", "Guides", titles=titles)
-    shown = {
-        key: [
-            (board | {"rests": boards.rests_on(board, frame)}, frame)
-            for board in study.get("leaderboards", [])
-            for frame in (boards.leaderboard(board),)
-        ]
-        for key, study in studies().items()
-    }
+    shown = {key: list(map(_board, study.get("leaderboards", []))) for key, study in studies().items()}
     entries.overview(write, shown, questions)
     entries.problems(write, chosen)
     entries.methods(write, shown)
@@ -113,6 +106,12 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
     write("api/index", "reference", "Reference", entries=[], modules=modules)
     write.index()
     return folder / "index.html"
+
+
+def _board(board: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """A leaderboard as pages take it: what is said of it, with what it rests on, and its rows."""
+    frame = boards.leaderboard(board)
+    return {**board, "rests": boards.rests_on(board, frame)}, frame
 
 
 def lists(write: Writer, ids: list[str]) -> None:

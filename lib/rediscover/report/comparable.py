@@ -91,16 +91,6 @@ def _stated(paper: str, field: str) -> dict[str, str]:
     return {label: text for label, text in found.items() if text}
 
 
-def less() -> dict[str, str]:
-    """Method of methods.yaml -> what its runs have less of than those of the papers, each with the paper."""
-    listed = yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8"))
-    return {
-        entry["method"]: "; ".join(f"{paper}: {text}" for paper, text in entry["less"].items())
-        for entry in listed
-        if "less" in entry
-    }
-
-
 def unlike(paper: str) -> dict[str, str]:
     """Printed labels whose method here fails published behaviour grossly, each with the reason.
 

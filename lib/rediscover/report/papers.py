@@ -92,7 +92,7 @@ def claims(key: str | None = None) -> pd.DataFrame:
 
 
 def catalogue(paper: str | None = None) -> pd.DataFrame:
-    """Every method of the papers: method, papers, label, status, ours, package, reason, kind, chance, chosen, unlike.
+    """Every method of the papers, with what methods.yaml says of it.
 
     Status is that of `status`, or 'not yet' where no file offers the method; it follows from the registry and is
     written down nowhere.
@@ -107,7 +107,8 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
     DataFrame
         Columns: label, method, papers, status, ours, package (itself, where it runs beside ours), reason, kind (of
         evidence), chance (whether one seed of it differs from another), chosen (before or after outcomes were seen: its
-        configuration), unlike (why it does not stand for the published method in claims; empty where it does).
+        configuration), unlike (why it does not stand for the published method in claims; empty where it does), less
+        (what its runs have less of than those of each paper).
     """
     known, rows = registry(), []
     for entry in yaml.safe_load((FOLDER / "methods.yaml").read_text(encoding="utf-8")):
@@ -125,6 +126,7 @@ def catalogue(paper: str | None = None) -> pd.DataFrame:
             "chance": entry.get("chance", True),
             "chosen": entry.get("chosen", "before"),
             "unlike": entry.get("unlike", ""),
+            "less": "; ".join(f"{name}: {text}" for name, text in entry.get("less", {}).items()),
         }
         labels = [entry["method"]] if paper is None else entry["papers"].get(paper, [])
         rows += [{"label": label, **row} for label in labels]

@@ -9,7 +9,6 @@ from ...problems.textbook import SUFFIX
 from ...report.comparisons import paired_test, paired_tests
 from ...report.summaries import interval, next_share, paired_shares
 from .analysis import ARM, FLOOR, PROPOSERS, by_problem
-from .params import study_of
 
 MEASURES = {  # what is shown of a loop on the problems of a study; its arms are compared by the first
     "surfaces": ["nmse_release", "symbolic_accuracy"],
@@ -22,14 +21,13 @@ ON_LAWS = {"symbolic_solution": "solved", "r2_accuracy": "R² > 0.999"}
 
 
 def named(frame: pd.DataFrame) -> pd.DataFrame:
-    """Runs or scores with their study, and with a name of the loop that says what it was asked for.
+    """Runs or scores with a name of the loop that says what it was asked for.
 
-    >>> rows = pd.DataFrame({"problem": ["cde/S022", "causal/C111"], "framework": "a loop"})
+    >>> rows = pd.DataFrame({"study": ["cde", "causal"], "framework": "a loop"})
     >>> named(rows)["framework"].tolist()
     ['a loop', 'a loop, graphs']
     """
-    study = frame["problem"].map(study_of)
-    return frame.assign(study=study, framework=frame["framework"] + study.map(ON).fillna(""))
+    return frame.assign(framework=frame["framework"] + frame["study"].map(ON).fillna(""))
 
 
 def samples(run: Any) -> dict[str, float]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...methods import method
 from ...problems import problem, problems
 from ...report.facts import Interval, listed, one, setting, table
 from ...report.papers import published
@@ -28,7 +29,6 @@ from .params import study_of
 
 NOTEBOOK = "70_what_the_model_adds"
 ON_SURFACES = ("llm_sr", "openevolve")
-ROUND = 25  # systems in a round of SymbolBench's loop
 MADE_OF_EXP = {"tanh", "sinh", "cosh", "Abs"}  # or of a root, from which the controls can make them
 SIZES = ("small", "middle", "large")  # of the models, in the order of the parameters
 SPLITS = {"id": "SR2, in distribution", "ood": "SR2, out of distribution"}
@@ -107,7 +107,8 @@ def _used() -> dict[str, Any]:
     runs = table("loops_runs").query("framework == @FRAMEWORKS['symbolbench_loop']")
     tried = runs.set_index([*ARM, "problem", "seed"])["evaluations"].unstack("proposer")
     genetic = tried[PROPOSERS["genetic"]]
-    first = (tried <= ROUND).all(axis=1)
+    loop = method("symbolbench_loop").settings
+    first = (tried <= loop["calls"] * loop["samples"]).all(axis=1)  # a round
     return {
         "used.median": genetic.median(),
         "used.mean": (genetic.mean(), ".0f"),
