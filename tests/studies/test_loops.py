@@ -348,3 +348,11 @@ def test_the_networks_and_graphs_that_models_are_asked_about_are_a_draw():
     asked = {dose.study: set(dose.problems) for dose in parameters().dose if dose.settings}
     assert set(draw.choice(small, 4, replace=False)) == asked["boolean"] and len(small) == 17
     assert set(draw.choice(known, 4, replace=False)) == asked["causal"] and len(known) == 38
+
+
+def test_without_genetic_operators_nothing_is_compared_with_them():
+    rows = [("LLM-SR", proposer, f"surfaces/{i}", 0.1 * i) for proposer in ("random grammar", "a") for i in range(5)]
+    values = pd.DataFrame(rows, columns=["framework", "proposer", "problem", "nmse_release"]).assign(study="surfaces")
+    assert dose.tests(values).empty
+    values["proposer"] = values["proposer"].replace("random grammar", "genetic operators")
+    assert list(dose.tests(values)["a"]) == ["a"]

@@ -110,14 +110,18 @@ def summary(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def tests(values: pd.DataFrame) -> pd.DataFrame:
-    """Paired tests of the grammar and of each model against genetic operators; errors below `FLOOR` are equal."""
+    """Paired tests of the grammar and of each model against genetic operators, where these ran.
+
+    Errors below `FLOOR` are equal.
+    """
     rows = []
     for (study, framework), part in values.groupby(["study", "framework"], sort=False):
         measure = MEASURES[study][0]
         wide = part.pivot(index="problem", columns="proposer", values=measure)
         wide = wide.clip(lower=FLOOR) if measure == "nmse_release" else wide
         genetic = PROPOSERS["genetic"]
-        for other in [column for column in dict.fromkeys(part["proposer"]) if column != genetic]:
+        others = [column for column in dict.fromkeys(part["proposer"]) if column != genetic and genetic in wide]
+        for other in others:
             about = {"measure": measure, "condition": framework}
             rows.append(paired_test(wide[other], wide[genetic], (other, genetic), **about))
     return paired_tests(rows)
