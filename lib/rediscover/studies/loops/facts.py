@@ -138,7 +138,6 @@ def _systems(measure: str) -> dict[str, Any]:
     where = {"framework": framework, "proposer": PROPOSERS["genetic"], "measure": measure}
     rows = table("loops_systems").astype({"subset": str}).set_index("subset")
     rows = rows[rows[list(where)].eq(pd.Series(where)).all(axis=1)]
-    places = [place(printed[n], row["low"], row["high"]) for n, row in rows.iterrows()]
     by_seeds = {n: place(printed[n], row["next_low"], row["next_high"]) for n, row in rows.iterrows()}
     return {
         "next": {n: f"[{row['next_low']:.1f}, {row['next_high']:.1f}]" for n, row in rows.iterrows()},
@@ -147,7 +146,6 @@ def _systems(measure: str) -> dict[str, Any]:
         **{n: (value, ".1f") for n, value in rows["value"].items()},
         "interval": {n: f"[{row['low']:.1f}, {row['high']:.1f}]" for n, row in rows.iterrows()},
         "printed": {n: (printed[n], ".1f") for n in rows.index},
-        **{name: (places.count(name), "word") for name in ("above", "inside", "below")},
         "ahead": (sum(printed[n] > row["value"] for n, row in rows.iterrows()), "word"),  # of the control, by value
     }
 
