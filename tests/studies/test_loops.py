@@ -356,3 +356,12 @@ def test_without_genetic_operators_nothing_is_compared_with_them():
     assert dose.tests(values).empty
     values["proposer"] = values["proposer"].replace("random grammar", "genetic operators")
     assert list(dose.tests(values)["a"]) == ["a"]
+
+
+def test_a_measure_stands_in_a_row_with_all_proposers():
+    rows = [("LLM-SR", name, f"surfaces/{i}", error, 0.0) for name, error in (("a", 0.5), ("b", 2.0)) for i in range(4)]
+    columns = ["framework", "proposer", "problem", "nmse_release", "symbolic_accuracy"]
+    value, low, high = dose.summary(pd.DataFrame(rows, columns=columns).assign(study="surfaces"))
+    assert value.loc[("LLM-SR", "nmse_release")].to_dict() == {"a": 0.5, "b": 2.0}
+    assert (low <= value).all(axis=None) and (value <= high).all(axis=None)
+    assert high.loc[("LLM-SR", "symbolic_accuracy"), "a"] == pytest.approx(0.49, abs=1e-3)  # 3.84 / (4 + 3.84)

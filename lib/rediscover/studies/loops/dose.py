@@ -17,6 +17,7 @@ MEASURES = {  # what is shown of a loop on the problems of a study; its arms are
     "causal": ["f1_directed", "f1_pairs"],
 }
 ON = {"boolean": ", networks", "causal": ", graphs"}  # for a loop that takes systems as well
+ENDS = ("value", "low", "high")
 ON_LAWS = {"symbolic_solution": "solved", "r2_accuracy": "R² > 0.999"}
 
 
@@ -85,8 +86,10 @@ def measured(scored: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def summary(values: pd.DataFrame) -> pd.DataFrame:
-    """Each arm's median or mean with its 95 % interval over problems: Wilson's for shares, else by bootstrap.
+def summary(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The median or mean of each arm, and the ends of its 95 % interval over problems.
+
+    Of shares it is Wilson's, else by bootstrap.
 
     Parameters
     ----------
@@ -95,18 +98,20 @@ def summary(values: pd.DataFrame) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
-        Index: framework, proposer; columns: pairs of a measure and value, low or high.
+    three DataFrames, alike in shape
+        Index: framework, measure; columns: proposers.
     """
     rows: dict[tuple, dict] = {}
-    for key, part in values.groupby(ARM, sort=False):
+    for (framework, proposer), part in values.groupby(ARM, sort=False):
         for column in MEASURES[part["study"].iloc[0]]:
             if column == "symbolic_accuracy":
                 found = next_share([part[column].mean()], len(part))
             else:
                 found = interval(part[column], statistic=np.median if column == "nmse_release" else np.mean)
-            rows.setdefault(key, {}).update({(column, end): found[end] for end in ("value", "low", "high")})
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(ARM)
+            rows.setdefault((framework, column), {}).update({(end, proposer): found[end] for end in ENDS})
+    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["framework", "measure"])
+    value, low, high = (frame[end][list(dict.fromkeys(values["proposer"]))] for end in ENDS)
+    return value, low, high
 
 
 def tests(values: pd.DataFrame) -> pd.DataFrame:

@@ -201,8 +201,11 @@ def _dose() -> dict[str, Any]:
             for model, key in models.items()
             if (framework, model) in rows.index  # those that were asked
         }
-    networks = rows.loc[FRAMEWORKS["symbolbench_loop"] + ON["boolean"], "informedness, out of distribution"]
-    controls = networks.index.isin(PROPOSERS.values())
+    where = {
+        "framework": FRAMEWORKS["symbolbench_loop"] + ON["boolean"],
+        "measure": "informedness, out of distribution",
+    }
+    informed = one(table("loops_dose_scores"), **where)
     values, posed = table("loops_dose_by_problem"), {key: len(dose["problems"]) for key, dose in doses.items()}
     return found | {
         "surfaces": (posed["llm_sr", "surfaces"], "word"),
@@ -212,8 +215,8 @@ def _dose() -> dict[str, Any]:
         "system_samples": doses["symbolbench_loop", "cde"]["samples"],
         "networks": (posed["symbolbench_loop", "boolean"], "word"),
         "graphs": (posed["symbolbench_loop", "causal"], "word"),
-        "informedness.control": (networks[controls].max(), ".2f"),
-        "informedness.model": (networks[~controls].max(), ".2f"),
+        "informedness.control": (informed[list(PROPOSERS.values())].max(), ".2f"),
+        "informedness.model": (informed[list(models)].max(), ".2f"),
         "tokens": setting(NOTEBOOK, "dose_tokens"),
         "recovered": (int(values["symbolic_accuracy"].sum()), "word"),
         "p_holm": (table("loops_dose_tests")["p_holm"].min(), 2),
