@@ -45,7 +45,8 @@ def test_verdicts_are_confirmed_asked_for_twice_and_resumed(server, tmp_path, mo
     asked = ["--model", "m", "--base-url", server.url, "--size", "8"]
     asked += ["--records", str(tmp_path / "records"), "--out", str(tmp_path / "judged.csv")]
     assert judge.main(asked) == 1 and not server.seen
-    assert "16 verdicts by m: an unknown price" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "16 verdicts by m: an unknown price" in said and f"\nrequests go to {server.url}\n" in said
     monkeypatch.setenv("YES", "1")
     assert judge.main(asked) == 0
     rows = pd.read_csv(tmp_path / "judged.csv")

@@ -36,7 +36,7 @@ def declare(command: Callable[..., argparse.ArgumentParser], budget: Callable[[a
     sub.add_argument("--seeds", nargs="+", type=int, help="of data and search (0; with --study the profile's)")
     sub.add_argument("--profile", help="whose budget a study's runs have: smoke, reference or paper")
     sub.add_argument("--model", help="a language model, as its server knows it, for methods that ask one")
-    sub.add_argument("--base-url", help="its server, up to and including /v1 (OPENAI_BASE_URL)")
+    sub.add_argument("--base-url", help="its server, up to and including /v1 (OPENAI_BASE_URL, else OpenAI's)")
     sub.add_argument("--max-tokens", type=int, help="of a reply, in place of the method's")
     sub.add_argument("--timeout", type=float, help="seconds for a reply (60)")
     sub.add_argument("--prompts", help="YAML file with texts in place of the method's own, such as released ones")
