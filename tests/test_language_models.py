@@ -131,6 +131,18 @@ def test_solve_says_where_its_requests_go_and_controls_and_records_say_nothing(f
     assert said("recorded") == ("", found) and said("genetic")[0] == ""
 
 
+def test_a_request_is_tried_as_often_as_the_command_says(folder, author, monkeypatch, capsys):
+    server = author()
+    server.behaviours = (lambda handler: handler.send_error(503),)
+    monkeypatch.setenv("YES", "1")
+    words = ["run", "--study", "surfaces", "--problems", PROBLEM, "--methods", "openevolve", "--model", loops.MODEL]
+    assert main([*words, "--base-url", server.url, "--evaluations", "4", "--tries", "2"]) == 2
+    assert "HTTP 503" in capsys.readouterr().err and len(server.seen) == 2
+    with pytest.raises(ValueError, match="tries at least 1"):
+        rd.method("openevolve", tries=0)
+    assert "tries" not in rd.method("openevolve").settings  # so that what is on record stays
+
+
 def test_where_requests_go_when_nothing_says_it(folder, monkeypatch):
     """Only a key is set, so that the client's own address counts; nothing is sent."""
     monkeypatch.setenv("OPENAI_API_KEY", loops.KEY)
