@@ -11,6 +11,7 @@ from rediscover.comparison import language_models
 from rediscover.methods import Budget
 from rediscover.system.paths import root
 
+import pandas as pd
 import pytest
 
 author = loops.author
@@ -108,6 +109,16 @@ def test_the_commands_of_the_documentation_can_be_typed():
     options = [_parser().parse_args(shlex.split(line)[1:]) for line in typed]
     assert len(options) == 10 and options[0].model and set(options[0].problems) == set(options[1].problems)
     assert any(getattr(each, "prompts", None) for each in options)
+
+
+def test_the_lengths_of_prompts_in_the_documentation_are_those_of_the_table():
+    costs = pd.read_csv(root() / "tables" / "loops_costs.csv")
+    each = (costs["prompt tokens a search"] / costs["requests a search"]).round(-1).astype(int)
+    sga, ours, icsr = (each[costs["framework"] == name] for name in ("SGA", "OpenEvolve", "ICSR"))
+    text = (root() / "docs" / "llm.md").read_text()
+    assert f"{sga.min():,} to {sga.max():,} tokens" in text and f"{ours.min():,} to {ours.max():,}" in text
+    assert f"on laws, {icsr[costs['study'] == 'srsd'].item():,}" in text
+    assert sga.min() > icsr.max() > ours.max() and each[~each.index.isin(sga.index)].max() == icsr.max()
 
 
 def test_the_command_asks_before_it_sends(folder, author, capsys):

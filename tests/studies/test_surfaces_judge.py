@@ -78,7 +78,8 @@ def test_the_table_of_judges_is_that_of_their_verdicts():
     rows = pd.read_csv(ROOT / "benchmarks" / "judged.csv")
     page = (ROOT / "docs" / "llm.md").read_text(encoding="utf-8")
     for model, part in rows.groupby("model"):
-        told, line = judge.summary(part), next(line for line in page.splitlines() if model.rpartition("-")[2] in line)
+        told, cell = judge.summary(part), f"{model.rpartition('-')[2]} |"
+        line = next(line for line in page.splitlines() if cell in line)
         for name in ("accepted", "refused"):
             share, low, high = (f"{100 * told[name + end]:.0f}" for end in ("", "_low", "_high"))
             assert f"{share} [{low}, {high}] %" in line

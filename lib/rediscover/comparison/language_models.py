@@ -109,7 +109,7 @@ def run(
     base_url : up to and including ``/v1``; by default OPENAI_BASE_URL, else that of OpenAI
     records : folder of the replies
     seeds, profile, workers, progress : as for `own.run`
-    evaluations : proposals that a run may score, in place of the profile's
+    evaluations : proposals that a run may ask for (of LaSR, expressions that it may evaluate), not the profile's
     settings : more of the methods', such as max_tokens and timeout of a reply
     confirm : asked before anything is sent
     say : is told the estimates, and where requests go
