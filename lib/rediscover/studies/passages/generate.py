@@ -60,7 +60,8 @@ def run(options) -> int:
 
 
 def _chat(options, model: str) -> Chat:
-    limits = {name: getattr(options, name) for name in ("max_usd", "concurrency", "requests_per_minute", "tries")}
+    names = ("max_usd", "concurrency", "requests_per_minute", "timeout", "tries")
+    limits = {name: getattr(options, name) for name in names}
     path = llm_text.records_of(options.records, model)
     return Chat(model, path, mode="record", base_url=options.base_url, **limits)
 
@@ -85,7 +86,8 @@ def _parser():
     parser.add_argument("--max-usd", type=float, help="hard limit for each of both models")
     parser.add_argument("--concurrency", type=int, default=4)
     parser.add_argument("--requests-per-minute", type=float)
-    parser.add_argument("--tries", type=int, default=6)
+    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a reply (60)")
+    parser.add_argument("--tries", type=int, default=6, help="attempts per request (6)")
     return parser
 
 
