@@ -233,8 +233,9 @@ class TestTyped:
         (row,) = csv.DictReader((root / "build" / "own" / "surfaces" / "llm_sr.csv").open())
         (file,) = (root / "records" / "llm_sr" / model).glob("surfaces_TFS4.jsonl")
         assert row["status"] == "ok" and len(file.read_text().splitlines()) == 8
+        settings = json.loads(row["settings"]) | {"proposer": "recorded"}
         again = [environment["REDISCOVER"], "solve", "llm_sr", "surfaces/TFS4", "--evaluations", "8", "--show", "999"]
-        again += ["--json", "--set", "proposer=recorded", "--set", f"model={model}", "--set", "max_tokens=200"]
+        again += ["--json", *(word for name in settings for word in ("--set", f"{name}={json.dumps(settings[name])}"))]
         done = subprocess.run(again, cwd=root, env=environment, capture_output=True, text=True)
         assert done.returncode == 0 and not done.stderr, done.stderr
         found = [json.dumps(each["solution"]) for each in json.loads(done.stdout)["candidates"]]
