@@ -7,12 +7,14 @@ stopped resumes, and asks nothing twice.
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from .. import runs
+from ..llm import address
 from ..llm.spending import confirmed, dollars
 from ..methods import Budget
 from ..methods.endpoint import Endpoint
@@ -95,7 +97,7 @@ def run(
     settings: Mapping[str, Any] = MappingProxyType({}),
     progress: bool = True,
     confirm: Callable[[], bool] = confirmed,
-    say: Callable[[str], Any] = print,
+    say: Callable[[str], Any] = partial(print, flush=True),
 ) -> pd.DataFrame:
     """Run methods with a language model on a study's problems, after saying what it will cost, and score their answers.
 
@@ -104,13 +106,13 @@ def run(
     names : of methods that ask a language model
     study, ids : problems
     model : name as the server knows it
-    base_url : up to and including ``/v1``; by default OPENAI_BASE_URL
+    base_url : up to and including ``/v1``; by default OPENAI_BASE_URL, else that of OpenAI
     records : folder of the replies
     seeds, profile, workers, progress : as for `own.run`
-    evaluations : proposals that a run may score, in place of the profile's
+    evaluations : proposals that a run may ask for (of LaSR, expressions that it may evaluate), not the profile's
     settings : more of the methods', such as max_tokens and timeout of a reply
     confirm : asked before anything is sent
-    say : is told the estimates
+    say : is told the estimates, and where requests go
 
     Returns
     -------
@@ -138,6 +140,8 @@ def run(
             raise RuntimeError(f"{each.name} is unavailable: {reason}")
         budget = replace(grid["budget"], evaluations=grid["evaluations"].get(each.name, grid["budget"].evaluations))
         say(str(estimate(each, grid["problems"], budget, grid["seeds"])))
+    if any(each.proposer == "model" for each in methods):
+        say(address.told())
     if not confirm():
         say("nothing was sent; answer y, or set YES=1")
         return pd.DataFrame()
