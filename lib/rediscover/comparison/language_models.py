@@ -17,7 +17,7 @@ from .. import runs
 from ..llm import address
 from ..llm.spending import confirmed, dollars
 from ..methods import Budget
-from ..methods.endpoint import Endpoint
+from ..methods.endpoint import Endpoint, plain
 from ..methods.language_costs import Cost, cost
 from ..problems import Problem
 from ..studies import asked
@@ -37,7 +37,7 @@ class Estimate:
     runs : how many: problems and seeds.
     cost : of all of them, if nothing were recorded.
     measured : id of the problem whose prompts were built, with genetic operators in the model's place.
-    recorded : replies that are there already.
+    recorded : replies on these problems that are there already.
     """
 
     method: str
@@ -78,7 +78,8 @@ def estimate(method: Endpoint, problems: Sequence[Problem], budget: Budget, seed
     count = len(problems) * len(seeds)
     times = count * outputs
     total = Cost(times * one.requests, times * one.prompt_tokens, times * one.completion_tokens, times * one.usd)
-    recorded = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in method.folder().glob("*.jsonl"))
+    files = [method.folder() / f"{plain(problem.id)}.jsonl" for problem in problems]
+    recorded = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files if file.exists())
     return Estimate(method.name, count, total, first.id, recorded)
 
 
