@@ -51,7 +51,8 @@ class Estimate:
         return (
             f"{self.method}: {self.runs} runs, about {self.cost.requests:,} requests, {prompt:.3g} million prompt and "
             f"{completion:.3g} million completion tokens, {dollars(self.cost.usd, '.2f', 'about ')} "
-            f"(by the prompts of {self.measured}); {self.recorded} replies are recorded already and cost nothing"
+            f"(by the prompts of {self.measured}); {self.recorded} replies are recorded already: "
+            "the same requests cost nothing"
         )
 
 

@@ -1,10 +1,10 @@
 """Where requests go: one place says it, to the client that sends them and to the user before anything is sent."""
 
 import os
-import re
+from urllib.parse import urlsplit
 
 USUAL = "https://api.openai.com/v1"  # of the client, where nothing else is given
-SECRET = re.compile(r"^([^/?#]*//)?[^/?#]*@|[?#].*", re.DOTALL)  # user and password; a query, which may hold a key
+UNREAD = "an address that cannot be read"
 
 
 def resolved(base_url: str | None = None) -> str:
@@ -13,14 +13,22 @@ def resolved(base_url: str | None = None) -> str:
 
 
 def shown(base_url: str | None = None) -> str:
-    """The same without user, password and query, to be printed.
+    """The same without user, password and query, which may hold a key, to be printed.
 
     Examples
     --------
     >>> shown("https://me:secret@host:8000/v1?key=secret"), shown("http://[::1]:8000/v1")
     ('https://host:8000/v1', 'http://[::1]:8000/v1')
+    >>> shown("https://me:sec?ret@host/v1")
+    'an address that cannot be read'
     """
-    return SECRET.sub(lambda found: found[1] or "", resolved(base_url))
+    try:
+        parts = urlsplit(resolved(base_url))
+        host, port = parts.hostname, f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return UNREAD
+    named = f"[{host}]" if host and ":" in host else host
+    return f"{parts.scheme}://{named}{port}{parts.path}" if host else UNREAD
 
 
 def told(base_url: str | None = None) -> str:

@@ -82,7 +82,7 @@ def samples(run: Any, replies: int = 0) -> dict[str, float]:
     several systems at a time, and the hybrid with a predictor breeds one more beside them. LaSR's samples are the steps
     that it hands to the proposer, valid where the proposer's child is taken; genetic operators are its own, so nothing
     is counted of them. A judge's are the texts that it is shown, valid where its reply has a number. A run without an
-    answer has no valid sample, and leaves no other counts.
+    answer has no valid sample in SymbolBench's loop; in another it leaves no counts.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def samples(run: Any, replies: int = 0) -> dict[str, float]:
     else:
         each = run.settings["samples"] if "calls" in run.settings else np.nan
         asked = notes.get("requests", replies) * each + notes.get("bred", 0)
-        valid = run.evaluations - notes["failed"] if notes else 0
+        valid = run.evaluations - notes["failed"] if notes else 0 * each
     return {
         "answered": len(run.candidates) > 0,
         "asked": asked,

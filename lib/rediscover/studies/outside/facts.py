@@ -12,6 +12,7 @@ NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
 JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
+EARLY = 6  # the budget of an early reading is about a sixth
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
 
 
@@ -57,13 +58,16 @@ def facts() -> dict[str, Any]:
 
 def _runs(progress: pd.DataFrame) -> dict[str, Any]:
     """Runs planned and recorded, their core-hours, and those of the others if they take as long as their method's."""
-    made = progress.groupby("method")[["planned", "recorded", "hours"]].sum()
-    left = (made["planned"] - made["recorded"]) * made["hours"] / made["recorded"]
+    made = progress.assign(early=progress["block"].str.startswith("early")).groupby(["method", "early"])
+    made = made[["planned", "recorded", "hours"]].sum()
+    each = (made["hours"] / made["recorded"]).unstack()
+    each[True] = each[True].fillna(each[False] / EARLY)
+    left = (made["planned"] - made["recorded"]).unstack() * each
     return {
         "planned": made["planned"].sum(),
         "recorded": made["recorded"].sum(),
         "hours": (made["hours"].sum(), ".0f"),
-        "hours_left": (left.sum(), ".0f"),
+        "hours_left": (left.stack().sum(), ".0f"),
     }
 
 
