@@ -201,8 +201,10 @@ given-up: $(READY) ### list the computer algebra that took too long for a result
 cost: $(READY) ### measure time and memory of the smoke and reference profiles, from scratch, into tables/cost.csv
 	$(PY) benchmarks/cost.py
 
-whole: $(READY) ### the long tests of a clone, three hours: no network, ten interruptions, one processor, a busy machine, an old one, any parameter
-	$(PY) -m pytest -m whole tests/test_whole.py tests/test_exploring.py tests/test_local_model.py
+# Where the model or its server cannot be had, the tests that ask it are skipped, and say which of the two is missing.
+whole: $(READY) ### the long tests of a clone, three hours: no network, ten interruptions, one processor, a busy machine, an old one, any parameter, a real model
+	-@$(MAKE) --no-print-directory model
+	$(PY) -m pytest -rs -m whole tests/test_whole.py tests/test_exploring.py tests/test_local_model.py
 
 clean: ## remove build/ (stores of finished runs among it)
 	rm -rf build paper/main.pdf

@@ -39,6 +39,7 @@ def test_make_generate_asks_first_then_writes_scores_and_resumes(server, tmp_pat
     asked = generate(tmp_path, server)
     assert asked.returncode and "YES=1" in asked.stderr and not server.seen
     assert "2 formulas by writer and 10 scores by judge: an unknown price" in asked.stdout
+    assert f"\nrequests go to {server.url}\n" in asked.stdout
 
     done = generate(tmp_path, server, YES="1")
     assert done.returncode == 0, done.stderr

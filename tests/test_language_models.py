@@ -1,5 +1,6 @@
 """Runs with a language model from the command line, against a real server on loopback: cost, consent, resume."""
 
+import json
 import re
 import shlex
 
@@ -10,6 +11,7 @@ from rediscover.comparison import language_models
 from rediscover.methods import Budget
 from rediscover.system.paths import root
 
+import pandas as pd
 import pytest
 
 author = loops.author
@@ -47,7 +49,8 @@ def test_the_cost_is_said_first_and_nothing_is_sent_without_consent(folder, auth
     server, said = author(), []
     assert asked(folder, server, said.append, lambda: False).empty
     assert re.search(r"llm_sr: 1 runs, about 500 requests, 0.5 million prompt and 0.335 million .*tokens", said[0])
-    assert "0 replies are recorded already" in said[0] and said[1].startswith("nothing was sent")
+    assert "0 replies are recorded already" in said[0] and said[1] == f"requests go to {server.url}"
+    assert said[2].startswith("nothing was sent")
     assert not server.seen and not list(folder.rglob("*.jsonl"))
 
 
@@ -60,7 +63,7 @@ def test_a_run_is_scored_and_kept_and_asks_nothing_twice(folder, author):
     (folder / "build" / "own" / "surfaces" / "runs.sqlite").unlink()  # as if it had been stopped at the end
     again = asked(folder, server, said.append)
     assert len(server.seen) == sent and again["solution"].tolist() == frame["solution"].tolist()
-    recorded = int(re.search(r"(\d+) replies are recorded", said[1])[1])
+    recorded = int(re.search(r"(\d+) replies are recorded", said[2])[1])
     assert recorded == len(loops.replies(folder / "records")) == sent
 
 
@@ -108,8 +111,53 @@ def test_the_commands_of_the_documentation_can_be_typed():
     assert any(getattr(each, "prompts", None) for each in options)
 
 
+def test_the_lengths_of_prompts_in_the_documentation_are_those_of_the_table():
+    costs = pd.read_csv(root() / "tables" / "loops_costs.csv")
+    each = (costs["prompt tokens a search"] / costs["requests a search"]).round(-1).astype(int)
+    sga, ours, icsr = (each[costs["framework"] == name] for name in ("SGA", "OpenEvolve", "ICSR"))
+    text = (root() / "docs" / "llm.md").read_text()
+    assert f"{sga.min():,} to {sga.max():,} tokens" in text and f"{ours.min():,} to {ours.max():,}" in text
+    assert f"on laws, {icsr[costs['study'] == 'srsd'].item():,}" in text
+    assert sga.min() > icsr.max() > ours.max() and each[~each.index.isin(sga.index)].max() == icsr.max()
+
+
 def test_the_command_asks_before_it_sends(folder, author, capsys):
     server = author()
     words = ["run", "--study", "surfaces", "--problems", PROBLEM, "--methods", "llm_sr", "--model", loops.MODEL]
     assert main([*words, "--base-url", server.url, "--profile", "smoke"]) == 0
     assert "nothing was sent" in capsys.readouterr().out and not server.seen
+
+
+def test_solve_says_where_its_requests_go_and_controls_and_records_say_nothing(folder, author, capsys):
+    server = author()
+    words = ["solve", "llm_sr", PROBLEM, "--json", "--set", f"model={loops.MODEL}", "--set", f"records={folder}"]
+
+    def said(proposer):
+        assert main([*words, "--set", "samples=4", "--set", f"proposer={proposer}"]) == 0
+        shown = capsys.readouterr()
+        return shown.err, json.loads(shown.out)
+
+    told, found = said("model")
+    assert told == f"requests go to {server.url}\n" and len(server.seen) == 4
+    assert said("recorded") == ("", found) and said("genetic")[0] == ""
+
+
+def test_a_request_is_tried_as_often_as_the_command_says(folder, author, monkeypatch, capsys):
+    server = author()
+    server.behaviours = (lambda handler: handler.send_error(503),)
+    monkeypatch.setenv("YES", "1")
+    words = ["run", "--study", "surfaces", "--problems", PROBLEM, "--methods", "openevolve", "--model", loops.MODEL]
+    assert main([*words, "--base-url", server.url, "--evaluations", "4", "--tries", "2"]) == 2
+    assert "HTTP 503" in capsys.readouterr().err and len(server.seen) == 2
+    with pytest.raises(ValueError, match="tries at least 1"):
+        rd.method("openevolve", tries=0)
+    assert "tries" not in rd.method("openevolve").settings  # so that what is on record stays
+
+
+def test_where_requests_go_when_nothing_says_it(folder, monkeypatch):
+    """Only a key is set, so that the client's own address counts; nothing is sent."""
+    monkeypatch.setenv("OPENAI_API_KEY", loops.KEY)
+    said = []
+    options = {"profile": "smoke", "confirm": lambda: False, "say": said.append}
+    assert language_models.run(["llm_sr"], "surfaces", [PROBLEM], loops.MODEL, **options).empty
+    assert said[1] == "requests go to https://api.openai.com/v1" and loops.KEY not in "".join(said)

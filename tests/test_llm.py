@@ -9,8 +9,8 @@ import string
 import threading
 import time
 
+from rediscover.llm import address, replies
 from rediscover.llm import client as llm
-from rediscover.llm import replies
 
 import numpy as np
 import openai
@@ -210,6 +210,38 @@ def test_the_address_may_come_from_the_environment(serve, tmp_path, monkeypatch)
     server = serve(good("hi"))
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     assert llm.Chat(MODEL, tmp_path / "r.jsonl", mode="record").ask("x").text == "hi"
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "expected"),
+    [
+        (None, None, "https://api.openai.com/v1"),
+        (None, "", "https://api.openai.com/v1"),
+        (None, "http://localhost:8000/v1", "http://localhost:8000/v1"),
+        ("http://other/v1", "http://localhost:8000/v1", "http://other/v1"),
+        ("https://me:secret@host/v1", None, "https://host/v1"),
+        ("me:s@cret@host:1/v1?key=secret", None, "an address that cannot be read"),
+        ("https://host/@other/v1#secret", None, "https://host/@other/v1"),
+    ],
+)
+def test_where_requests_go_is_what_the_client_takes_and_is_shown_without_secrets(
+    given, environment, expected, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    if environment is not None:
+        monkeypatch.setenv("OPENAI_BASE_URL", environment)
+    assert address.shown(given) == expected and expected in address.told(given)
+    asked = llm.Chat(MODEL, tmp_path / "r.jsonl", mode="record", base_url=given)
+    assert str(asked._client.base_url).startswith(address.resolved(given).partition("?")[0].partition("#")[0])
+
+
+def test_a_password_in_the_address_is_sent_and_not_shown(serve, tmp_path):
+    server = serve(good("hi"))
+    url = server.url.replace("//", "//me:pass-word@")
+    assert llm.Chat(MODEL, tmp_path / "r", mode="record", base_url=url).ask("x").text == "hi"
+    gone = llm.Chat(MODEL, tmp_path / "s", mode="record", base_url="http://me:pass-word@127.0.0.1:1/v1", tries=1)
+    with pytest.raises(llm.LlmError, match=r"at http://127\.0\.0\.1:1/v1$"):
+        gone.ask("x")
 
 
 def test_replay_needs_no_server_no_key_and_is_equal(serve, tmp_path, monkeypatch):

@@ -1,9 +1,13 @@
 """A language model on this machine: the file by its hash, and every loop against a real server of it."""
 
 import contextlib
+import csv
+import gc
 import json
+import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -12,12 +16,18 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import rediscover as rd
+import test_whole
 from rediscover.llm import local
-from rediscover.methods import Budget
+from rediscover.methods import Budget, llm_text
+from rediscover.methods.endpoint import PLACES
+from rediscover.methods.symbolbench_loop import STRATEGIES
+from rediscover.studies.passages import generate, judge
 from rediscover.system.file_digest import file_digest
 
 import pytest
+import yaml
 
+ROOT = Path(__file__).parents[1]
 CONTENT = b"GGUF, or nearly"
 
 
@@ -77,17 +87,32 @@ def test_faults_are_one_sentence(tmp_path, capsys):
     assert capsys.readouterr().err.startswith("no model 'gpt': there is smollm2")
 
 
+def test_the_files_that_answered_are_in_the_documentation():
+    known = yaml.safe_load(Path(local.__file__).with_name("models.yaml").read_text())
+    page = (ROOT / "docs" / "llm.md").read_text()
+    for entry in [*known["fetched"].values(), *known["recorded"]]:
+        upstream = entry["upstream"].removeprefix("https://huggingface.co/")
+        row = f"| {entry['model']}, {entry['quantisation']} | `{entry['sha256']}` | {upstream} | {entry['licence']} |"
+        assert row in page
+        assert any(ROOT.glob(f"records/llm_sr/{entry['model']}*{entry['sha256'][: local.DIGITS]}"))
+
+
 # What follows asks the real model: `make model` first. Its client may leave a connection to the collector.
 
 HERE = local.user_cache() / "models" / Path(local.MODELS["smollm2"]["file"]).name
 live = [
     pytest.mark.whole,
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.skipif(not HERE.is_file(), reason="no model in the cache: make model"),
+    pytest.mark.skipif(not HERE.is_file(), reason=f"{HERE.name} is not in the cache: make model"),
     pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed: make model"),
 ]
-LOOPS = {name: "surfaces/TFS4" for name in ("llm_sr", "openevolve", "icsr", "sga", "lasr")}
-LOOPS |= {name: "cde/S001" for name in ("symbolbench_loop", "gp_llm_seeded", "gp_llm_judge")}
+# What is asked: a method, its problem, and its settings; or the text study. Some searches are long whatever the budget.
+FEW = {"epochs": 1, "calls": 2}
+LOOPS = {name: (name, "surfaces/TFS4", {}) for name in ("llm_sr", "openevolve", "icsr", "sga", "lasr")}
+LOOPS |= {f"symbolbench_loop-{way}": ("symbolbench_loop", "cde/S001", FEW | {"strategy": way}) for way in STRATEGIES}
+LOOPS |= {"gp_llm_seeded": ("gp_llm_seeded", "cde/S001", FEW)}
+LOOPS |= {"gp_llm_judge": ("gp_llm_judge", "cde/S001", {"generations": 2})}
+TEXT = "text-to-equation"
 
 
 class Served:
@@ -102,6 +127,7 @@ class Served:
     def stop(self):
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
+        self.process.stdout.close()
 
 
 @pytest.fixture(scope="module")
@@ -112,14 +138,26 @@ def server():
 
 
 def asked(name, folder, **settings):
-    """What one run of a loop with the real model found, or why it found nothing, and the keys of recorded replies."""
-    small = {"model": local.alias(HERE), "records": str(folder), "max_tokens": 48, "timeout": 300.0}
+    """What one run with the real model found, or why it found nothing, and the keys of recorded replies."""
+    if name == TEXT:
+        return generated(folder), keys_of(folder)
+    method, problem, own = LOOPS[name]
+    small = {"model": local.alias(HERE), "records": str(folder), "max_tokens": 48, "timeout": 300.0, "tries": 2}
     budget = Budget(100 if name == "lasr" else 2, 900.0, 4096)  # LaSR asks after its first generation
     try:
-        front = rd.method(name, **small, **settings).solve(rd.problem(LOOPS[name]), budget=budget)
+        front = rd.method(method, **small, **own, **settings).solve(rd.problem(problem), budget=budget)
     except ValueError as error:  # no program of so small a model was defined on all rows
         return str(error), keys_of(folder)
     return [[dict(each.solution), each.loss, each.complexity] for each in front], keys_of(folder)
+
+
+def generated(folder):
+    """The table of one formula, which the model writes and then judges; without a server all replies are recorded."""
+    words = ["--model", local.alias(HERE), "--judge", local.alias(HERE), "--limit", "1", "--concurrency", "1"]
+    words += ["--timeout", "300", "--tries", "2", "--records", str(folder / "records"), "--out", str(folder)]
+    words += ["--base-url", os.environ.get("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")]
+    assert generate.main(words) == 0
+    return (folder / f"{local.alias(HERE)}.csv").read_bytes()
 
 
 def keys_of(folder):
@@ -128,9 +166,17 @@ def keys_of(folder):
     ]
 
 
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", [*LOOPS, TEXT])
 class TestLive:
     pytestmark = live
+
+    @pytest.fixture(autouse=True)
+    def consent_and_short_replies(self, monkeypatch):
+        monkeypatch.setenv("YES", "1")
+        monkeypatch.setitem(llm_text.FACTS, "max_tokens", 48)
+        monkeypatch.setitem(judge.SAMPLING, "max_tokens", 48)
+        yield
+        gc.collect()  # a connection that is left: its warning is ignored here, and an error after the last test
 
     def test_a_loop_runs_asks_nothing_twice_and_replays_without_a_server(self, name, server, tmp_path, monkeypatch):
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
@@ -167,3 +213,48 @@ class TestLive:
         finally:
             second.stop()
         assert before and keys[: len(before)] == before and len(keys) == len(set(keys))
+
+
+class TestTyped:
+    pytestmark = live
+
+    def test_the_block_of_the_documentation_runs_as_it_stands_and_is_replayed(self, tmp_path):
+        """In a clone with an environment of its own, which has the packages of this one; on another port."""
+        root = test_whole.clone(tmp_path)
+        environment = settled(root)
+        section = (root / "docs" / "llm.md").read_text().partition("## A small model on this machine")[2]
+        block = section.partition("```sh\n")[2].partition("```")[0].replace(":8080/", f":{environment['PORT']}/")
+        with (tmp_path / "typed").open("w+") as said:
+            typed = {"stdin": subprocess.PIPE, "stdout": said, "stderr": said, "start_new_session": True, "text": True}
+            shell = subprocess.Popen(["bash"], cwd=root, env=environment, **typed)
+            try:
+                shell.communicate(block, timeout=3600)
+            finally:
+                os.killpg(shell.pid, signal.SIGKILL)  # the server among them
+            said.seek(0)
+            assert shell.returncode == 0, said.read()
+        model = re.search(r"--model (\S+)", block)[1]
+        (row,) = csv.DictReader((root / "build" / "own" / "surfaces" / "llm_sr.csv").open())
+        (file,) = (root / "records" / "llm_sr" / model).glob("surfaces_TFS4.jsonl")
+        assert row["status"] == "ok" and len(file.read_text().splitlines()) == 8
+        settings = json.loads(row["settings"]) | {"proposer": "recorded"}
+        again = [environment["REDISCOVER"], "solve", "llm_sr", "surfaces/TFS4", "--evaluations", "8", "--show", "999"]
+        again += ["--json", *(word for name in settings for word in ("--set", f"{name}={json.dumps(settings[name])}"))]
+        done = subprocess.run(again, cwd=root, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        found = [json.dumps(each["solution"]) for each in json.loads(done.stdout)["candidates"]]
+        assert row["solution"] in found
+
+
+def settled(root):
+    """The variables of a shell in a clone, where an environment is ready as ``make`` leaves it."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(root / ".venv")], check=True)
+    (packages,) = (root / ".venv" / "lib").glob("python*/site-packages")
+    packages.joinpath("others.pth").write_text("\n".join(p for p in sys.path if p.endswith("site-packages")) + "\n")
+    root.joinpath(".venv", ".ready").touch()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    left_out = ("PY", "PYTHONPATH", "REDISCOVER_ROOT", *PLACES, "MAKEFLAGS", "MAKEOVERRIDES")
+    kept = {name: value for name, value in os.environ.items() if name not in left_out}
+    return kept | {"PORT": port, "YES": "1", "REDISCOVER": str(root / ".venv" / "bin" / "rediscover")}

@@ -120,8 +120,9 @@ def rows(*found):
 def test_a_block_is_shown_once_it_is_whole():
     block = {"problems": ["lsr/I.12.2_3_0", "phybench/6"], "methods": ["mean", "polynomial"]}
     there = rows(*(("lsr/I.12.2_3_0", name, 0, 1.0) for name in ("mean", "polynomial")), ("phybench/6", "mean", 0, 0.0))
+    there = there.assign(seconds=1800.0)
     counts = analysis.progress({"sample": block}, {"sample": there})
-    assert counts["planned"].tolist() == [2, 2]
+    assert counts["planned"].tolist() == [2, 2] and counts["hours"].tolist() == [1.0, 0.5]
     assert counts["recorded"].droplevel(["block", "noise", "seed"]).to_dict() == {"mean": 2, "polynomial": 1}
     shown = analysis.whole({"sample": there}, counts)["sample"]
     assert set(shown["method"]) == {"mean"} and analysis.grouped(shown, ["method"])["share"].tolist() == [0.5]
@@ -208,12 +209,16 @@ def test_trials_and_aims_by_hand():
 
 def test_facts_say_that_a_block_is_not_recorded(monkeypatch, tmp_path):
     (tmp_path / "tables").mkdir()
-    pd.DataFrame({"planned": [3, 4], "recorded": [3, 1]}).to_csv(tmp_path / "tables" / "outside_progress.csv")
+    runs = {"block": ["lsr", "early_sample", "sample"], "method": ["operon"] * 3, "planned": [3, 6, 4]}
+    runs |= {"recorded": [3, 0, 1], "hours": [6.0, 0.0, 2.0]}
+    pd.DataFrame(runs).to_csv(tmp_path / "tables" / "outside_progress.csv")
     laws = {"study": ["lsr"], "recovered": [7], "n": [10], "share": [0.7], "low": [0.4], "high": [0.9]}
     pd.DataFrame(laws).to_csv(tmp_path / "tables" / "outside_laws.csv")
     monkeypatch.setattr("rediscover.report.facts.root", lambda: tmp_path)
     monkeypatch.setattr(facts, "root", lambda: tmp_path)
     found = facts.facts()
-    assert found["runs"] == {"planned": 7, "recorded": 4}
+    left = 3 * 2 + 6 * 2 / facts.EARLY  # an early reading takes a sixth
+    assert found["runs"] == {"planned": 13, "recorded": 4, "hours": (8.0, ".0f"), "hours_left": (left, ".0f")}
+    assert [count for count, _ in found["aims"].values()] == [4, 0, 0, 4]  # ahead or not at four levels of noise: open
     assert (found["lsr"], found["phybench"], found["measured"]["front"]) == ("7 of 10", facts.NONE, facts.NONE)
     assert set(found["strogatz"].values()) == {facts.NONE}

@@ -44,12 +44,13 @@ def test_recorded_answers_are_compared_with_the_rates_of_their_law(few):
 
 
 def test_what_is_not_recorded_is_to_run(few, monkeypatch):
-    monkeypatch.setattr(peers, "PEERS", (AFP,))
+    peer = next(each for each in peers.PEERS if each.theirs == "AFP_FE")
+    monkeypatch.setattr(peers, "PEERS", (peer,))
     found = peers.rates()
     assert found["to_run"].to_list() == [0, 3, 3] and found["laws"].to_list() == [3, 0, 0]
-    np.testing.assert_allclose(found["core_hours"], np.array([0, 3, 3]) * peers.seconds_of(AFP) / 3600)
+    np.testing.assert_allclose(found["core_hours"], np.array([0, 3, 3]) * peers.seconds_of(peer) / 3600)
     said = peers.shown(found)
-    assert said["method"].to_list() == ["AFP, noise 0", "AFP, noise 0.001", "AFP, noise 0.01"]
+    assert said["method"].to_list() == ["AFP_FE, noise 0", "AFP_FE, noise 0.001", "AFP_FE, noise 0.01"]
     assert said["to run"].str.startswith("3 runs").to_list() == [False, True, True]
 
 

@@ -45,7 +45,8 @@ def test_verdicts_are_confirmed_asked_for_twice_and_resumed(server, tmp_path, mo
     asked = ["--model", "m", "--base-url", server.url, "--size", "8"]
     asked += ["--records", str(tmp_path / "records"), "--out", str(tmp_path / "judged.csv")]
     assert judge.main(asked) == 1 and not server.seen
-    assert "16 verdicts by m: an unknown price" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "16 verdicts by m: an unknown price" in said and f"\nrequests go to {server.url}\n" in said
     monkeypatch.setenv("YES", "1")
     assert judge.main(asked) == 0
     rows = pd.read_csv(tmp_path / "judged.csv")
@@ -77,7 +78,8 @@ def test_the_table_of_judges_is_that_of_their_verdicts():
     rows = pd.read_csv(ROOT / "benchmarks" / "judged.csv")
     page = (ROOT / "docs" / "llm.md").read_text(encoding="utf-8")
     for model, part in rows.groupby("model"):
-        told, line = judge.summary(part), next(line for line in page.splitlines() if model.rpartition("-")[2] in line)
+        told, cell = judge.summary(part), f"{model.rpartition('-')[2]} |"
+        line = next(line for line in page.splitlines() if cell in line)
         for name in ("accepted", "refused"):
             share, low, high = (f"{100 * told[name + end]:.0f}" for end in ("", "_low", "_high"))
             assert f"{share} [{low}, {high}] %" in line

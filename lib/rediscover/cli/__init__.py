@@ -203,7 +203,7 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     def budget(sub: argparse.ArgumentParser) -> None:
-        sub.add_argument("--evaluations", type=int, help="expressions a run may evaluate (10000)")
+        sub.add_argument("--evaluations", type=int, help="expressions a run may evaluate, or ask a model for (10000)")
         sub.add_argument("--seconds", type=float, help="wall-clock limit of a run (60)")
         sub.add_argument("--memory-mb", type=int, help="memory limit of a run, MiB (2048)")
 

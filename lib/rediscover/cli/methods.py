@@ -36,11 +36,12 @@ def declare(command: Callable[..., argparse.ArgumentParser], budget: Callable[[a
     sub.add_argument("--seeds", nargs="+", type=int, help="of data and search (0; with --study the profile's)")
     sub.add_argument("--profile", help="whose budget a study's runs have: smoke, reference or paper")
     sub.add_argument("--model", help="a language model, as its server knows it, for methods that ask one")
-    sub.add_argument("--base-url", help="its server, up to and including /v1 (OPENAI_BASE_URL)")
+    sub.add_argument("--base-url", help="its server, up to and including /v1 (OPENAI_BASE_URL, else OpenAI's)")
     sub.add_argument("--max-tokens", type=int, help="of a reply, in place of the method's")
     sub.add_argument("--timeout", type=float, help="seconds for a reply (60)")
+    sub.add_argument("--tries", type=int, help="attempts per request (6)")
     sub.add_argument("--prompts", help="YAML file with texts in place of the method's own, such as released ones")
-    sub.add_argument("--workers", type=int, help="runs at a time (as many as there are processors)")
+    sub.add_argument("--workers", type=int, help="runs at a time, of a model too (as many as there are processors)")
     sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it; its folder is made")
     sub.add_argument("--retry", nargs="+", metavar="STATUS", help="do stored runs that ended so again, such as timeout")
     sub.add_argument("--out", type=Path, help="write the rows here, as CSV; its folder is made")
@@ -132,7 +133,7 @@ def _run_study(options: argparse.Namespace) -> None:
         return
     if options.model:
         ids = comparison.chosen_ids(options.study, options.subset, problems)
-        given = {name: getattr(options, name) for name in ("max_tokens", "timeout", "prompts")}
+        given = {name: getattr(options, name) for name in ("max_tokens", "timeout", "tries", "prompts")}
         asked = {"model": options.model, "base_url": options.base_url, "evaluations": options.evaluations}
         asked["settings"] = {name: value for name, value in given.items() if value is not None}
         frame = language_models.run(options.methods, options.study, ids, **asked, **chosen)

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import json
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -75,6 +76,8 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def _solve(options: argparse.Namespace) -> None:
     from .. import method, score
+    from ..llm import address
+    from ..methods.endpoint import Endpoint
     from ..problems.commands import one
     from ..report.shell import candidate_lines, score_lines
 
@@ -82,6 +85,8 @@ def _solve(options: argparse.Namespace) -> None:
     if reason := solver.available():
         raise RuntimeError(f"{options.method} is unavailable: {reason}")
     chosen = one(options, noise=options.noise)
+    if isinstance(solver, Endpoint) and solver.proposer == "model":
+        print(address.told(), file=sys.stderr)
     candidates = solver.solve(chosen, budget=given_budget(options), seed=options.seed)
     scores, shown = score(chosen, candidates, seed=options.seed), candidates[: options.show]
     if options.json:

@@ -7,15 +7,17 @@ stopped resumes, and asks nothing twice.
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from .. import runs
+from ..llm import address
 from ..llm.spending import confirmed, dollars
 from ..methods import Budget
-from ..methods.endpoint import Endpoint
+from ..methods.endpoint import Endpoint, plain
 from ..methods.language_costs import Cost, cost
 from ..problems import Problem
 from ..studies import asked
@@ -35,7 +37,7 @@ class Estimate:
     runs : how many: problems and seeds.
     cost : of all of them, if nothing were recorded.
     measured : id of the problem whose prompts were built, with genetic operators in the model's place.
-    recorded : replies that are there already.
+    recorded : replies on these problems that are there already.
     """
 
     method: str
@@ -49,7 +51,8 @@ class Estimate:
         return (
             f"{self.method}: {self.runs} runs, about {self.cost.requests:,} requests, {prompt:.3g} million prompt and "
             f"{completion:.3g} million completion tokens, {dollars(self.cost.usd, '.2f', 'about ')} "
-            f"(by the prompts of {self.measured}); {self.recorded} replies are recorded already and cost nothing"
+            f"(by the prompts of {self.measured}); {self.recorded} replies are recorded already: "
+            "the same requests cost nothing"
         )
 
 
@@ -76,7 +79,8 @@ def estimate(method: Endpoint, problems: Sequence[Problem], budget: Budget, seed
     count = len(problems) * len(seeds)
     times = count * outputs
     total = Cost(times * one.requests, times * one.prompt_tokens, times * one.completion_tokens, times * one.usd)
-    recorded = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in method.folder().glob("*.jsonl"))
+    files = [method.folder() / f"{plain(problem.id)}.jsonl" for problem in problems]
+    recorded = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files if file.exists())
     return Estimate(method.name, count, total, first.id, recorded)
 
 
@@ -95,7 +99,7 @@ def run(
     settings: Mapping[str, Any] = MappingProxyType({}),
     progress: bool = True,
     confirm: Callable[[], bool] = confirmed,
-    say: Callable[[str], Any] = print,
+    say: Callable[[str], Any] = partial(print, flush=True),
 ) -> pd.DataFrame:
     """Run methods with a language model on a study's problems, after saying what it will cost, and score their answers.
 
@@ -104,13 +108,13 @@ def run(
     names : of methods that ask a language model
     study, ids : problems
     model : name as the server knows it
-    base_url : up to and including ``/v1``; by default OPENAI_BASE_URL
+    base_url : up to and including ``/v1``; by default OPENAI_BASE_URL, else that of OpenAI
     records : folder of the replies
     seeds, profile, workers, progress : as for `own.run`
-    evaluations : proposals that a run may score, in place of the profile's
+    evaluations : proposals that a run may ask for (of LaSR, expressions that it may evaluate), not the profile's
     settings : more of the methods', such as max_tokens and timeout of a reply
     confirm : asked before anything is sent
-    say : is told the estimates
+    say : is told the estimates, and where requests go
 
     Returns
     -------
@@ -138,6 +142,8 @@ def run(
             raise RuntimeError(f"{each.name} is unavailable: {reason}")
         budget = replace(grid["budget"], evaluations=grid["evaluations"].get(each.name, grid["budget"].evaluations))
         say(str(estimate(each, grid["problems"], budget, grid["seeds"])))
+    if any(each.proposer == "model" for each in methods):
+        say(address.told())
     if not confirm():
         say("nothing was sent; answer y, or set YES=1")
         return pd.DataFrame()

@@ -72,7 +72,7 @@ class EquationEstimator(BaseEstimator):
 
     keeps_when_interrupted: ClassVar[bool] = False
     watch: ClassVar[Any] = None  # called after each run
-    beaten: ClassVar[str] = "the mean and, if it bends, a straight line"  # by what is clear
+    beaten: ClassVar[str] = "the mean and, unless it is one, a straight line"  # by what is clear
     beside: ClassVar[tuple[str, ...]] = ()  # methods whose candidates stand beside those of the default one
 
     def __init__(

@@ -1,9 +1,8 @@
 """Language models behind the OpenAI chat interface: asked once, recorded, replayed for ever.
 
-A `Chat` talks to one model on any OpenAI-compatible server. ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY`` say where; the
-key is never written anywhere. In mode ``replay`` (the default) nothing is sent: replies come from a file of records,
-keyed by the request. In mode ``record`` missing ones are asked for and recorded, so that an interrupted run
-resumes. The `openai` package sends, waits and tries again.
+A `Chat` talks to one model on any OpenAI-compatible server (`address` says where); the key is never written anywhere.
+In mode ``replay`` (the default) nothing is sent: replies come from a file of records, keyed by the request. In mode
+``record`` missing ones are asked for and recorded, so that an interrupted run resumes. `openai` sends and tries again.
 """
 
 import hashlib
@@ -25,7 +24,7 @@ from tqdm import tqdm
 
 from ..system.extras import extra
 from ..system.progress import shown
-from . import pictures
+from . import address, pictures
 from .records import Records
 from .replies import Malformed, completion, strip_thought, text_of, token_counts
 from .tokens import picture_tokens
@@ -140,7 +139,7 @@ class Chat:
     model : name as the server knows it
     path : of the file of records (JSON lines), or None to keep none; then `mode` must be ``record``
     mode : 'replay' (nothing is sent) or 'record' (what is missing is asked for and recorded)
-    base_url : address of the server up to and including ``/v1``; from ``OPENAI_BASE_URL`` by default
+    base_url : of the server up to and including ``/v1``; else ``OPENAI_BASE_URL``, else OpenAI's
     max_usd, max_completions : hard limits on what this object may spend; None for no limit
     prices : model -> (prompt, completion) in US dollars per million tokens; goes before ``client.yaml``
     concurrency, requests_per_minute : requests at a time in `ask_all`, and their rate or None
@@ -184,6 +183,7 @@ class Chat:
         # Local servers ask for no key, but the header must not be empty.
         self._key = os.environ.get("OPENAI_API_KEY") or "none"
         if self.mode == "record":
+            self.base_url = address.resolved(self.base_url)
             self._client = openai.OpenAI(
                 api_key=self._key, base_url=self.base_url, timeout=self.timeout, http_client=Bounded(self.timeout)
             )
@@ -304,7 +304,7 @@ class Chat:
                 failure = f"HTTP {error.status_code}: {self._without_key(str(error.message))[:300]}"
             except (openai.APIConnectionError, OSError) as error:
                 taken = 1 if isinstance(error, OSError) else taken  # which openai does not try again
-                failure = f"{type(error.__cause__ or error).__name__} at {self._client.base_url}"
+                failure = f"{type(error.__cause__ or error).__name__} at {address.shown(self.base_url)}"
             except Malformed as error:
                 failure, broken = str(error), error.data
             except Exception as error:  # such as a key that no header can hold
@@ -356,7 +356,7 @@ class Chat:
             except StopIteration:
                 return data
             except Exception as error:  # of the HTTP library below openai, which is no dependency of ours
-                reason = f"{type(error).__name__} at {self._client.base_url}: the reply broke off"
+                reason = f"{type(error).__name__} at {address.shown(self.base_url)}: the reply broke off"
                 raise Malformed(reason, data) from error
         limit = f"{self.max_bytes} bytes" if len(data) > self.max_bytes else f"{self.timeout} s (Timeout)"
         raise Malformed(f"the reply is longer than {limit}", data)

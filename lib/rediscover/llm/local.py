@@ -22,7 +22,7 @@ from ..system.file_digest import file_digest
 from ..system.paths import user_cache
 from ..system.writing import write_text
 
-MODELS = yaml.safe_load(Path(__file__).with_name("models.yaml").read_text(encoding="utf-8"))
+MODELS = yaml.safe_load(Path(__file__).with_name("models.yaml").read_text(encoding="utf-8"))["fetched"]
 CONTEXT = 16_384  # tokens; the longest prompts have some thousand
 DIGITS = 12  # of the SHA-256, in the name
 HOST = "127.0.0.1"
@@ -34,7 +34,7 @@ def fetch(name: str = "smollm2", say: Callable[[str], Any] = print) -> Path:
     Parameters
     ----------
     name : str
-        A key of ``models.yaml``.
+        A key under ``fetched`` there.
     say : callable
         Is told what will be fetched.
 

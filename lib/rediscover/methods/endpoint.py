@@ -36,6 +36,7 @@ class Endpoint(Method):
     profile : 'paper' or 'code', whose sampling parameters.
     max_tokens : of a reply, in place of the profile's; 0 leaves it as it is.
     timeout : seconds for a reply.
+    tries : attempts per request, each of which has that time.
     prompts : YAML file with texts in place of our own, under the same names; such as those that a framework's authors
         released, which are not part of this project.
     """
@@ -46,6 +47,7 @@ class Endpoint(Method):
     profile: str = "paper"
     max_tokens: int = added(0)
     timeout: float = added(60.0)
+    tries: int = added(6)
     prompts: str = added("")
     searches: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("numba",)
@@ -57,8 +59,8 @@ class Endpoint(Method):
             if getattr(self, name) not in values:
                 shown = ", ".join(map(repr, values))
                 raise ValueError(f"{self.name}: {name} is one of {shown}, got {getattr(self, name)!r}")
-        if self.max_tokens < 0 or not self.timeout > 0:
-            raise ValueError(f"{self.name}: max_tokens must be at least 0 and timeout above 0")
+        if self.max_tokens < 0 or not self.timeout > 0 or self.tries < 1:
+            raise ValueError(f"{self.name}: max_tokens must be at least 0, timeout above 0 and tries at least 1")
 
     def text(self, key: str, /, **values: Any) -> str:
         """A text of the YAML file with its blanks filled in; what is filled in is not read for blanks.
@@ -128,7 +130,8 @@ class Endpoint(Method):
         from ..llm.client import Chat
 
         mode = "record" if self.proposer == "model" else "replay"
-        chat = Chat(self.model, self.folder() / f"{plain(problem)}.jsonl", mode=mode, timeout=self.timeout)
+        file = self.folder() / f"{plain(problem)}.jsonl"
+        chat = Chat(self.model, file, mode=mode, timeout=self.timeout, tries=self.tries)
         capped = {"max_tokens": self.max_tokens} if self.max_tokens else {}
         return lambda messages, draw: chat.ask(messages, draw=draw, **{**self.parameters(draw), **capped})
 

@@ -169,7 +169,7 @@ class Output:
             "profile": self.params.profile,
             "parameters": self.params.model_dump(exclude={"explored"}),
             "command": f"make all STUDY={self.params.notebook} PROFILE={self.params.profile}",
-            "python": platform.python_version(),
+            "python": ".".join(platform.python_version_tuple()[:2]),  # a patch release changes no output
             "packages": versions,
             "files": dict(sorted(self.emitted.items())),
         }

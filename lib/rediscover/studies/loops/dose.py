@@ -1,14 +1,18 @@
 """What small language models do in the loops, beside both controls at equal samples."""
 
+import itertools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from ...llm.records import Records
+from ...methods.endpoint import plain
 from ...problems.textbook import SUFFIX
 from ...report.comparisons import paired_test, paired_tests
 from ...report.summaries import interval, next_share, paired_shares
-from .analysis import ARM, FLOOR, PROPOSERS, by_problem
+from .analysis import ARM, FLOOR, PROPOSERS, arms, by_problem
 
 MEASURES = {  # what is shown of a loop on the problems of a study; its arms are compared by the first
     "surfaces": ["nmse_release", "symbolic_accuracy"],
@@ -17,6 +21,7 @@ MEASURES = {  # what is shown of a loop on the problems of a study; its arms are
     "causal": ["f1_directed", "f1_pairs"],
 }
 ON = {"boolean": ", networks", "causal": ", graphs"}  # for a loop that takes systems as well
+REPLY = ("cut", "tokens", "seconds")
 ENDS = ("value", "low", "high")
 ON_LAWS = {"symbolic_solution": "solved", "r2_accuracy": "R² > 0.999"}
 
@@ -31,51 +36,109 @@ def named(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(framework=frame["framework"] + frame["study"].map(ON).fillna(""))
 
 
-def samples(run: Any) -> dict[str, float]:
-    """What became of the samples of a run: read, valid (a program or system with a score); replies, tokens of them.
+def replies(planned: Mapping[str, Any]) -> pd.DataFrame:
+    """The recorded replies of each model, by problem, those of runs without an answer among them.
 
-    LLM-SR reads one program from a reply, whatever it is. SymbolBench's loop asks until it has read so many systems, or
-    one that ends it. LaSR's samples are the steps that it hands to the proposer, valid where the proposer's child is
-    taken; genetic operators are its own, so nothing is counted of them. A judge's are the texts that it is shown, valid
-    where its reply has a number. A run that ended without an answer has no valid sample of those that were planned;
-    LaSR plans evaluations, so there how many samples it had is not known.
+    Parameters
+    ----------
+    planned : the arguments of `runs.grid` of some doses, by name
+
+    Returns
+    -------
+    DataFrame
+        A row a reply. Columns: `ARM`, problem; cut (whether it ended at the limit of tokens); tokens and seconds, by
+        the server's count and clock.
     """
-    if not run.candidates:
-        planned = np.nan if run.method == "lasr" else run.planned
-        return {"samples": planned, "valid": 0, "replies": np.nan, "tokens": np.nan}
-    notes = run.candidates[0]["notes"]
+    rows = []
+    for grid in planned.values():
+        models = [each for each in grid["methods"] if getattr(each, "proposer", "") == "recorded"]
+        for each, posed in itertools.product(models, grid["problems"]):
+            said = Records(each.folder() / f"{plain(posed.id)}.jsonl").values()
+            about = {"study": posed.study, "method": each.name, "settings": {"model": each.model}, "problem": posed.id}
+            rows.append(arms(pd.DataFrame([about | _reply(record["response"]) for record in said]), grid))
+    return named(pd.concat(rows, ignore_index=True)) if rows else pd.DataFrame(columns=[*ARM, "problem", *REPLY])
+
+
+def _reply(response: Mapping[str, Any]) -> dict[str, float]:
+    timings = response.get("timings", {})  # llama.cpp's
+    return {
+        "cut": response["choices"][0]["finish_reason"] == "length",
+        "tokens": response["usage"]["completion_tokens"],
+        "seconds": sum(timings.get(part, np.nan) for part in ("prompt_ms", "predicted_ms")) / 1000,
+    }
+
+
+def spent(said: pd.DataFrame) -> pd.DataFrame:
+    """How many replies each model gave, the share of them that was cut, and their mean tokens and seconds."""
+    grouped = said.groupby(ARM, sort=False)
+    return grouped[list(REPLY)].mean().assign(replies=grouped.size())[["replies", *REPLY]]
+
+
+def samples(run: Any, replies: int = 0) -> dict[str, float]:
+    """What became of the samples of a run.
+
+    Asked is how many programs or systems the proposer was asked for, valid how many became one with a score; unread is
+    what could not be read, undefined what could not be scored, repeated what the pool had. SymbolBench's loop asks for
+    several systems at a time, and the hybrid with a predictor breeds one more beside them. LaSR's samples are the steps
+    that it hands to the proposer, valid where the proposer's child is taken; genetic operators are its own, so nothing
+    is counted of them. A judge's are the texts that it is shown, valid where its reply has a number. A run without an
+    answer has no valid sample in SymbolBench's loop; in another it leaves no counts.
+
+    Parameters
+    ----------
+    run : a row of `runs.grid`
+    replies : of a model in this run; for a control its requests are in the notes
+    """
+    notes = run.candidates[0]["notes"] if run.candidates else {}
     if "judged" in notes:
-        read = notes["judged"]
-        valid = np.nan if notes["proposer"] == "genetic" else read - notes.get("unread", 0)
+        asked = notes["judged"]
+        valid = np.nan if notes["proposer"] == "genetic" else asked - notes.get("unread", 0)
     elif "handed" in notes:
         own = notes["proposer"] == "genetic"
-        read, valid = (np.nan, np.nan) if own else (notes["handed"], notes["taken"])
+        asked, valid = (np.nan, np.nan) if own else (notes["handed"], notes["taken"])
+        notes = {} if own else notes
+    elif "asked" in notes:
+        asked, valid = notes["asked"], notes["scored"]
     else:
-        read = notes.get("asked", run.evaluations)
-        valid = notes["scored"] if "scored" in notes else read - notes["failed"]
-    replies, tokens = notes.get("completions", np.nan), notes.get("completion_tokens", np.nan)
-    return {"samples": read, "valid": valid, "replies": replies, "tokens": tokens}
+        each = run.settings["samples"] if "calls" in run.settings else np.nan
+        asked = notes.get("requests", replies) * each + notes.get("bred", 0)
+        valid = run.evaluations - notes["failed"] if notes else 0 * each
+    return {
+        "answered": len(run.candidates) > 0,
+        "asked": asked,
+        "valid": valid,
+        "unread": notes.get("unreadable", notes.get("unread", np.nan)),
+        "undefined": notes.get("undefined", notes.get("failed", np.nan)),
+        "repeated": notes.get("repeated", np.nan),
+    }
 
 
-def replies(records: pd.DataFrame) -> pd.DataFrame:
+def sampled(records: pd.DataFrame, said: pd.DataFrame) -> pd.DataFrame:
     """What became of the samples of each arm.
 
     Parameters
     ----------
     records : DataFrame
-        Of `runs.grid`, with `ARM` and planned, the samples of a run.
+        Of `runs.grid`, with `ARM`.
+    said : DataFrame
+        From `replies`.
 
     Returns
     -------
     DataFrame
-        Index: framework, proposer. Columns: problems; samples, valid (the share of them that became a program or system
-        with a score), replies (of a model, for all samples) and tokens (of a reply).
+        Index: framework, proposer. Columns: problems, answered (runs that ended with an answer), asked, valid (the
+        share of those asked for), unread, undefined, repeated; see `samples`.
     """
-    counts = pd.DataFrame([samples(run) for run in records.itertuples()], records.index)
-    grouped = counts.assign(**named(records)[ARM]).groupby(ARM, sort=False)
+    records, by = named(records), [*ARM, "problem"]
+    known = said.groupby(by).size()
+    counts = [
+        samples(run, known.get(key, 0))
+        for run, key in zip(records.itertuples(), records[by].itertuples(index=False), strict=True)
+    ]
+    grouped = pd.DataFrame(counts, records.index).assign(**records[ARM]).groupby(ARM, sort=False)
     found = grouped.sum(min_count=1)
     found.insert(0, "problems", grouped.size())
-    return found.assign(valid=found["valid"] / found["samples"], tokens=found["tokens"] / found["replies"])
+    return found.assign(valid=found["valid"] / found["asked"])
 
 
 def measured(scored: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...methods import method
@@ -201,6 +202,11 @@ def _dose() -> dict[str, Any]:
             for model, key in models.items()
             if (framework, model) in rows.index  # those that were asked
         }
+    said = table("loops_dose_replies").set_index(ARM)
+    tests = table("loops_dose_tests").set_index("condition")
+    against = tests[tests["a"].isin(models)]
+    worse = against["rank_biserial"] * np.where(against["measure"] == "nmse_release", 1, -1)
+    behind = ((worse == 1) & (against["n_zeros"] == 0)).groupby(level=0, sort=False).all()  # on every problem
     where = {
         "framework": FRAMEWORKS["symbolbench_loop"] + ON["boolean"],
         "measure": "informedness, out of distribution",
@@ -218,6 +224,13 @@ def _dose() -> dict[str, Any]:
         "informedness.control": (informed[list(PROPOSERS.values())].max(), ".2f"),
         "informedness.model": (informed[list(models)].max(), ".2f"),
         "tokens": setting(NOTEBOOK, "dose_tokens"),
+        "hours": ((said["replies"] * said["seconds"]).sum() / 3600, ".1f"),
+        "cut.symbolbench_loop": {
+            key: (said.loc[(FRAMEWORKS["symbolbench_loop"], model), "cut"], ".0%")
+            for model, key in models.items()
+            if (FRAMEWORKS["symbolbench_loop"], model) in said.index
+        },
+        "behind": " and ".join(behind.index[behind]),
         "recovered": (int(values["symbolic_accuracy"].sum()), "word"),
         "p_holm": (table("loops_dose_tests")["p_holm"].min(), 2),
     }

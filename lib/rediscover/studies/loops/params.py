@@ -57,7 +57,7 @@ class WhatTheModelAdds(Parameters):
 
     Attributes
     ----------
-    proposers : who stands in the model's place, in every method that has one.
+    proposers : who stands in the model's place, in every method that takes them; a judge takes 'genetic' alone.
     surfaces : ids of surfaces; an empty list means all 183.
     sampler, max_rows : as in 10_surface_benchmark.
     systems : ids of systems of differential equations; an empty list means all 156.

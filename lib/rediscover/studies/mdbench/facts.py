@@ -8,7 +8,7 @@ import pandas as pd
 from ...problems import problem
 from ...report.ablations import NOW, key
 from ...report.facts import Interval, formatted, next_best, one, setting, shared, table
-from ...report.papers import published
+from ...report.papers import catalogue, published
 from ...system.studies import studies
 from .analysis import printed_marks
 
@@ -39,6 +39,7 @@ def facts() -> dict[str, Any]:
         "noise.levels": odes.query("noise != 0")["noise"].nunique(),
         "noise.with_clean": (len(setting("40_mdbench_odes", "snr_db")), "word"),
         "claims": (len(table("mdbench_claims")), "word"),
+        "package": _by_package(),
         "tests": (len(tests), "word"),
         "tests.one_sided": (tests["one_sided_min"].notna().sum(), "word"),
         "tests.own": {name: (own[name], 2) for name in ("p", "p_holm")},
@@ -93,6 +94,14 @@ def _own(name):
 def _out_of_reach(systems):
     """Systems with products of states, which the published linear libraries lack."""
     return sum(not problem(id).univariate for id in systems)
+
+
+def _by_package() -> dict[str, int]:
+    """Cells that PySINDy itself answers: run here, and from records."""
+    packaged = catalogue("mdbench").query("package != ''")["label"]
+    cells = table("ledger").query("paper == 'MDBench' and verdict != 'not run'")
+    cells = cells[cells["method"].isin(packaged)]
+    return {kind: (cells["kind"] == kind).sum() for kind in ("rerun", "recorded")}
 
 
 def _example():

@@ -71,7 +71,7 @@ def progress(blocks: Mapping[str, Mapping], records: Mapping[str, pd.DataFrame])
     Returns
     -------
     DataFrame
-        Index: block, method, noise and seed; columns: planned, recorded.
+        Index: block, method, noise and seed; columns: planned, recorded, and the core-hours of those recorded.
     """
     asked = [
         (name, run.method.name, float(run.problem.noise), run.seed)
@@ -79,9 +79,10 @@ def progress(blocks: Mapping[str, Mapping], records: Mapping[str, pd.DataFrame])
         for run in _planned(block)
     ]
     planned = pd.DataFrame(asked, columns=["block", *ROWS]).groupby(["block", *ROWS], sort=False).size()
-    found = joined(*(frame[ROWS].assign(block=name) for name, frame in records.items()))
-    found = found.astype({"noise": float, "seed": int}).groupby(["block", *ROWS]).size()
-    return pd.DataFrame({"planned": planned, "recorded": found.reindex(planned.index, fill_value=0)})
+    found = joined(*(frame[[*ROWS, "seconds"]].assign(block=name) for name, frame in records.items()))
+    spent = found.astype({"noise": float, "seed": int}).groupby(["block", *ROWS])["seconds"].agg(["size", "sum"])
+    spent = spent.rename(columns={"size": "recorded", "sum": "hours"}).reindex(planned.index, fill_value=0)
+    return spent.assign(planned=planned, hours=spent["hours"] / 3600)[["planned", "recorded", "hours"]]
 
 
 def whole(records: Mapping[str, pd.DataFrame], counts: pd.DataFrame) -> dict[str, pd.DataFrame]:

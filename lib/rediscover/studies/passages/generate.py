@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from ... import problem, problems
+from ...llm import address
 from ...llm.client import Chat, LlmError
 from ...llm.spending import confirmed, dollars, one_line
 from ...methods import llm_text
@@ -40,6 +41,7 @@ def run(options) -> int:
         f"{dollars(cost, '.2f', 'at most about ')}; "
         f"{len(writer.records)} and {len(judging.records)} replies are recorded already and cost nothing"
     )
+    print(address.told(options.base_url), flush=True)  # before, in a pipe too
     if not confirmed():
         print("generate: nothing was sent; answer y, or set YES=1", file=sys.stderr)
         return 1
@@ -58,7 +60,8 @@ def run(options) -> int:
 
 
 def _chat(options, model: str) -> Chat:
-    limits = {name: getattr(options, name) for name in ("max_usd", "concurrency", "requests_per_minute", "tries")}
+    names = ("max_usd", "concurrency", "requests_per_minute", "timeout", "tries")
+    limits = {name: getattr(options, name) for name in names}
     path = llm_text.records_of(options.records, model)
     return Chat(model, path, mode="record", base_url=options.base_url, **limits)
 
@@ -75,7 +78,7 @@ def _parser():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", required=True, help="writes the formulas; name as the server knows it")
     parser.add_argument("--judge", help="scores them; by default the profile's judge")
-    parser.add_argument("--base-url", help="server, up to and including /v1 (default: OPENAI_BASE_URL)")
+    parser.add_argument("--base-url", help="server, up to and including /v1 (OPENAI_BASE_URL, else OpenAI's)")
     parser.add_argument("--profile", choices=["paper", "code"], default="paper", help="whose temperatures")
     parser.add_argument("--records", type=Path, default=Path("records"), help="folder of the recorded replies")
     parser.add_argument("--out", type=Path, default=Path("build/generate"), help="folder of the table of answers")
@@ -83,7 +86,8 @@ def _parser():
     parser.add_argument("--max-usd", type=float, help="hard limit for each of both models")
     parser.add_argument("--concurrency", type=int, default=4)
     parser.add_argument("--requests-per-minute", type=float)
-    parser.add_argument("--tries", type=int, default=6)
+    parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a reply (60)")
+    parser.add_argument("--tries", type=int, default=6, help="attempts per request (6)")
     return parser
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
+from ...llm import address
 from ...llm.client import Chat, LlmError
 from ...llm.spending import confirmed, dollars, one_line
 from ...methods import CONTROLS, llm_text
@@ -122,6 +123,7 @@ def run(options: argparse.Namespace) -> int:
     cost = chat.estimate([question(row.truth, row.answer) for row in pairs.itertuples()], **SAMPLING)
     print(f"{len(pairs)} verdicts by {chat.model}: {dollars(cost, '.2f', 'at most about ')}, and as much for those")
     print(f"that are asked for twice; {len(chat.records)} replies are recorded already and cost nothing")
+    print(address.told(options.base_url), flush=True)  # before, in a pipe too
     if not confirmed():
         print("judge: nothing was sent; answer y, or set YES=1", file=sys.stderr)
         return 1
@@ -136,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; errors are one line on standard error and exit status 2."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", required=True, help="the judge; name as the server knows it")
-    parser.add_argument("--base-url", help="server, up to and including /v1 (default: OPENAI_BASE_URL)")
+    parser.add_argument("--base-url", help="server, up to and including /v1 (OPENAI_BASE_URL, else OpenAI's)")
     parser.add_argument("--size", type=int, default=30, help="answers that the rule accepts, and refuses (30)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (0)")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for a reply (300)")
