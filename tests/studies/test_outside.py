@@ -1,5 +1,6 @@
 """What the study of problems from outside laid down: parameters, samples and records are those of its rules."""
 
+import json
 import math
 
 import rediscover as rd
@@ -212,12 +213,15 @@ def test_facts_say_that_a_block_is_not_recorded(monkeypatch, tmp_path):
     runs = {"block": ["lsr", "early_sample", "sample"], "method": ["operon"] * 3, "planned": [3, 6, 4]}
     runs |= {"recorded": [3, 0, 1], "hours": [6.0, 0.0, 2.0]}
     pd.DataFrame(runs).to_csv(tmp_path / "tables" / "outside_progress.csv")
+    budgets = {"early": {"operon": 400}, "evaluations_by_method": {"operon": 2500}, "evaluations": 9999}
+    stated = tmp_path / "tables" / "80_outside.provenance.json"
+    stated.write_text(json.dumps({"parameters": budgets}))
     laws = {"study": ["lsr"], "recovered": [7], "n": [10], "share": [0.7], "low": [0.4], "high": [0.9]}
     pd.DataFrame(laws).to_csv(tmp_path / "tables" / "outside_laws.csv")
     monkeypatch.setattr("rediscover.report.facts.root", lambda: tmp_path)
     monkeypatch.setattr(facts, "root", lambda: tmp_path)
     found = facts.facts()
-    left = 3 * 2 + 6 * 2 / facts.EARLY  # an early reading takes a sixth
+    left = 3 * 2 + 6 * 2 * 0.4 / 2.5  # an early reading takes less time by as much as it has fewer evaluations
     assert found["runs"] == {"planned": 13, "recorded": 4, "hours": (8.0, ".0f"), "hours_left": (left, ".0f")}
     assert [count for count, _ in found["aims"].values()] == [4, 0, 0, 4]  # ahead or not at four levels of noise: open
     assert (found["lsr"], found["phybench"], found["measured"]["front"]) == ("7 of 10", facts.NONE, facts.NONE)

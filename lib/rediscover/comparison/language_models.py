@@ -17,7 +17,7 @@ from .. import runs
 from ..llm import address
 from ..llm.spending import confirmed, dollars
 from ..methods import Budget
-from ..methods.endpoint import Endpoint, plain
+from ..methods.endpoint import Endpoint
 from ..methods.language_costs import Cost, cost
 from ..problems import Problem
 from ..studies import asked
@@ -79,7 +79,7 @@ def estimate(method: Endpoint, problems: Sequence[Problem], budget: Budget, seed
     count = len(problems) * len(seeds)
     times = count * outputs
     total = Cost(times * one.requests, times * one.prompt_tokens, times * one.completion_tokens, times * one.usd)
-    files = [method.folder() / f"{plain(problem.id)}.jsonl" for problem in problems]
+    files = [method.file(problem.id) for problem in problems]
     recorded = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files if file.exists())
     return Estimate(method.name, count, total, first.id, recorded)
 

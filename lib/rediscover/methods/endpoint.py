@@ -125,13 +125,16 @@ class Endpoint(Method):
         except FileNotFoundError:  # outside of a repository: the working folder
             return given
 
+    def file(self, problem: str) -> Path:
+        """Where the replies of the model on a problem are, by its id."""
+        return self.folder() / f"{plain(problem)}.jsonl"
+
     def asking(self, problem: str) -> Callable[[list[dict], int], Any]:
         """A function of messages and the number of a draw that gives the reply for a problem."""
         from ..llm.client import Chat
 
         mode = "record" if self.proposer == "model" else "replay"
-        file = self.folder() / f"{plain(problem)}.jsonl"
-        chat = Chat(self.model, file, mode=mode, timeout=self.timeout, tries=self.tries)
+        chat = Chat(self.model, self.file(problem), mode=mode, timeout=self.timeout, tries=self.tries)
         capped = {"max_tokens": self.max_tokens} if self.max_tokens else {}
         return lambda messages, draw: chat.ask(messages, draw=draw, **{**self.parameters(draw), **capped})
 

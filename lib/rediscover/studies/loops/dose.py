@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from ...llm.records import Records
-from ...methods.endpoint import plain
 from ...problems.textbook import SUFFIX
 from ...report.comparisons import paired_test, paired_tests
 from ...report.summaries import interval, next_share, paired_shares
@@ -53,7 +52,7 @@ def replies(planned: Mapping[str, Any]) -> pd.DataFrame:
     for grid in planned.values():
         models = [each for each in grid["methods"] if getattr(each, "proposer", "") == "recorded"]
         for each, posed in itertools.product(models, grid["problems"]):
-            said = Records(each.folder() / f"{plain(posed.id)}.jsonl").values()
+            said = Records(each.file(posed.id)).values()
             about = {"study": posed.study, "method": each.name, "settings": {"model": each.model}, "problem": posed.id}
             rows.append(arms(pd.DataFrame([about | _reply(record["response"]) for record in said]), grid))
     return named(pd.concat(rows, ignore_index=True)) if rows else pd.DataFrame(columns=[*ARM, "problem", *REPLY])
@@ -99,10 +98,11 @@ def samples(run: Any, replies: int = 0) -> dict[str, float]:
         notes = {} if own else notes
     elif "asked" in notes:
         asked, valid = notes["asked"], notes["scored"]
+    elif "calls" in run.settings:  # SymbolBench's loop
+        asked = notes.get("requests", replies) * run.settings["samples"] + notes.get("bred", 0)
+        valid = run.evaluations - notes["failed"] if notes else 0
     else:
-        each = run.settings["samples"] if "calls" in run.settings else np.nan
-        asked = notes.get("requests", replies) * each + notes.get("bred", 0)
-        valid = run.evaluations - notes["failed"] if notes else 0 * each
+        asked = valid = np.nan
     return {
         "answered": len(run.candidates) > 0,
         "asked": asked,

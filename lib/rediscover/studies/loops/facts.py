@@ -203,6 +203,7 @@ def _dose() -> dict[str, Any]:
             if (framework, model) in rows.index  # those that were asked
         }
     said = table("loops_dose_replies").set_index(ARM)
+    cut = said.loc[FRAMEWORKS["symbolbench_loop"], "cut"]
     tests = table("loops_dose_tests").set_index("condition")
     against = tests[tests["a"].isin(models)]
     worse = against["rank_biserial"] * np.where(against["measure"] == "nmse_release", 1, -1)
@@ -225,14 +226,10 @@ def _dose() -> dict[str, Any]:
         "informedness.model": (informed[list(models)].max(), ".2f"),
         "tokens": setting(NOTEBOOK, "dose_tokens"),
         "hours": ((said["replies"] * said["seconds"]).sum() / 3600, ".1f"),
-        "cut.symbolbench_loop": {
-            key: (said.loc[(FRAMEWORKS["symbolbench_loop"], model), "cut"], ".0%")
-            for model, key in models.items()
-            if (FRAMEWORKS["symbolbench_loop"], model) in said.index
-        },
+        "cut.symbolbench_loop": {models[name]: (share, ".0%") for name, share in cut.items()},
         "behind": " and ".join(behind.index[behind]),
         "recovered": (int(values["symbolic_accuracy"].sum()), "word"),
-        "p_holm": (table("loops_dose_tests")["p_holm"].min(), 2),
+        "p_holm": (tests["p_holm"].min(), 2),
     }
 
 

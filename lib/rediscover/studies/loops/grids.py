@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...methods import Method
-from ...methods.endpoint import CONTROLS, Endpoint, plain
+from ...methods.endpoint import CONTROLS, Endpoint
 from ...problems import Problem, problem, problems
 from ...problems.textbook import SUFFIX
 from ...report.comparisons import build_methods
@@ -60,8 +60,7 @@ def dosed(name: str, p: WhatTheModelAdds, posed: Iterable[Problem], **settings: 
     recorded = {"proposer": "recorded", "max_tokens": p.dose_tokens, **settings}
     models = [{name: recorded | {"model": model}} for model in p.dose_models]
     replayed = [build_methods([name], max_rows=p.max_rows, settings=each)[0] for each in models]
-    files = [f"{plain(problem.id)}.jsonl" for problem in posed]
-    asked = [each for each in replayed if all((each.folder() / file).exists() for file in files)]
+    asked = [each for each in replayed if all(each.file(problem.id).exists() for problem in posed)]
     return built([name], p.proposers, p.max_rows, {name: settings}) + asked
 
 

@@ -12,7 +12,6 @@ NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
 JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
-EARLY = 6  # the budget of an early reading is about a sixth
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
 
 
@@ -61,7 +60,10 @@ def _runs(progress: pd.DataFrame) -> dict[str, Any]:
     made = progress.assign(early=progress["block"].str.startswith("early")).groupby(["method", "early"])
     made = made[["planned", "recorded", "hours"]].sum()
     each = (made["hours"] / made["recorded"]).unstack()
-    each[True] = each[True].fillna(each[False] / EARLY)
+    early = pd.Series(setting("80_outside", "early"))
+    budgets = setting("80_outside", "evaluations_by_method")
+    share = early / [budgets.get(name, setting("80_outside", "evaluations")) for name in early.index]
+    each[True] = each[True].fillna(each[False] * share)
     left = (made["planned"] - made["recorded"]).unstack() * each
     return {
         "planned": made["planned"].sum(),
@@ -80,10 +82,8 @@ def _aims(verdicts: list[str]) -> dict[str, Any]:
     met = int((missing == 0).sum()) + verdicts.count("ahead")
     missed = int((missing > 0).sum()) + verdicts.count("not told apart") + verdicts.count("behind")
     count = len(missing) + len(verdicts)
-    return {
-        key: (n, "word")
-        for key, n in zip(("count", "met", "missed", "open"), (count, met, missed, count - met - missed), strict=True)
-    }
+    found = {"count": count, "met": met, "missed": missed, "open": count - met - missed}
+    return {key: (n, "word") for key, n in found.items()}
 
 
 def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:

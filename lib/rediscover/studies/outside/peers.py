@@ -113,6 +113,7 @@ def compared(peer: Peer, noise: float = 0.0, **options: Any) -> pd.DataFrame:
     found = recorded(peer, noise)
     names = {law.id: name for name, law in laws().items()}
     answered = found[found["status"].eq("ok") & found["solution"].astype(bool)]
+    # by __spec__, as the command, too, is named by what workers can import
     outcomes = on_answers(f"{__spec__.name}:solved", answered, laws().values(), **options) if len(answered) else []
     right = [outcome.get("result", {"solved": 0.0})["solved"] for outcome in outcomes]
     ours = pd.Series(right, answered["problem"], float).reindex(found["problem"], fill_value=0.0)
