@@ -13,8 +13,8 @@ def grids(p: Laws) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`, by block.
 
     ``laws``; ``noise``, the easy ones at several levels; ``fsrd``, on original ranges; ``dummies``, with input columns
-    that the law does not have. Also the variants of `bidirectional`, see `report.ablations`, and several numbers of evaluations, see
-    `report.budgets`.
+    that the law does not have. Also the variants of `bidirectional`, see `report.ablations`, and several numbers of
+    evaluations, see `report.budgets`.
     """
     ids = p.laws or problems("srsd")
     laws = [problem(id, ranges=p.ranges) for id in ids]
