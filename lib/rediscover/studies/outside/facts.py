@@ -24,14 +24,15 @@ def facts() -> dict[str, Any]:
     names = ("laws", "lsr_size", "srbench", "accepted", "fronts", "first", "samples", "pairs")
     laws, lengths, noisy, fast, front, answer, samples, pairs = (_shares(f"outside_{name}") for name in names)
     drawn, opponents, later, versions = (_shares(f"outside_{name}") for name in FRESH)
+    frozen = {"method": "bidirectional"}
     exact = {"suite": "LSR-Transform", "noise": 0, "budget": "full"}
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     levels = (0, 0.001, 0.01, 0.1)
     beside = {f"{level:g}": _beside(drawn, opponents, level) for level in DRAWN}
     return {
         "runs": _runs(runs),
-        "lsr": _solved(laws, study="lsr"),
-        "lsr_share": _per_cent(laws, study="lsr"),
+        "lsr": _solved(laws, study="lsr", **frozen),
+        "lsr_share": _per_cent(laws, study="lsr", **frozen),
         "lsr_by": {name: _within(lengths, *ranges) for name, ranges in LENGTHS.items()},
         "parents": f"{len(parents & known)} of {len(parents)}",
         "sample": {
@@ -40,18 +41,23 @@ def facts() -> dict[str, Any]:
             "power_law": _solved(samples, **exact, method="power_law"),
         },
         "noisy_power_law.p": _least(pairs, "p_holm", suite="Feynman", opponent="power_law"),
-        "phybench": _solved(laws, study="phybench"),
-        "phybench_exact": _first(laws, "without_rounding", study="phybench"),
+        "phybench": _solved(laws, study="phybench", **frozen),
+        "phybench_exact": _first(laws, "without_rounding", study="phybench", **frozen),
         **{
-            group: {f"{level:g}": _solved(noisy, group=group, noise=level) for level in levels}
+            group: {f"{level:g}": _solved(noisy, group=group, noise=level, **frozen) for level in levels}
             for group in ("feynman", "strogatz")
         },
-        "feynman_solved": {f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level) for level in levels},
+        "feynman_solved": {
+            f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level, **frozen) for level in levels
+        },
         "aims": _aims([found["verdict"] for found in beside.values()]),
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
         **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
         "drawn": beside,
-        "accepted": {"answer": _solved(fast, which="first answer"), "front": _solved(fast, which="any of the front")},
+        "accepted": {
+            "answer": _solved(fast, which="first answer", **frozen),
+            "front": _solved(fast, which="any of the front", **frozen),
+        },
     }
 
 
