@@ -4,7 +4,7 @@ from typing import Any
 
 from ...problems import problems
 from ...report.comparisons import build_methods
-from . import fresh
+from . import flows, fresh
 from .params import Outside
 
 TABLES = ("empirical", "first_principles")
@@ -17,7 +17,8 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
     ``accepted`` has the laws of SRSD; ``tables`` has the real ones, for all methods. Our own method has ``lsr``,
     ``phybench`` and, at all levels of noise, ``srbench``; the opponents have ``sample`` and ``noisy_sample``; both
     have ``early_sample`` and ``early_noisy``, at a sixth of the time. Later versions have ``tables_later`` and alike.
-    Fresh problems have the blocks of `fresh.grids`.
+    Flows have
+    the block of `flows.grids`, fresh problems those of `fresh.grids`.
     """
     own, later, others = (build_methods(names, max_rows=p.max_rows) for names in (p.methods, p.later, p.opponents))
     tables = p.measured or [id for study in TABLES for id in problems(study)]
@@ -36,4 +37,4 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
         "noisy_sample": {**noisy, "methods": others, **p.work},
     }
     again = {f"{name}_later": {**blocks[name], "methods": later} for name in LATER}
-    return {**blocks, **again, **fresh.grids(p)}
+    return {**blocks, **again, **flows.grids(p), **fresh.grids(p)}

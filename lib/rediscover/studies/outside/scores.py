@@ -1,7 +1,8 @@
 """Scores of problems from outside, by the rules that ``rules.yaml`` laid down.
 
 Laws: `symbolic_solution` (SRBench's rule), `solution_rate` (the same without rounding), `r2` and `r2_accuracy` on test
-rows without noise. Real tables: `law_with_any_constants`, and `nmse_variance_left_out`, the squared error of rows that
+rows without noise. Flows: `identified` (all terms, each coefficient within 5 %) and `nmse_per_output`, of the rates at
+the test states. Real tables: `law_with_any_constants`, and `nmse_variance_left_out`, the squared error of rows that
 the constants were fitted without, over the target's squared deviation from its mean.
 """
 
@@ -10,16 +11,18 @@ import math
 import numpy as np
 
 from ...expressions import ExpressionError, parse, refit
-from ...metrics import regression
+from ...metrics import dynamics, regression
 from ...metrics.equivalence import equivalent
 from ...metrics.outside_rules import accepted_form, law_with_any_constants, symbolic_solution
 from ...metrics.solution import ROWS, solution_rate
 from ...problems import generator
 from ...problems.first_principles import Measured
+from ...problems.flows import Flow
 
 LAW = {"r2": -math.inf, "r2_accuracy": 0.0, "symbolic_solution": 0.0, "solution_rate": 0.0}
+FLOW = {"identified": 0.0, "nmse_per_output": math.inf}
 TABLE = {"law_with_any_constants": 0.0, "nmse_variance_left_out": math.inf}
-UNREADABLE = LAW | TABLE
+UNREADABLE = LAW | TABLE | FLOW
 STARTS = 3  # of the fit to all rows, the constants of the answer first
 EVALUATIONS = 50  # of each fit without a row, which begins with the constants of all rows
 
@@ -29,8 +32,8 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
 
     Parameters
     ----------
-    problem : Drawn or Measured
-    solution : mapping of the output's name to text
+    problem : Drawn, Measured or Flow
+    solution : mapping of output names to texts
     seed : int
         Of the data, and of the fresh rows on which a solution is confirmed.
 
@@ -38,6 +41,8 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     -------
     dict of name to float
     """
+    if isinstance(problem, Flow):
+        return _of_flow(problem, solution, seed)
     (output,) = problem.outputs
     table = isinstance(problem, Measured)
     try:
@@ -57,6 +62,20 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
         "r2_accuracy": regression.r2_accuracy(prediction, y),
         "symbolic_solution": solved or symbolic_solution(*pair),  # what is solved without rounding is solved
         "solution_rate": solved,
+    }
+
+
+def _of_flow(problem: Flow, solution, seed: int) -> dict[str, float]:
+    try:
+        found = {state: parse(solution.get(state, ""), problem.inputs) for state in problem.outputs}
+    except ExpressionError:
+        return dict(FLOW)
+    X, y = problem.data(seed)["test"]
+    columns = dict(zip(problem.inputs, X.T, strict=True))
+    predicted = [np.broadcast_to(side(columns), len(y)) for side in found.values()]
+    return {
+        "identified": float(dynamics.fidelity(found, problem.truth) == "identified"),
+        "nmse_per_output": regression.nmse_per_output(np.stack(predicted, axis=1), y),
     }
 
 
