@@ -12,6 +12,7 @@ NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
 JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
+FLOWING = ("bidirectional", "sindy_cross", "operon", "polynomial")  # on chaotic flows
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
 
 
@@ -23,6 +24,7 @@ def facts() -> dict[str, Any]:
     runs = table("outside_progress")
     names = ("laws", "lsr_size", "srbench", "accepted", "fronts", "first", "samples", "pairs")
     laws, lengths, noisy, fast, front, answer, samples, pairs = (_shares(f"outside_{name}") for name in names)
+    flows = _shares("outside_flows")
     drawn, opponents, later, versions = (_shares(f"outside_{name}") for name in FRESH)
     frozen = {"method": "bidirectional"}
     exact = {"suite": "LSR-Transform", "noise": 0, "budget": "full"}
@@ -54,10 +56,26 @@ def facts() -> dict[str, Any]:
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
         **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
         "drawn": beside,
+        "again": _again(laws, noisy, fast, front, answer),
+        "flows": {
+            f"{level:g}": {name: _solved(flows, noise=level, method=name) for name in FLOWING} for level in (0, 0.01)
+        },
         "accepted": {
             "answer": _solved(fast, which="first answer", **frozen),
             "front": _solved(fast, which="any of the front", **frozen),
         },
+    }
+
+
+def _again(*tables: pd.DataFrame) -> dict[str, Any]:
+    """What the later version reaches where the frozen one ran first."""
+    laws, noisy, fast, front, answer = tables
+    later = {"method": "bidirectional_noise"}
+    return {
+        **{study: _solved(laws, study=study, **later) for study in ("lsr", "phybench")},
+        **{group: _solved(noisy, group=group, noise=0, **later) for group in ("feynman", "strogatz")},
+        "accepted": _solved(fast, which="first answer", **later),
+        **{name: _always(rows, **later) for name, rows in (("front", front), ("answer", answer))},
     }
 
 
@@ -178,7 +196,7 @@ def _least(pairs: pd.DataFrame, column: str, **where: Any) -> Any:
 
 def _always(trials: pd.DataFrame, method: str = "bidirectional") -> tuple[int, str] | str:
     """Tables of EmpiricalBench that a method solved in each trial."""
-    if not len(trials):
+    if method not in trials:
         return NONE
     asked = trials[trials["table"] == "trials"][method].iloc[0]
     return int((trials[trials["study"] == "empirical"][method] == asked).sum()), "word"
