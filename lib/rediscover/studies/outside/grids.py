@@ -4,7 +4,7 @@ from typing import Any
 
 from ...problems import problems
 from ...report.comparisons import build_methods
-from . import fresh
+from . import flows, fresh
 from .params import Outside
 
 TABLES = ("empirical", "first_principles")
@@ -15,7 +15,8 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
 
     ``accepted`` has the laws of SRSD; ``tables`` has the real ones, for all methods. Our own method has ``lsr``,
     ``phybench`` and, at all levels of noise, ``srbench``; the opponents have ``sample`` and ``noisy_sample``; both
-    have ``early_sample`` and ``early_noisy``, at a sixth of the time. Fresh problems have the blocks of `fresh.grids`.
+    have ``early_sample`` and ``early_noisy``, at a sixth of the time. Fresh problems have the blocks of `fresh.grids`,
+    flows those of `flows.grids`.
     """
     own = build_methods(p.methods, max_rows=p.max_rows)
     others = build_methods(p.opponents, max_rows=p.max_rows)
@@ -34,4 +35,5 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
         "srbench": {"problems": p.srbench or problems("srbench"), "methods": own, "noise": p.relative_noise, **p.work},
         "noisy_sample": {**noisy, "methods": others, **p.work},
         **fresh.grids(p),
+        **flows.grids(p),
     }

@@ -23,6 +23,7 @@ class Outside(Parameters):
     srsd_evaluations : of our own method on them, those of its recorded runs.
     fresh : ids of fresh problems, for all methods; an empty list means those of ``fresh.yaml``.
     fresh_noise : levels of noise on their training targets; an empty list means those of ``fresh.yaml``.
+    flows : ids of flows, for all methods; an empty list means the sample of ``flows.yaml``.
     max_rows : training rows that every search works on.
     """
 
@@ -42,4 +43,5 @@ class Outside(Parameters):
     srsd_evaluations: Count
     fresh: Annotated[ProblemIds, of_study("fresh")]
     fresh_noise: Annotated[list[Level], AfterValidator(unique)]
+    flows: Annotated[ProblemIds, of_study("flows")]
     max_rows: Count
