@@ -1,107 +1,160 @@
-"""Chaotic flows: the package's equations, none that ODEBench has, finite records, and scores by hand."""
+"""Flows of dysts: the package's numbers, solutions that hold, and runs by the rules that were laid down."""
 
-import itertools
+import dataclasses
 
 import rediscover as rd
 from rediscover import params
-from rediscover.expressions import parse
 from rediscover.problems import facts, flows
+from rediscover.runs.selection import Fittest
 from rediscover.studies.outside import flows as study
 from rediscover.studies.outside import sample, scores
-from rediscover.studies.outside.grids import grids
 from rediscover.system.paths import root
+from rediscover.system.studies import rules
 
 import numpy as np
 import pytest
 import sympy
+from scipy.integrate import solve_ivp
 
-# Rates that dysts 0.96 itself gives at its initial states.
+REFERENCE = params.read(root() / "params" / "80_outside.yaml", "reference")
+# What the right-hand sides of the package itself give at its first states.
 RATES = {
-    "Halvorsen": [15.645125427227988, 37.898646803513316, -30.83482410358465],
-    "HyperLorenz": [-59.908218178852735, -105.51162343751423, -37.651299559623176, -8.502839303788335],
-    "BelousovZhabotinsky": [4.324162305044577, -16.652128798198753, -0.22168742131594038],
-    "Chua": [-0.1103601785675984, 0.45685562999999985, 3.18821272],
+    "AnishchenkoAstakhov": [0.43429830912412104, -3.6225814, 5.56289089981298],
+    "ExcitableCell": [9.43603855137529, 0.0724212030435595, -0.0081985508570716],
+    "Hopfield": [
+        *(-0.23149042570427053, -0.40319307999998244, 0.5221707472075838),
+        *(0.36120820416599986, 0.3188954756036728, -0.5417986925598259),
+    ],
+    "MultiChua": [11.630437328318994, 5.212910400000002, -14.746517781599998],
+    "SwingingAtwood": [0.019985454545454546, 13.825975890058352, -22.532607495333853, -1.11256672],
 }
 
 
-def terms(truth, order):
-    """Of each equation its terms without coefficients, states renamed: `order` has the new number of each."""
-    states = sympy.symbols([f"x{i}" for i in order])
-    old = sympy.symbols(list(truth))
-    found = {}
-    for name, text in zip(states, truth.values(), strict=True):
-        side = sympy.expand(parse(text).sympy()).subs(dict(zip(old, states, strict=True)), simultaneous=True)
-        found[name] = frozenset(part.as_independent(*states)[1] for part in sympy.Add.make_args(side))
-    return found
+def rates_at_the_start(problem):
+    return problem.evaluate(dict(zip(problem.inputs, problem.initial, strict=True)))
 
 
-def test_there_are_all_of_the_package_with_a_reason_for_each_that_is_left_out():
-    known = facts("flows")
-    assert (len(known["flows"]), len(known["left_out"])) == (95, 40)  # 135 in the package
-    assert not known["flows"].keys() & known["left_out"].keys()
-    assert len(flows.ids("polynomial")) + len(flows.ids("other")) == len(flows.ids())
-    with pytest.raises(KeyError, match=r"no subset 'chaotic' .subsets: polynomial, other"):
-        flows.ids("chaotic")
-
-
-def test_none_has_the_terms_of_a_system_of_odebench():
-    systems = [rd.problem(id) for id in rd.problems("odes") if rd.problem(id).subset == "3"]
-    known = [terms(system.truth, range(3)) for system in systems]
-    three = [rd.problem(id) for id in rd.problems("flows", "polynomial") if len(rd.problem(id).inputs) == 3]
-    lorenz = {"x0": "10*(x1 - x0)", "x1": "x0*(28 - x2) - x1", "x2": "x0*x1 - 8*x2/3"}
-    assert terms(lorenz, range(3)) in known
-    for flow in three:
-        assert not any(terms(flow.truth, order) in known for order in itertools.permutations(range(3))), flow.id
+def test_all_flows_of_the_package_are_here_or_left_out_with_a_reason():
+    left_out = facts("flows")["left_out"]
+    assert (len(flows.ids()), len(flows.ids("polynomial")), len(left_out)) == (103, 75, 32)
+    assert not set(flows.ids()) & set(left_out) and all(left_out.values())
 
 
 @pytest.mark.parametrize("name", RATES)
-def test_rates_at_the_initial_state_are_those_of_the_package(name):
-    flow = flows.load(name)
-    assert flow.rates(np.array([flow.initial]))[0] == pytest.approx(RATES[name], rel=1e-12)
+def test_rates_are_those_of_the_package(name):
+    np.testing.assert_allclose(rates_at_the_start(rd.problem(f"flows/{name}")), RATES[name], rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["Halvorsen", "HyperPang", "SwingingAtwood"])
-def test_a_record_follows_the_rates(name):
-    t, u, du = flows.load(name).trajectory()
-    assert u.shape == du.shape == (1000, len(flows.load(name).inputs)) and np.isfinite(u).all()
-    assert t[200] == pytest.approx(flows.load(name).period)  # 200 points a period
-    off = np.gradient(u, t[1] - t[0], axis=0, edge_order=2) - du
-    assert (off.std(axis=0) < 0.05 * du.std(axis=0)).all()
+def test_rates_by_hand():
+    x, y, z = -8.6807408, -2.4741399, 0.070775762
+    by_hand = [-1.4 * x - 4 * (y + z) - y**2, -1.4 * y - 4 * (z + x) - z**2, -1.4 * z - 4 * (x + y) - x**2]
+    problem = rd.problem("flows/Halvorsen")
+    np.testing.assert_allclose(rates_at_the_start(problem), by_hand, rtol=1e-12)
+    assert problem.meanings == {"x0": "x", "x1": "y", "x2": "z"}
 
 
-def test_noise_is_a_share_of_the_spread_of_each_state_and_the_same_for_the_same_seed():
-    flow = rd.problem("flows/Halvorsen", noise=0.01)
-    clean, (_, u, du) = flow.clean(), flow.trajectory(1)
-    assert (u - clean.u).std(axis=0) == pytest.approx(0.01 * clean.u.std(axis=0), rel=0.1)
-    assert np.array_equal(u, flow.trajectory(1).u) and not np.array_equal(u, flow.trajectory(2).u)
-    assert np.array_equal(du, clean.du) and np.array_equal(flow.data(1)["test"].y, clean.du[800:])
-    assert {name: len(part.y) for name, part in flow.data(1).items()} == {
-        "train": 600,
-        "validation": 200,
-        "refit": 800,
-        "test": 200,
+def test_subsets_tell_polynomials_from_others():
+    for name in flows.ids():
+        problem = flows.load(name)
+        states = sympy.symbols(problem.inputs)
+        sides = [expression.sympy() for expression in problem.expressions.values()]
+        assert all(side.is_polynomial(*states) for side in sides) == (problem.subset == "polynomial"), name
+
+
+def test_every_flow_moves_and_stays_within_reason():
+    for name in flows.ids():
+        t, u, du = flows.load(name).clean()
+        assert len(t) == 1000 and np.isfinite(du).all() and np.abs(u).max() < 2000, name
+        assert (np.ptp(u, axis=0) > 1e-3).all(), name
+
+
+def test_a_solution_is_that_of_another_integrator():
+    problem = rd.problem("flows/SprottJ")
+    t, u, _ = problem.clean()
+    assert t[200] == pytest.approx(problem.period) and u[0].tolist() == list(problem.initial)
+    found = solve_ivp(
+        lambda _, x: problem.evaluate(dict(zip(problem.inputs, x, strict=True))),
+        *((0, t[-1]), problem.initial),
+        **{"method": "DOP853", "t_eval": t, "rtol": 1e-11, "atol": 1e-12},
+    )
+    np.testing.assert_allclose(u, found.y.T, atol=1e-5 * np.abs(u).max())
+
+
+def test_splits_are_blocks_of_time_with_exact_rates_to_test():
+    problem = rd.problem("flows/SprottC", noise=0.01)
+    t, u, du = problem.trajectory()
+    data = problem.data()
+    rows = {"train": 600, "validation": 200, "refit": 800, "test": 200}
+    assert {name: len(split.y) for name, split in data.items()} == rows
+    np.testing.assert_array_equal(data["test"].X, u[800:])
+    np.testing.assert_array_equal(data["test"].y, du[800:])
+    np.testing.assert_allclose(data["train"].y[1], (u[2] - u[0]) / (2 * t[1]), rtol=1e-10)
+    assert [task.validation.y.shape for task in problem.tasks()] == [(200,)] * 3
+
+
+def test_noise_is_a_share_of_the_spread_of_each_state_and_follows_from_the_seed():
+    clean, noisy = rd.problem("flows/Halvorsen").clean(), rd.problem("flows/Halvorsen", noise=0.01)
+    off = (noisy.trajectory().u - clean.u) / clean.u.std(axis=0)
+    np.testing.assert_allclose(off.std(axis=0), 0.01, rtol=0.1)
+    np.testing.assert_array_equal(noisy.trajectory().u, noisy.trajectory(0).u)
+    np.testing.assert_array_equal(noisy.trajectory().du, clean.du)
+    assert not np.array_equal(noisy.trajectory(0).u, noisy.trajectory(1).u)
+
+
+def test_bad_input_is_refused(monkeypatch):
+    with pytest.raises(KeyError, match="unknown problem 'flows/Lorenz'"):
+        rd.problem("flows/Lorenz")
+    with pytest.raises(ValueError, match="noise must be a finite number"):
+        rd.problem("flows/SprottC", noise=-0.1)
+    with pytest.raises(TypeError, match="no option 'snr_db'"):
+        rd.problem("flows/SprottC", snr_db=20)
+    explosive = dataclasses.replace(flows.load("SprottC"), truth={"x0": "x0**2", "x1": "x1", "x2": "x2"})
+    monkeypatch.setattr(flows, "load", lambda name: dataclasses.replace(explosive, initial=(9.0, 0.0, 0.0)))
+    flows._integrate.cache_clear()
+    with pytest.raises(ArithmeticError, match="flows/SprottC: cannot be integrated"):
+        explosive.clean()
+    flows._integrate.cache_clear()
+
+
+def test_scores_by_hand():
+    problem = rd.problem("flows/SprottC")
+    assert scores.score(problem, problem.truth) == {
+        "identified": 1.0,
+        "identified_equations": 1.0,
+        "nmse_per_output": 0,
     }
+    close = scores.score(problem, {"x0": "0.96*x1*x2", "x1": "x0 - 1.06*x1", "x2": "1 - x0**2"})
+    assert close["identified"] == 0 and close["identified_equations"] == pytest.approx(2 / 3)
+    assert 0 < close["nmse_per_output"] < 0.01
+    for wrong in ({"x0": "x1*(", "x1": "x0", "x2": "1"}, {"x0": "x1", "x1": "x0"}, {"x0": "v", "x1": "1", "x2": "1"}):
+        assert scores.score(problem, wrong) == scores.FLOW
 
 
-def test_scores_of_a_flow_by_hand():
-    flow = rd.problem("flows/SprottB")  # x1*x2, x0 - x1, 1 - x0*x1
-    assert scores.score(flow, flow.truth) == {"identified": 1.0, "nmse_per_output": 0.0}
-
-    def identified(**changed):
-        return scores.score(flow, {**flow.truth, **changed})["identified"]
-
-    assert (identified(x0="1.04*x1*x2"), identified(x0="1.06*x1*x2")) == (1.0, 0.0)
-    assert identified(x0="x1*x2 + 0.01*x0") == 0.0
-    assert scores.score(flow, {**flow.truth, "x0": "x1*("}) == scores.FLOW
+def test_the_truth_of_every_flow_of_the_sample_is_identified():
+    for id in study.sample():
+        problem = rd.problem(id)
+        assert scores.score(problem, problem.truth)["identified"] == 1.0, id
 
 
-def test_parameters_and_sample_are_those_that_were_laid_down():
-    reference, laid = params.read(root() / "params" / "80_outside.yaml", "reference"), sample.rules("flows")
-    registered = dict(laid["registered"])
-    assert registered.pop("opponents") == reference.flow_opponents
-    mine = {name: getattr(reference, name) for name in registered}
-    mine["evaluations_by_method"] = {"operon": mine["evaluations_by_method"]["operon"]}
-    assert mine == registered and reference.seeds == laid["seeds"]
-    planned = grids(reference)["flows"]
-    assert planned["problems"] == study.sample() and planned["noise"] == laid["relative_noise"]
-    assert len(set(study.sample())) == laid["sample"]
+def test_parameters_are_those_that_were_laid_down():
+    laid_down = study.rules()
+    registered = dict(laid_down["registered"])
+    allowed = study.grids(REFERENCE)["flows_opponents"]["evaluations"]
+    for name, evaluations in registered.pop("evaluations_by_method").items():
+        assert allowed[name] == evaluations
+    assert {name: getattr(REFERENCE, name) for name in registered} == registered
+    assert laid_down["frozen"] == sample.rules()["frozen"]
+    assert len(rules("flows")) == 16 and rules("flows") not in (rules("lsr"), rules("fresh"))
+
+
+def test_all_methods_run_on_the_draw_of_the_stated_seed():
+    planned = study.grids(REFERENCE)
+    drawn = sample.some(rd.problems("flows"), 40, 2026, "flows")
+    assert {*map(tuple, (grid["problems"] for grid in planned.values()))} == {tuple(drawn)} and len(set(drawn)) == 40
+    assert all((grid["noise"], grid["seeds"]) == ([0.0, 0.01], [0]) for grid in planned.values())
+    assert [method.name for method in planned["flows"]["methods"]] == ["bidirectional"]
+    others = planned["flows_opponents"]["methods"]
+    assert [m.name for m in others] == study.rules()["opponents"] and {type(m) for m in others} == {Fittest}
+    assert others[3].settings["symbols"] == study.rules()["settings"]["operon"]["symbols"]
+    smoke = params.read(root() / "params" / "80_outside.yaml", "smoke")
+    assert not {*smoke.flows} & {*drawn}  # the check that the code works is on others

@@ -52,7 +52,7 @@ def test_a_record_carries_the_digest_where_there_are_rules():
 def test_opponents_see_the_problems_and_rows_of_our_own_method():
     planned = grids(REFERENCE)
     methods = {m.name: m for grid in planned.values() for m in grid["methods"]}
-    assert {m.max_rows for m in methods.values() if m.searches} == {1000}
+    assert {m.settings["max_rows"] for m in methods.values() if m.searches} == {1000}
     assert set(planned["sample"]["problems"]) <= set(planned["lsr"]["problems"]) | set(planned["phybench"]["problems"])
     assert set(planned["noisy_sample"]["problems"]) <= set(planned["srbench"]["problems"])
     for name in LATER:

@@ -1,71 +1,62 @@
-"""Chaotic flows of dysts (Gilpin 2021), less those that ODEBench has: long records of systems that mix.
+"""Flows of the package dysts, most of them chaotic, less those that the systems of ODEBench have the structure of.
 
-Ids are ``flows/Halvorsen`` and alike, by the names of the package; the subset is ``polynomial``, or ``other`` where a
-right-hand side is none. States are named x0, x1, ... Which of the package's flows are left out, and why, stands in the
-data file.
+Ids are ``flows/<name>`` with the package's names; the subset is ``polynomial`` or ``other``, by the right-hand sides. A
+problem's states are named x0, x1, ...; its table is the states (inputs) against their time derivatives (outputs).
 """
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from . import Split, Trajectories, facts, generator
-from .odes import Trajectory, right_hand_sides
+from ..expressions.integration import Solver, simulate
+from . import Split, Trajectories, facts, generator, odes
 
 SUBSETS = ("polynomial", "other")
-PERIODS = 5
-POINTS = 200  # a period
-EXACT = {"method": "DOP853", "rtol": 1e-10, "atol": 1e-10}
+PERIODS, POINTS = 5, 1000
+TOLERANCES = {"rtol": 1e-10, "atol": 1e-12, "min_step": 0.0}
+FIRST_STEP = 1e-6  # in periods, which differ by a factor of ten thousand
+EVALUATIONS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Flow(Trajectories):
-    """One flow, over five of its periods from the state that the package begins with.
+    """One flow, integrated over five periods from the package's first state, 200 points a period.
 
     Attributes
     ----------
-    noise : standard deviation of the normal noise of each state, as a share of that state's standard deviation. It is
-        added, as states cross 0, where noise in proportion to them would vanish.
-    equations, constants : as the package states them
-    initial : state at time 0
-    period : time of one oscillation; there are 200 points in each
-    split : 60 / 20 / 20 % of time for training, validation and test
+    initial : the first state.
+    period : the package's, of the strongest frequency; in the flow's own unit of time.
+    states : the package's names of the states, where it has any.
+    noise : standard deviation of Gaussian noise on the states, relative to that of each state. It is not a share of
+        the value, as for ODEBench's systems: most states here change their sign, and would have no noise there.
     """
 
-    split: ClassVar[str] = "corrected"
-    equations: tuple[str, ...] = ()
-    constants: Mapping[str, float] = field(default_factory=dict)
     initial: tuple[float, ...] = ()
     period: float = 1.0
+    states: tuple[str, ...] = ()
+    split: ClassVar[str] = "corrected"
 
     @property
-    def name(self) -> str:
-        return self.id.partition("/")[2]
+    def meanings(self) -> dict[str, str]:
+        return super().meanings | dict(zip(self.inputs, self.states, strict=False))
 
-    def rates(self, u: np.ndarray) -> np.ndarray:
-        """Exact rates at states; both of shape (n, d)."""
-        return self.evaluate(dict(zip(self.inputs, u.T, strict=True)))
+    def clean(self) -> odes.Trajectory:
+        """The solution by LSODA (rtol 1e-10, atol 1e-12) without noise."""
+        return _integrate(self.id.partition("/")[2])
 
-    def clean(self) -> Trajectory:
-        """The record without noise: times (n,), states and rates (n, d), n = 1,000."""
-        return _integrate(self.name)
-
-    def trajectory(self, seed: int = 0) -> Trajectory:
-        """The record with its noise; the rates are those of the clean states."""
+    def trajectory(self, seed: int = 0) -> odes.Trajectory:
+        """The solution with its noise, and exact rates at the clean states."""
         clean = self.clean()
-        if not self.noise:
-            return clean
         xi = generator(seed, self.id, "noise").standard_normal(clean.u.shape)
-        return clean._replace(u=clean.u + self.noise * clean.u.std(axis=0) * xi)
+        return clean._replace(u=clean.u + self.noise * clean.u.std(axis=0) * xi) if self.noise else clean
 
     def data(self, seed: int = 0) -> dict[str, Split]:
-        """Splits ``train``, ``validation``, ``refit`` (both) and ``test``.
+        """Splits of 60 (``train``), 20 (``validation``) and 20 % (``test``) of time, and ``refit``, the first two.
 
-        Inputs are the (noisy) states. Targets are their finite differences of second order in time, taken before
-        splitting; only the test target is the exact rate of the clean states.
+        Inputs are the (noisy) states. Targets are their finite differences of second order in time; only the test
+        target is the exact derivative at the clean states.
         """
         t, u, du = self.trajectory(seed)
         slope = np.gradient(u, t[1] - t[0], axis=0, edge_order=2)
@@ -74,56 +65,37 @@ class Flow(Trajectories):
 
 
 @functools.lru_cache(maxsize=256)
-def _integrate(name: str) -> Trajectory:
-    from scipy.integrate import solve_ivp
-
+def _integrate(name: str) -> odes.Trajectory:
     flow = load(name)
-    times = np.arange(PERIODS * POINTS) * flow.period / POINTS
-    solution = solve_ivp(lambda t, x: flow.rates(x[None])[0], (0.0, times[-1]), flow.initial, t_eval=times, **EXACT)
-    u = solution.y.T
-    if not solution.success or not np.isfinite(u).all():
-        raise ArithmeticError(f"{flow.id}: the integration stopped: {solution.message}")
-    record = Trajectory(times, u, flow.rates(u))
-    for array in record:
+    t = np.arange(POINTS) * (PERIODS * flow.period / POINTS)
+    solver = Solver(first_step=FIRST_STEP * flow.period, **TOLERANCES)
+    u = simulate(flow.expressions, flow.initial, t, solver=solver, evaluations=EVALUATIONS)
+    if not np.isfinite(u).all():
+        raise ArithmeticError(f"{flow.id}: cannot be integrated from {flow.initial}")
+    du = flow.evaluate(dict(zip(flow.inputs, u.T, strict=True)))
+    for array in (t, u, du):
         array.setflags(write=False)
-    return record
+    return odes.Trajectory(t, u, du)
 
 
 def ids(subset: str | None = None) -> list[str]:
-    """Names of the flows, optionally of one of `SUBSETS`.
-
-    Examples
-    --------
-    >>> len(ids()), len(ids("polynomial"))
-    (95, 74)
-    """
-    if subset not in (None, *SUBSETS):
-        raise KeyError(f"flows has no subset {subset!r} (subsets: {', '.join(SUBSETS)})")
-    return [name for name in facts("flows")["flows"] if subset in (None, load(name).subset)]
+    """Names of the flows, sorted; `subset` is ``polynomial`` or ``other``."""
+    return sorted(name for group in SUBSETS if subset in (None, group) for name in facts("flows")[group])
 
 
 @functools.cache
 def load(name: str) -> Flow:
-    about: dict[str, Any] = facts("flows")["flows"][name]
-    truth = right_hand_sides(about["equations"], about["constants"])
+    """One flow by the package's name."""
+    subset = next(group for group in SUBSETS if name in facts("flows")[group])
+    entry = facts("flows")[subset][name]
+    truth = odes.right_hand_sides(entry["equations"], entry["constants"])
     return Flow(
         id=f"flows/{name}",
         truth=truth,
         inputs=tuple(truth),
-        subset=_subset(truth),
-        source="dysts 0.96 (Gilpin 2021), MIT licence",
-        equations=tuple(about["equations"]),
-        constants=about["constants"],
-        initial=tuple(about["initial"]),
-        period=about["period"],
+        subset=subset,
+        source="dysts 0.96 (Gilpin 2021)",
+        initial=tuple(entry["initial"]),
+        period=entry["period"],
+        states=tuple(entry.get("states", ())),
     )
-
-
-def _subset(truth: Mapping[str, str]) -> str:
-    import sympy
-
-    from ..expressions import parse
-
-    states = sympy.symbols(list(truth))
-    sides = [parse(text).sympy() for text in truth.values()]
-    return SUBSETS[not all(side.is_polynomial(*states) for side in sides)]

@@ -12,7 +12,7 @@ NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
 JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
-FLOWING = ("bidirectional", "sindy_cross", "operon", "polynomial")  # on chaotic flows
+FLOWING = ("bidirectional", "sindy_cross", "pysindy_sindy", "operon", "polynomial")  # on chaotic flows
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
 
 

@@ -17,8 +17,8 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
     ``accepted`` has the laws of SRSD; ``tables`` has the real ones, for all methods. Our own method has ``lsr``,
     ``phybench`` and, at all levels of noise, ``srbench``; the opponents have ``sample`` and ``noisy_sample``; both
     have ``early_sample`` and ``early_noisy``, at a sixth of the time. Later versions have ``tables_later`` and alike.
-    Flows have
-    the block of `flows.grids`, fresh problems those of `fresh.grids`.
+    Fresh
+    problems have the blocks of `fresh.grids`, flows those of `flows.grids`.
     """
     own, later, others = (build_methods(names, max_rows=p.max_rows) for names in (p.methods, p.later, p.opponents))
     tables = p.measured or [id for study in TABLES for id in problems(study)]

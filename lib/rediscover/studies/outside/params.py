@@ -36,9 +36,7 @@ class Outside(Parameters):
     srsd_evaluations : of our own method on them, those of its recorded runs.
     fresh : ids of fresh problems, for all methods; an empty list means those of ``fresh.yaml``.
     fresh_noise : levels of noise on their training targets; an empty list means those of ``fresh.yaml``.
-    flows : ids of chaotic flows; an empty list means the sample of ``flows.yaml``.
-    flow_opponents : methods beside our own on flows.
-    flow_noise : levels of noise on their states; an empty list means those of ``flows.yaml``.
+    flows : ids of flows, for all methods; an empty list means the sample of ``flows.yaml``.
     max_rows : training rows that every search works on.
     """
 
@@ -60,6 +58,4 @@ class Outside(Parameters):
     fresh: Annotated[ProblemIds, of_study("fresh")]
     fresh_noise: Annotated[list[Level], AfterValidator(unique)]
     flows: Annotated[ProblemIds, of_study("flows")]
-    flow_opponents: MethodNames
-    flow_noise: Annotated[list[Level], AfterValidator(unique)]
     max_rows: Count

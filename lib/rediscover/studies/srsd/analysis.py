@@ -33,7 +33,8 @@ def rank_agreement(scored: pd.DataFrame) -> pd.DataFrame:
         for kind, column in (("law", "problem"), ("method", "method"))
         for name, group in scored.groupby(column, sort=False)
     }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["kind", "name"]).astype({"n": int})
+    index = pd.MultiIndex.from_tuples(list(rows), names=["kind", "name"])
+    return pd.DataFrame(list(rows.values()), index, ["n", "rho"]).astype({"n": int, "rho": float})
 
 
 def paired_solutions(a: pd.DataFrame, b: pd.DataFrame, names: tuple[str, str]) -> pd.DataFrame:
