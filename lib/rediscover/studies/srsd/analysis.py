@@ -12,6 +12,7 @@ from ...problems import generator
 from ...problems.srsd import SETS
 from ...report.comparisons import names_in
 from ...report.statistics import spearman
+from ...runs.answers import on_answers
 
 DECIMALS = 9  # of R2 where answers are ranked by it
 POINTS = 40  # at which two laws are compared
@@ -72,6 +73,14 @@ def paired_solutions(a: pd.DataFrame, b: pd.DataFrame, names: tuple[str, str]) -
             "p": mcnemar([[0, only[0]], [only[1], 0]], exact=True).pvalue,
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+
+
+def solved(records: pd.DataFrame, laws, **options) -> pd.DataFrame:
+    """Rows of `runs.grid` with ``solution_rate``, 0 where a run has no answer; `options` as for `on_answers`."""
+    answered = records[records["status"] == "ok"]
+    found = on_answers(f"{__package__}.scores:solved", answered, laws, **options)
+    rates = [outcome.get("result", {"solution_rate": 0.0})["solution_rate"] for outcome in found]
+    return records.assign(solution_rate=pd.Series(rates, answered.index, float)).fillna({"solution_rate": 0.0})
 
 
 def uses_dummy(solution: Mapping[str, str] | None) -> float:
