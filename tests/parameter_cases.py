@@ -14,7 +14,18 @@ ROOT = Path(__file__).parents[1]
 STARTS = yaml.safe_load(Path(__file__).with_name("exploring.yaml").read_text())
 NOWHERE = "nothing_of_this_name"
 # An empty list of these means the whole study, which is what the reference profile runs.
-WHOLE_STUDIES = {"surfaces", "laws", "systems", "budget_problems", "lsr", "phybench", "srbench", "measured", "srsd"}
+WHOLE_STUDIES = {
+    "surfaces",
+    "laws",
+    "systems",
+    "budget_problems",
+    "lsr",
+    "phybench",
+    "srbench",
+    "measured",
+    "srsd",
+    "flows",
+}
 
 
 class Case(NamedTuple):

@@ -142,6 +142,23 @@ def test_solve_says_where_its_requests_go_and_controls_and_records_say_nothing(f
     assert said("recorded") == ("", found) and said("genetic")[0] == ""
 
 
+def test_a_method_of_ones_own_that_asks_a_model_says_where_its_requests_go(folder, author, capsys):
+    server = author()
+    fields = {"model": loops.MODEL, "records": str(folder), "samples": 4}
+    written = [f"    {name}: {type(value).__name__} = {value!r}" for name, value in fields.items()]
+    before = [
+        "from dataclasses import dataclass",
+        "from rediscover.methods.llm_sr import LlmSr",
+        "@dataclass(frozen=True)",
+    ]
+    text = "\n".join([*before, "class Mine(LlmSr):", "    name = 'mine'", *written])
+    (folder / "mine.py").write_text(text)
+    words = ["run", "--methods", "./mine.py:Mine", "--problems", PROBLEM]
+    assert main([*words, "--out", "runs.csv"]) == 0 and len(server.seen) == 4
+    assert capsys.readouterr().err.startswith(f"requests go to {server.url}\n")
+    assert pd.read_csv("runs.csv")["status"].tolist() == ["ok"]
+
+
 def test_a_request_is_tried_as_often_as_the_command_says(folder, author, monkeypatch, capsys):
     server = author()
     server.behaviours = (lambda handler: handler.send_error(503),)

@@ -403,6 +403,6 @@ def test_the_planned_runs_of_a_notebook_are_those_of_its_grids():
     from rediscover.studies import planned
 
     laws = planned("20_srsd_edit_distance", "smoke")
-    # Laws; three easy ones at two levels; original ranges; one law with two methods at two budgets.
-    assert len(laws) == 6 * 13 + 3 * 3 * 2 + 6 * 3 + 2 * 2
+    # Laws; three easy ones at two levels; original ranges; dummy columns; one law with two methods at two budgets.
+    assert len(laws) == 6 * 13 + 3 * 3 * 2 + 6 * 3 + 6 * 3 + 2 * 2
     json.dumps([records.asked(run) for run in laws[:2]])

@@ -71,3 +71,14 @@ def test_tuning_systems_that_are_test_systems_are_named():
         if ids:
             found[name] = sorted(ids)
     assert found == {name: system["coincides"] for name, system in TEXTBOOK.items() if "coincides" in system}
+
+
+def test_no_flow_has_the_structure_of_a_system_of_odebench_or_of_one_that_was_tuned_on():
+    known = {id: dict(problem(id).truth) for id in problems("odes")}
+    known |= {name: system["equations"] for name, system in TEXTBOOK.items()}
+    outlines = {id: outline(truth) for id, truth in known.items()}
+    most = max(map(len, known.values()))
+    for id in problems("flows"):
+        truth = problem(id).truth
+        own = outline(truth) if len(truth) <= most else None
+        assert not [other for other in known if outlines[other] == own and alike(truth, known[other])], id

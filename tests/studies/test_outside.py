@@ -8,7 +8,7 @@ from rediscover import params, runs
 from rediscover.expressions import parse
 from rediscover.runs import plan, records
 from rediscover.studies.outside import analysis, facts, sample, scores
-from rediscover.studies.outside.grids import grids
+from rediscover.studies.outside.grids import LATER, grids
 from rediscover.system import derived
 from rediscover.system.paths import root
 from rediscover.system.record_files import SUFFIX, load
@@ -52,9 +52,13 @@ def test_a_record_carries_the_digest_where_there_are_rules():
 def test_opponents_see_the_problems_and_rows_of_our_own_method():
     planned = grids(REFERENCE)
     methods = {m.name: m for grid in planned.values() for m in grid["methods"]}
-    assert {m.max_rows for m in methods.values() if m.searches} == {1000}
+    assert {m.settings["max_rows"] for m in methods.values() if m.searches} == {1000}
     assert set(planned["sample"]["problems"]) <= set(planned["lsr"]["problems"]) | set(planned["phybench"]["problems"])
     assert set(planned["noisy_sample"]["problems"]) <= set(planned["srbench"]["problems"])
+    for name in LATER:
+        frozen, later = planned[name], planned[f"{name}_later"]
+        assert [method.name for method in later["methods"]] == REFERENCE.later
+        assert {**later, "methods": frozen["methods"], "evaluations": 0} == {**frozen, "evaluations": 0}
     assert len(planned["tables"]["problems"]) == 23 and len(planned["srbench"]["problems"]) == 130
 
 
@@ -134,7 +138,8 @@ def test_without_records_every_table_is_empty_and_nothing_fails():
     assert analysis.grouped(nothing, ["study", "method"]).empty and analysis.joined(nothing, nothing).empty
     assert analysis.against_record(nothing).empty
     assert analysis.trials(nothing, "law_with_any_constants").empty
-    assert analysis.aims({}, {}).empty
+    none = analysis.grouped(nothing, ["study", "method"])
+    assert analysis.aims("mean", none, none, none, nothing.assign(on_front=1.0)).empty
     block = {"problems": ["phybench/6"], "methods": []}
     found = {"lsr": analysis.finished(block, REFERENCE)}
     left = analysis.whole(found, analysis.progress({"lsr": block}, found))["lsr"]
@@ -204,8 +209,21 @@ def test_trials_and_aims_by_hand():
         ("empirical", "hubble"): 4,
         ("empirical", "kepler"): 5,
     }
-    aims = analysis.aims({"lsr": 0.5, "feynman 0.01": 0.7}, {"law on the front": counted})
-    assert aims["missing"].to_dict() == {"lsr": 40.0, "feynman 0.01": 0.0, "law on the front of EmpiricalBench": 7.0}
+    judged = found.rename(columns={"law": "on_front"}).assign(law_with_any_constants=0.0)
+    laws, noisy, fast = (
+        pd.DataFrame({"share": [share, 1.0]}, pd.MultiIndex.from_tuples([(*group, "mean"), (*group, "other")]))
+        for group, share in ((("lsr",), 0.5), (("feynman", 0.01), 0.7), (("first answer",), 0.8))
+    )
+    aims = analysis.aims("mean", laws, noisy, fast, judged)
+    assert aims["missing"].to_dict() == {
+        "lsr": 40.0,
+        "feynman 0.01": 0.0,
+        "accepted_form": 5.0,
+        "law on the front of EmpiricalBench": 7.0,
+        "law as first answer of EmpiricalBench": 6.0,
+    }
+    few = analysis.aims("mean", laws, noisy, fast, judged[judged["seed"] < 4])
+    assert list(few.index) == ["lsr", "feynman 0.01", "accepted_form"]
 
 
 def test_facts_say_that_a_block_is_not_recorded(monkeypatch, tmp_path):
@@ -216,7 +234,8 @@ def test_facts_say_that_a_block_is_not_recorded(monkeypatch, tmp_path):
     budgets = {"early": {"operon": 400}, "evaluations_by_method": {"operon": 2500}, "evaluations": 9999}
     stated = tmp_path / "tables" / "80_outside.provenance.json"
     stated.write_text(json.dumps({"parameters": budgets}))
-    laws = {"study": ["lsr"], "recovered": [7], "n": [10], "share": [0.7], "low": [0.4], "high": [0.9]}
+    laws = {"study": "lsr", "method": ["a", "bidirectional"], "recovered": [9, 7], "n": 10, "share": [0.9, 0.7]}
+    laws |= {"low": 0.4, "high": 0.9}
     pd.DataFrame(laws).to_csv(tmp_path / "tables" / "outside_laws.csv")
     monkeypatch.setattr("rediscover.report.facts.root", lambda: tmp_path)
     monkeypatch.setattr(facts, "root", lambda: tmp_path)

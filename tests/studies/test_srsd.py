@@ -89,6 +89,22 @@ def test_exact_fits_are_not_ranked_by_their_rounding():
     assert analysis.rank_agreement(exact.assign(r2=[1.0, 0.9, -np.inf])).loc[("law", "a"), "rho"] == -1
 
 
+def test_answers_with_dummy_columns_are_solved_where_the_score_says_so():
+    law = rd.problem("srsd/I.12.1", dummies=2)
+    texts = ["mu*N_n", "mu*N_n + 0*dummy_1", "mu*N_n*dummy_2", "mu*(", None]
+    rows = [{"F": text} if text else None for text in texts]
+    status = ["ok"] * 4 + ["error"]
+    frame = runs_frame({"problem": law.id, "method": list("abcde"), "status": status, "solution": rows})
+    got = analysis.solved(frame, [law], progress=False)["solution_rate"].tolist()
+    assert got == [1.0, 1.0, 0.0, 0.0, 0.0]
+    assert got[:4] == [scores.score(law, row)["solution_rate"] for row in rows[:4]]
+    assert [analysis.uses_dummy(row) for row in rows[:4]] == [0.0, 1.0, 1.0, 0.0]
+    beside = analysis.paired_solutions(
+        frame.assign(solution_rate=1.0), frame.assign(solution_rate=got), ("without", "with")
+    )
+    assert beside["only_without"].tolist() == [0, 0, 1, 1, 1] and beside["laws"].tolist() == [1] * 5
+
+
 def original(*names):
     return [rd.problem(f"srsd/{name}", variant="fsrd") for name in names]
 

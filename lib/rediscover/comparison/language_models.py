@@ -14,7 +14,6 @@ from typing import Any
 import pandas as pd
 
 from .. import runs
-from ..llm import address
 from ..llm.spending import confirmed, dollars
 from ..methods import Budget
 from ..methods.endpoint import Endpoint
@@ -142,8 +141,9 @@ def run(
             raise RuntimeError(f"{each.name} is unavailable: {reason}")
         budget = replace(grid["budget"], evaluations=grid["evaluations"].get(each.name, grid["budget"].evaluations))
         say(str(estimate(each, grid["problems"], budget, grid["seeds"])))
-    if any(each.proposer == "model" for each in methods):
-        say(address.told())
+    for notice in dict.fromkeys(each.notice for each in methods):
+        if notice:
+            say(notice)
     if not confirm():
         say("nothing was sent; answer y, or set YES=1")
         return pd.DataFrame()

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import yaml
 
+from ..llm import address
 from ..system import plain_yaml
 from ..system.paths import root
 from . import Method, added
@@ -61,6 +62,11 @@ class Endpoint(Method):
                 raise ValueError(f"{self.name}: {name} is one of {shown}, got {getattr(self, name)!r}")
         if self.max_tokens < 0 or not self.timeout > 0 or self.tries < 1:
             raise ValueError(f"{self.name}: max_tokens must be at least 0, timeout above 0 and tries at least 1")
+
+    @property
+    def notice(self) -> str:
+        """What a user is told before anything is sent: where requests will go; empty where none will."""
+        return address.told() if self.proposer == "model" and not self.available() else ""
 
     def text(self, key: str, /, **values: Any) -> str:
         """A text of the YAML file with its blanks filled in; what is filled in is not read for blanks.

@@ -84,7 +84,8 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
     notebooks = {path.stem: nbformat.read(path, as_version=4) for path in stories.notebooks()}
     questions = {stem: stories.title(notebook) for stem, notebook in notebooks.items()}
     for stem, notebook in notebooks.items():
-        body = re.sub(r'(?<=href="\.\./docs/)([\w-]+)\.md', r"\1.html", stories.story(notebook))
+        # guides and other notebooks are pages of the site
+        body = re.sub(r'(?<=href=")(\.\./docs/[\w-]+|\w+)\.(md|ipynb)', r"\1.html", stories.story(notebook))
         write(f"notebook/{stem}", "notebook", questions[stem], "notebook", body=Markup(body))
     titles = {path.stem: guides.title(path) for path in guides.guides()}
     for path in guides.guides():

@@ -128,7 +128,8 @@ def formatted(value: Any, form: int | str | None = None) -> str:
     Parameters
     ----------
     value : text, number or Interval (its ends have one significant digit less)
-    form : significant digits, a format, or ``word``; by default thousands are set off, and of others 3 digits shown
+    form : significant digits, a format, or ``word`` (digits above twenty); by default thousands are set off, and of
+        others 3 digits shown
 
     Raises
     ------
@@ -137,8 +138,8 @@ def formatted(value: Any, form: int | str | None = None) -> str:
 
     Examples
     --------
-    >>> formatted(1281), formatted(3, "word"), formatted(0.0123456), formatted(0.98, 2)
-    ('1,281', 'three', '0.0123', '0.98')
+    >>> formatted(1281), formatted(3, "word"), formatted(26, "word"), formatted(0.0123456), formatted(0.98, 2)
+    ('1,281', 'three', '26', '0.0123', '0.98')
     >>> formatted(0.667, ".0%"), formatted(2.0)
     ('67%', '2')
     >>> formatted(Interval(27.04, 23.5, 30.2), ".1f"), formatted(Interval(0.3582, 0.13, 0.5621))
@@ -152,7 +153,7 @@ def formatted(value: Any, form: int | str | None = None) -> str:
     if not math.isfinite(value):
         raise ValueError("no number to show")
     if form == "word":
-        return WORDS[int(value)]
+        return WORDS[int(value)] if value < len(WORDS) else f"{int(value):,}"
     if isinstance(form, str):
         return format(value, form)
     return f"{int(value):,}" if value == int(value) else number(float(value), form or 3)

@@ -126,7 +126,7 @@ def scores(blocks: Mapping[str, pd.DataFrame], problems: Iterable[Problem], stor
         As `scoring.table` returns it, with seconds and block; without rows where there are no runs. Rows of a block
         are in its order.
     """
-    records = joined(*(frame.assign(block=name) for name, frame in blocks.items())).reset_index(drop=True)
+    records = joined(*(frame.assign(block=name) for name, frame in blocks.items()))
     if records.empty:
         return pd.DataFrame(columns=[*IDENTITY, "scoring", *UNREADABLE, "seconds", "block"])
     found = scoring.table(records, problems, store=store).assign(seconds=records["seconds"], block=records["block"])
@@ -142,7 +142,7 @@ def filled(frames: Iterable[pd.DataFrame]) -> list[pd.DataFrame]:
 
 def joined(*frames: pd.DataFrame) -> pd.DataFrame:
     """Rows of several blocks."""
-    return pd.concat(filled(frames))
+    return pd.concat(filled(frames), ignore_index=True)
 
 
 def grouped(scored: pd.DataFrame, by: list[str]) -> pd.DataFrame:
@@ -294,19 +294,22 @@ def against_record(scored: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def aims(found: Mapping[str, float], fronts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """What rules.yaml aims at for a later version, beside the frozen one.
+def aims(
+    method: str, laws: pd.DataFrame, noisy: pd.DataFrame, fast: pd.DataFrame, judged: pd.DataFrame
+) -> pd.DataFrame:
+    """What rules.yaml aims at for a later version of our own method, beside what a version reaches.
 
     Parameters
     ----------
-    found : aim -> share of problems, for those that are recorded: ``lsr``, ``accepted_form``, and ``feynman 0.01``
-        and alike, by group and noise
-    fronts : ``law on the front`` and ``law as first answer`` -> table of `trials`, of our own method alone
+    method : the version
+    laws, noisy, fast : shares of problems solved, as `grouped` returns them, by study and method; by group, noise and
+        method; by which answer and method (of SRSD's laws, by FastSRB's rule)
+    judged : scores of the real tables, with the column on_front
 
     Returns
     -------
     DataFrame
-        Index: aim; columns: aim and found (per cent of problems, or tables in which every trial has the law), missing
+        Index: goal; columns: aim and found (per cent of problems, or tables in which every trial has the law), missing
         (how far the aim is). Those that are not recorded, or not in all trials, are left out.
     """
     stated: dict[str, float] = {}
@@ -315,11 +318,20 @@ def aims(found: Mapping[str, float], fronts: Mapping[str, pd.DataFrame]) -> pd.D
             stated |= {f"{name} {level:g}": goal for level, goal in aim.items()}
         else:
             stated[name] = float(str(aim).split(" of ")[0])
-    reached = {name: 100 * share for name, share in found.items()}
-    for name, table in fronts.items():
-        own = table.iloc[:, 0]
-        if own["all", "trials"] == len(rules()["registered"]["trials"]):
-            reached[f"{name} of EmpiricalBench"] = float((own["empirical"] == own["all", "trials"]).sum())
+    reached = {
+        " ".join(f"{part:g}" if isinstance(part, float) else part for part in group): 100 * row["share"]
+        for frame in (laws, noisy, fast)
+        for (*group, name), row in frame.iterrows()
+        if name == method
+    }
+    if "first answer" in reached:
+        reached["accepted_form"] = reached.pop("first answer")
+    names = {"law on the front": "on_front", "law as first answer": "law_with_any_constants"}
+    for name, column in names.items():
+        counts = trials(judged[judged["method"] == method], column)
+        if len(counts) and counts.loc[("all", "trials"), method] == len(rules()["registered"]["trials"]):
+            all_of_them = counts.loc["empirical", method] == counts.loc[("all", "trials"), method]
+            reached[f"{name} of EmpiricalBench"] = float(all_of_them.sum())
     rows = {name: {"aim": aim, "found": reached[name]} for name, aim in stated.items() if name in reached}
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=["aim", "found"]).rename_axis("goal")
     return frame.assign(missing=(frame["aim"] - frame["found"]).clip(lower=0))

@@ -12,6 +12,7 @@ NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
 JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
+FLOWING = {"frozen": "bidirectional", "sindy_cross": "sindy_cross"}  # on chaotic flows
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
 
 
@@ -23,15 +24,17 @@ def facts() -> dict[str, Any]:
     runs = table("outside_progress")
     names = ("laws", "lsr_size", "srbench", "accepted", "fronts", "first", "samples", "pairs")
     laws, lengths, noisy, fast, front, answer, samples, pairs = (_shares(f"outside_{name}") for name in names)
+    flows = _shares("outside_flows")
     drawn, opponents, later, versions = (_shares(f"outside_{name}") for name in FRESH)
+    frozen = {"method": "bidirectional"}
     exact = {"suite": "LSR-Transform", "noise": 0, "budget": "full"}
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     levels = (0, 0.001, 0.01, 0.1)
     beside = {f"{level:g}": _beside(drawn, opponents, level) for level in DRAWN}
     return {
         "runs": _runs(runs),
-        "lsr": _solved(laws, study="lsr"),
-        "lsr_share": _per_cent(laws, study="lsr"),
+        "lsr": _solved(laws, study="lsr", **frozen),
+        "lsr_share": _per_cent(laws, study="lsr", **frozen),
         "lsr_by": {name: _within(lengths, *ranges) for name, ranges in LENGTHS.items()},
         "parents": f"{len(parents & known)} of {len(parents)}",
         "sample": {
@@ -40,18 +43,45 @@ def facts() -> dict[str, Any]:
             "power_law": _solved(samples, **exact, method="power_law"),
         },
         "noisy_power_law.p": _least(pairs, "p_holm", suite="Feynman", opponent="power_law"),
-        "phybench": _solved(laws, study="phybench"),
-        "phybench_exact": _first(laws, "without_rounding", study="phybench"),
+        "phybench": _solved(laws, study="phybench", **frozen),
+        "phybench_exact": _first(laws, "without_rounding", study="phybench", **frozen),
         **{
-            group: {f"{level:g}": _solved(noisy, group=group, noise=level) for level in levels}
+            group: {f"{level:g}": _solved(noisy, group=group, noise=level, **frozen) for level in levels}
             for group in ("feynman", "strogatz")
         },
-        "feynman_solved": {f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level) for level in levels},
+        "feynman_solved": {
+            f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level, **frozen) for level in levels
+        },
         "aims": _aims([found["verdict"] for found in beside.values()]),
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
         **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
         "drawn": beside,
-        "accepted": {"answer": _solved(fast, which="first answer"), "front": _solved(fast, which="any of the front")},
+        "again": _again(laws, noisy, fast, front, answer),
+        "flows": {
+            f"{level:g}": {row: _identified(flows, level, name) for row, name in FLOWING.items()} for level in (0, 0.01)
+        },
+        "accepted": {
+            "answer": _solved(fast, which="first answer", **frozen),
+            "front": _solved(fast, which="any of the front", **frozen),
+        },
+    }
+
+
+def _identified(flows: pd.DataFrame, level: float, method: str) -> tuple[int, str] | str:
+    """Chaotic flows that a method identifies, in a word."""
+    found = _first(flows, "recovered", noise=level, method=method)
+    return found if found == NONE else (int(found), "word")
+
+
+def _again(*tables: pd.DataFrame) -> dict[str, Any]:
+    """What the later version reaches where the frozen one ran first."""
+    laws, noisy, fast, front, answer = tables
+    later = {"method": "bidirectional_noise"}
+    return {
+        **{study: _solved(laws, study=study, **later) for study in ("lsr", "phybench")},
+        **{group: _solved(noisy, group=group, noise=0, **later) for group in ("feynman", "strogatz")},
+        "accepted": _solved(fast, which="first answer", **later),
+        **{name: _always(rows, **later) for name, rows in (("front", front), ("answer", answer))},
     }
 
 
@@ -172,7 +202,7 @@ def _least(pairs: pd.DataFrame, column: str, **where: Any) -> Any:
 
 def _always(trials: pd.DataFrame, method: str = "bidirectional") -> tuple[int, str] | str:
     """Tables of EmpiricalBench that a method solved in each trial."""
-    if not len(trials):
+    if method not in trials:
         return NONE
     asked = trials[trials["table"] == "trials"][method].iloc[0]
     return int((trials[trials["study"] == "empirical"][method] == asked).sum()), "word"

@@ -4,10 +4,11 @@ from typing import Any
 
 from ...problems import problems
 from ...report.comparisons import build_methods
-from . import fresh
+from . import flows, fresh
 from .params import Outside
 
 TABLES = ("empirical", "first_principles")
+LATER = ("tables", "lsr", "phybench", "accepted", "srbench")  # what later versions run on too
 
 
 def grids(p: Outside) -> dict[str, dict[str, Any]]:
@@ -15,15 +16,16 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
 
     ``accepted`` has the laws of SRSD; ``tables`` has the real ones, for all methods. Our own method has ``lsr``,
     ``phybench`` and, at all levels of noise, ``srbench``; the opponents have ``sample`` and ``noisy_sample``; both
-    have ``early_sample`` and ``early_noisy``, at a sixth of the time. Fresh problems have the blocks of `fresh.grids`.
+    have ``early_sample`` and ``early_noisy``, at a sixth of the time. Later versions have ``tables_later`` and alike.
+    Fresh
+    problems have the blocks of `fresh.grids`, flows those of `flows.grids`.
     """
-    own = build_methods(p.methods, max_rows=p.max_rows)
-    others = build_methods(p.opponents, max_rows=p.max_rows)
+    own, later, others = (build_methods(names, max_rows=p.max_rows) for names in (p.methods, p.later, p.opponents))
     tables = p.measured or [id for study in TABLES for id in problems(study)]
     early = {"methods": [m for m in (*own, *others) if m.name in p.early], **p.work, "evaluations": p.early}
     noisy = {"problems": p.noisy_sample, "noise": p.relative_noise}
-    recorded = dict.fromkeys(p.methods, p.srsd_evaluations)
-    return {
+    recorded = dict.fromkeys((*p.methods, *p.later), p.srsd_evaluations)
+    blocks = {
         "accepted": {"problems": p.srsd or problems("srsd"), "methods": own, **p.work, "evaluations": recorded},
         "tables": {"problems": tables, "methods": [*own, *others], **p.work, "seeds": p.trials},
         "lsr": {"problems": p.lsr or problems("lsr"), "methods": own, **p.work},
@@ -33,5 +35,6 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
         "early_noisy": {**noisy, **early},
         "srbench": {"problems": p.srbench or problems("srbench"), "methods": own, "noise": p.relative_noise, **p.work},
         "noisy_sample": {**noisy, "methods": others, **p.work},
-        **fresh.grids(p),
     }
+    again = {f"{name}_later": {**blocks[name], "methods": later} for name in LATER}
+    return {**blocks, **again, **flows.grids(p), **fresh.grids(p)}

@@ -4,7 +4,19 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from ...params import Count, Level, Levels, MethodName, MethodNames, Parameters, ProblemIds, Seeds, of_study, unique
+from ...params import (
+    AnyMethods,
+    Count,
+    Level,
+    Levels,
+    MethodName,
+    MethodNames,
+    Parameters,
+    ProblemIds,
+    Seeds,
+    of_study,
+    unique,
+)
 
 
 class Outside(Parameters):
@@ -17,12 +29,14 @@ class Outside(Parameters):
     trials : seeds of the real tables, each a trial of its own.
     relative_noise : levels of noise on SRBench's training targets.
     opponents : methods beside our own, on the sample alone.
+    later : later versions of our own method, for all that `methods` run on.
     sample, noisy_sample : ids for the opponents, drawn as ``rules.yaml`` says; the second at all levels of noise.
     early : method name -> evaluations of the runs that are read at a sixth of the time.
     srsd : ids of SRSD's laws that FastSRB's rule is asked of; an empty list means all 120.
     srsd_evaluations : of our own method on them, those of its recorded runs.
     fresh : ids of fresh problems, for all methods; an empty list means those of ``fresh.yaml``.
     fresh_noise : levels of noise on their training targets; an empty list means those of ``fresh.yaml``.
+    flows : ids of flows, for all methods; an empty list means the sample of ``flows.yaml``.
     max_rows : training rows that every search works on.
     """
 
@@ -35,6 +49,7 @@ class Outside(Parameters):
     trials: Seeds
     relative_noise: Levels
     opponents: MethodNames
+    later: AnyMethods
     sample: Annotated[ProblemIds, Field(min_length=1)]
     noisy_sample: Annotated[ProblemIds, of_study("srbench"), Field(min_length=1)]
     early: dict[MethodName, Count]
@@ -42,4 +57,5 @@ class Outside(Parameters):
     srsd_evaluations: Count
     fresh: Annotated[ProblemIds, of_study("fresh")]
     fresh_noise: Annotated[list[Level], AfterValidator(unique)]
+    flows: Annotated[ProblemIds, of_study("flows")]
     max_rows: Count

@@ -12,7 +12,7 @@ from ...problems import generator, problems
 
 @functools.cache
 def rules(name: str = "rules") -> dict[str, Any]:
-    """What was laid down before any run: ``rules.yaml``, or ``fresh.yaml`` for fresh problems."""
+    """What was laid down before any run: ``rules.yaml``, or ``fresh.yaml`` or ``flows.yaml`` for some problems."""
     return yaml.safe_load(Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8"))
 
 

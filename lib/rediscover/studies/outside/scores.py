@@ -2,7 +2,8 @@
 
 Laws: `symbolic_solution` (SRBench's rule), `solution_rate` (the same without rounding), `r2` and `r2_accuracy` on test
 rows without noise. Real tables: `law_with_any_constants`, and `nmse_variance_left_out`, the squared error of rows that
-the constants were fitted without, over the target's squared deviation from its mean.
+the constants were fitted without, over the target's squared deviation from its mean. Flows: `identified` (MDBench's
+check mark), `identified_equations` (the share of equations that would have it alone), and `nmse_per_output` of rates.
 """
 
 import math
@@ -10,16 +11,17 @@ import math
 import numpy as np
 
 from ...expressions import ExpressionError, parse, refit
-from ...metrics import regression
+from ...metrics import dynamics, regression
 from ...metrics.equivalence import equivalent
 from ...metrics.outside_rules import accepted_form, law_with_any_constants, symbolic_solution
 from ...metrics.solution import ROWS, solution_rate
-from ...problems import generator
+from ...problems import Trajectories, generator
 from ...problems.first_principles import Measured
 
 LAW = {"r2": -math.inf, "r2_accuracy": 0.0, "symbolic_solution": 0.0, "solution_rate": 0.0}
 TABLE = {"law_with_any_constants": 0.0, "nmse_variance_left_out": math.inf}
-UNREADABLE = LAW | TABLE
+FLOW = {"identified": 0.0, "identified_equations": 0.0, "nmse_per_output": math.inf}
+UNREADABLE = LAW | TABLE | FLOW
 STARTS = 3  # of the fit to all rows, the constants of the answer first
 EVALUATIONS = 50  # of each fit without a row, which begins with the constants of all rows
 
@@ -29,8 +31,8 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
 
     Parameters
     ----------
-    problem : Drawn or Measured
-    solution : mapping of the output's name to text
+    problem : Drawn, Measured or Flow
+    solution : mapping of output to text
     seed : int
         Of the data, and of the fresh rows on which a solution is confirmed.
 
@@ -38,6 +40,8 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     -------
     dict of name to float
     """
+    if isinstance(problem, Trajectories):
+        return of_flow(problem, solution, seed)
     (output,) = problem.outputs
     table = isinstance(problem, Measured)
     try:
@@ -57,6 +61,23 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
         "r2_accuracy": regression.r2_accuracy(prediction, y),
         "symbolic_solution": solved or symbolic_solution(*pair),  # what is solved without rounding is solved
         "solution_rate": solved,
+    }
+
+
+def of_flow(problem, solution, seed: int = 0) -> dict[str, float]:
+    """Scores of one answer to a flow; arguments as for `score`. Rates are compared at the (noisy) test states."""
+    X, y = problem.data(seed)["test"]
+    values = dict(zip(problem.inputs, X.T, strict=True))
+    try:
+        found = {state: parse(solution.get(state, ""), problem.inputs) for state in problem.outputs}
+    except ExpressionError:
+        return dict(FLOW)
+    predicted = np.stack([np.broadcast_to(found[state](values), len(X)) for state in problem.outputs], axis=-1)
+    each = [dynamics.fidelity({s: found[s]}, {s: problem.truth[s]}) == "identified" for s in problem.outputs]
+    return {
+        "identified": float(all(each)),
+        "identified_equations": float(np.mean(each)),
+        "nmse_per_output": regression.nmse_per_output(predicted, y),
     }
 
 

@@ -2,14 +2,17 @@
 
 import itertools
 import re
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from statsmodels.stats.contingency_tables import mcnemar
 
 from ...problems import generator
 from ...problems.srsd import SETS
 from ...report.comparisons import names_in
 from ...report.statistics import spearman
+from ...runs.answers import on_answers
 
 DECIMALS = 9  # of R2 where answers are ranked by it
 POINTS = 40  # at which two laws are compared
@@ -31,7 +34,64 @@ def rank_agreement(scored: pd.DataFrame) -> pd.DataFrame:
         for kind, column in (("law", "problem"), ("method", "method"))
         for name, group in scored.groupby(column, sort=False)
     }
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis(["kind", "name"]).astype({"n": int})
+    index = pd.MultiIndex.from_tuples(list(rows), names=["kind", "name"])
+    return pd.DataFrame(list(rows.values()), index, ["n", "rho"]).astype({"n": int, "rho": float})
+
+
+def paired_solutions(a: pd.DataFrame, b: pd.DataFrame, names: tuple[str, str]) -> pd.DataFrame:
+    """Laws that each method solves in one setting and in another, with McNemar's exact test.
+
+    Parameters
+    ----------
+    a, b : scored runs with the columns method, problem, seed and solution_rate
+    names : what the two settings are called
+
+    Returns
+    -------
+    DataFrame
+        Index: method, those of `a` in its order. Columns: laws (pairs; laws times seeds), the two rates,
+        ``only_<name>`` (solved in this one alone) of both, p.
+
+    Examples
+    --------
+    >>> runs = pd.DataFrame({"method": "m", "problem": ["p", "q"], "seed": 0, "solution_rate": [1.0, 0.0]})
+    >>> paired_solutions(runs, runs.assign(solution_rate=1.0), ("before", "after")).loc["m"].to_dict()
+    {'laws': 2.0, 'before': 0.5, 'after': 1.0, 'only_before': 0.0, 'only_after': 1.0, 'p': 1.0}
+    """
+    solved = [frame.set_index(["method", "problem", "seed"])["solution_rate"].astype(bool) for frame in (a, b)]
+    both = pd.concat(solved, axis=1, keys=names, join="inner")
+    rows = {}
+    for method, pair in both.groupby("method", sort=False):
+        first, second = pair[names[0]], pair[names[1]]
+        only = [int((first & ~second).sum()), int((second & ~first).sum())]
+        rates = dict(zip(names, (first.mean(), second.mean()), strict=True))
+        alone = {f"only_{name}": count for name, count in zip(names, only, strict=True)}
+        rows[method] = {
+            "laws": len(pair),
+            **rates,
+            **alone,
+            "p": mcnemar([[0, only[0]], [only[1], 0]], exact=True).pvalue,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+
+
+def solved(records: pd.DataFrame, laws, **options) -> pd.DataFrame:
+    """Rows of `runs.grid` with ``solution_rate``, 0 where a run has no answer; `options` as for `on_answers`."""
+    answered = records[records["status"] == "ok"]
+    found = on_answers(f"{__package__}.scores:solved", answered, laws, **options)
+    rates = [outcome.get("result", {"solution_rate": 0.0})["solution_rate"] for outcome in found]
+    return records.assign(solution_rate=pd.Series(rates, answered.index, float)).fillna({"solution_rate": 0.0})
+
+
+def uses_dummy(solution: Mapping[str, str] | None) -> float:
+    """Whether an answer uses a column that the law does not have; NaN where there is no answer.
+
+    Examples
+    --------
+    >>> uses_dummy({"F": "mu*N_n + 0*dummy_1"}), uses_dummy({"F": "mu*N_n"}), uses_dummy(None)
+    (1.0, 0.0, nan)
+    """
+    return float(bool(re.search(r"\bdummy_\d", " ".join(solution.values())))) if solution else np.nan
 
 
 def by_label(scored: pd.DataFrame) -> pd.DataFrame:

@@ -17,6 +17,7 @@ class Laws(Budgeted):
     max_rows : training rows that a genetic search works on.
     settings : method name -> settings that differ from the method's own.
     ablation_methods : methods of the comparisons over noise and over original and new ranges.
+    dummy_methods : methods that also see the laws with one to three input columns that the law does not have.
     ablated : parts of `bidirectional`, see its ``without``, and the subsets or ids on which it runs without each.
     relative_noise : levels of noise on the Easy laws, as shares of the target's root mean square.
     pretraining_seeds : draws of the training data of the Symbolic Transformer.
@@ -29,6 +30,7 @@ class Laws(Budgeted):
     ranges: Literal["paper", "upstream"]
     settings: Settings
     ablation_methods: MethodNames
+    dummy_methods: MethodNames
     ablated: Ablated
     relative_noise: Levels
     pretraining_seeds: Seeds

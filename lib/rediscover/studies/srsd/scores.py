@@ -71,8 +71,24 @@ def score(problem, solution, seed: int = 0) -> dict[str, float]:
     for kind in ("published", "harmonised"):
         details = symbolic.ned_details(expression, truth, problem.inputs, kind == "harmonised")
         scores |= {f"ned_{kind}": details.value, f"ned_{kind}_simplified": float(details.status == "ok")}
-    fresh = problem.draw(ROWS, generator(seed, problem.id, "confirmation"))
-    relation = symbolic.relation(expression, truth, columns(fresh.X))
+    relation = _relation(problem, expression, seed)
     scores["solution_rate"] = float(relation.solved)
     scores["solution_indistinguishable"] = float(relation.kind == "indistinguishable")
     return scores | {f"complexity_{rule}": float(symbolic.complexity(expression, rule)) for rule in COMPLEXITIES}
+
+
+def solved(problem, solution, seed: int = 0) -> dict[str, float]:
+    """The ``solution_rate`` of `score` alone, in a fraction of its time; arguments as for `score`."""
+    (output,) = problem.outputs
+    try:
+        expression = parse(solution.get(output, ""), problem.inputs)
+    except ExpressionError:
+        return {"solution_rate": 0.0}
+    return {"solution_rate": float(_relation(problem, expression, seed).solved)}
+
+
+def _relation(problem, expression, seed: int):
+    """How an answer is related to the law, on rows that nothing was fitted to."""
+    (truth,) = problem.truth.values()
+    fresh = problem.draw(ROWS, generator(seed, problem.id, "confirmation"))
+    return symbolic.relation(expression, truth, dict(zip(problem.inputs, fresh.X.T, strict=True)))
