@@ -137,7 +137,7 @@ def test_the_truth_of_every_flow_of_the_sample_is_identified():
 
 
 def test_parameters_are_those_that_were_laid_down():
-    laid_down = study.rules()
+    laid_down = sample.rules("flows")
     registered = dict(laid_down["registered"])
     allowed = study.grids(REFERENCE)["flows_opponents"]["evaluations"]
     for name, evaluations in registered.pop("evaluations_by_method").items():
@@ -154,7 +154,7 @@ def test_all_methods_run_on_the_draw_of_the_stated_seed():
     assert all((grid["noise"], grid["seeds"]) == ([0.0, 0.01], [0]) for grid in planned.values())
     assert [method.name for method in planned["flows"]["methods"]] == ["bidirectional"]
     others = planned["flows_opponents"]["methods"]
-    assert [m.name for m in others] == study.rules()["opponents"] and {type(m) for m in others} == {Fittest}
-    assert others[3].settings["symbols"] == study.rules()["settings"]["operon"]["symbols"]
+    assert [m.name for m in others] == sample.rules("flows")["opponents"] and {type(m) for m in others} == {Fittest}
+    assert others[3].settings["symbols"] == sample.rules("flows")["settings"]["operon"]["symbols"]
     smoke = params.read(root() / "params" / "80_outside.yaml", "smoke")
     assert not {*smoke.flows} & {*drawn}  # the check that the code works is on others

@@ -95,7 +95,7 @@ def test_answers_with_dummy_columns_are_solved_where_the_score_says_so():
     rows = [{"F": text} if text else None for text in texts]
     status = ["ok"] * 4 + ["error"]
     frame = runs_frame({"problem": law.id, "method": list("abcde"), "status": status, "solution": rows})
-    got = analysis.solved(frame, [law], progress=False)["solution_rate"].tolist()
+    got = scoring.table(frame, [law], function="solved", progress=False)["solution_rate"].tolist()
     assert got == [1.0, 1.0, 0.0, 0.0, 0.0]
     assert got[:4] == [scores.score(law, row)["solution_rate"] for row in rows[:4]]
     assert [analysis.uses_dummy(row) for row in rows[:4]] == [0.0, 1.0, 1.0, 0.0]

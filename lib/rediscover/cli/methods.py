@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from . import catalogs
-from .problems import given_budget, say_where
+from .problems import given_budget
 
 ALL = "all"  # in place of a study: every one of a paper
 
@@ -97,13 +97,11 @@ def _new(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     """A grid as CSV or, of a study, with scores by its rules."""
-    from .. import method, problems, runs
+    from .. import problems, runs
     from ..runs.schema import to_csv
 
     if options.out:
         check_output(options.out)
-    if not options.model:  # else the estimate says it
-        say_where(map(method, options.methods))
     if options.catalog:
         return catalogs.run(options)
     if options.study:

@@ -3,8 +3,7 @@
 import argparse
 import contextlib
 import json
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 
@@ -74,23 +73,17 @@ def _setting(text: str) -> tuple[str, Any]:
     return name, value
 
 
-def say_where(methods: Iterable[Any]) -> None:
-    """Write on standard error where requests will go, before any is sent, if one of the methods asks a model."""
-    for notice in dict.fromkeys(getattr(each, "notice", "") for each in methods):
-        if notice:
-            print(notice, file=sys.stderr, flush=True)
-
-
 def _solve(options: argparse.Namespace) -> None:
     from .. import method, score
     from ..problems.commands import one
     from ..report.shell import candidate_lines, score_lines
+    from ..runs import announce
 
     solver = method(options.method, **dict(map(_setting, options.set)))
     if reason := solver.available():
         raise RuntimeError(f"{options.method} is unavailable: {reason}")
     chosen = one(options, noise=options.noise)
-    say_where([solver])
+    announce([solver])
     candidates = solver.solve(chosen, budget=given_budget(options), seed=options.seed)
     scores, shown = score(chosen, candidates, seed=options.seed), candidates[: options.show]
     if options.json:

@@ -285,7 +285,7 @@ def wilson(count: float, n: int) -> tuple[float, float]:
 
 
 def paired_shares(ours: ArrayLike, theirs: ArrayLike) -> dict[str, float]:
-    """Problems that one of two methods alone solves, and the difference of their shares with its 95 % interval.
+    """Problems that one of two methods alone solves, the difference of their shares, and McNemar's exact p.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def paired_shares(ours: ArrayLike, theirs: ArrayLike) -> dict[str, float]:
 
     Returns
     -------
-    dict with ours_alone, theirs_alone, difference, low, high
+    dict with ours_alone, theirs_alone, difference, low and high (of its 95 % interval), p
 
     References
     ----------
@@ -304,14 +304,17 @@ def paired_shares(ours: ArrayLike, theirs: ArrayLike) -> dict[str, float]:
     Examples
     --------
     >>> {key: round(value, 3) for key, value in paired_shares([True] * 50, [True] * 50).items()}  # 1.96 * sqrt(2) / 52
-    {'ours_alone': 0, 'theirs_alone': 0, 'difference': 0.0, 'low': -0.053, 'high': 0.053}
+    {'ours_alone': 0, 'theirs_alone': 0, 'difference': 0.0, 'low': -0.053, 'high': 0.053, 'p': 1.0}
     """
+    from statsmodels.stats.contingency_tables import mcnemar
+
     ours, theirs = np.asarray(ours, bool), np.asarray(theirs, bool)
     n, alone = len(ours), [int((ours & ~theirs).sum()), int((theirs & ~ours).sum())]
     more, fewer = ((count + 1) / (n + 2) for count in alone)
     half = float(norm.ppf(0.975)) * math.sqrt((more + fewer - (more - fewer) ** 2) / (n + 2))
     counts = {"ours_alone": alone[0], "theirs_alone": alone[1], "difference": (alone[0] - alone[1]) / n}
-    return counts | {"low": max(more - fewer - half, -1.0), "high": min(more - fewer + half, 1.0)}
+    ends = {"low": max(more - fewer - half, -1.0), "high": min(more - fewer + half, 1.0)}
+    return counts | ends | {"p": float(mcnemar([[0, alone[0]], [alone[1], 0]], exact=True).pvalue)}
 
 
 def next_share(shares: ArrayLike, n: int) -> dict[str, float]:

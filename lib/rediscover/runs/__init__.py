@@ -104,6 +104,7 @@ def grid(
     used = {id(run.method): run.method for run in runs}  # settings need not be hashable
     reasons = {i: m.available() for i, m in used.items()}
     possible = [run for run, known in zip(runs, found, strict=True) if not known and not reasons[id(run.method)]]
+    announce(run.method for run in possible)
     limits = runs[0].budget
     outcomes = iter(
         compute(possible, limits, retry=retry, progress=progress, store=store, workers=workers, scheduler=scheduler)
@@ -114,6 +115,13 @@ def grid(
         missed = {"status": "unavailable", "reason": reason, "reused": False}
         rows.append(run.identity | run.options | _answer(known or (missed if reason else next(outcomes))))
     return _frame(rows)
+
+
+def announce(methods: Iterable[Any]) -> None:
+    """Say on standard error what methods have a user told before they run: where requests to a model go."""
+    for notice in dict.fromkeys(getattr(getattr(each, "method", each), "notice", "") for each in methods):
+        if notice:
+            print(notice, file=sys.stderr, flush=True)
 
 
 def kept(runs: Sequence[Run], store: str | PathLike | None = None) -> "pd.DataFrame":

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from statsmodels.stats.contingency_tables import mcnemar
 
 from ... import runs
 from ...problems import Problem, problem
@@ -156,9 +155,7 @@ def grouped(scored: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str], score: str = SOLVED) -> pd.DataFrame:
-    """Problems that one of two methods alone solves, the difference of their shares, and McNemar's exact p.
-
-    The difference has the 95 % interval of `summaries.paired_shares`; p is also corrected by Holm over all rows.
+    """What `summaries.paired_shares` says of two methods, group by group; p is also corrected by Holm over all rows.
 
     Parameters
     ----------
@@ -186,9 +183,7 @@ def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str],
         wide = part.pivot_table(index="problem", columns="method", values=score)
         for name in (name for name in others if {name, own} <= {*wide}):
             ours, theirs = (solved > 0 for _, solved in wide[[own, name]].dropna().items())
-            found = paired_shares(ours, theirs)
-            test = mcnemar([[0, found["ours_alone"]], [found["theirs_alone"], 0]], exact=True)
-            rows[*key, name] = {"pairs": len(ours), **found, "p": test.pvalue}
+            rows[*key, name] = {"pairs": len(ours), **paired_shares(ours, theirs)}
     if not rows:
         return pd.DataFrame()
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis([*by, "opponent"])

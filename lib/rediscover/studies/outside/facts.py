@@ -56,7 +56,6 @@ def facts() -> dict[str, Any]:
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
         **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
         "drawn": beside,
-        "again": _again(laws, noisy, fast, front, answer),
         "flows": {
             f"{level:g}": {row: _identified(flows, level, name) for row, name in FLOWING.items()} for level in (0, 0.01)
         },
@@ -71,18 +70,6 @@ def _identified(flows: pd.DataFrame, level: float, method: str) -> tuple[int, st
     """Chaotic flows that a method identifies, in a word."""
     found = _first(flows, "recovered", noise=level, method=method)
     return found if found == NONE else (int(found), "word")
-
-
-def _again(*tables: pd.DataFrame) -> dict[str, Any]:
-    """What the later version reaches where the frozen one ran first."""
-    laws, noisy, fast, front, answer = tables
-    later = {"method": "bidirectional_noise"}
-    return {
-        **{study: _solved(laws, study=study, **later) for study in ("lsr", "phybench")},
-        **{group: _solved(noisy, group=group, noise=0, **later) for group in ("feynman", "strogatz")},
-        "accepted": _solved(fast, which="first answer", **later),
-        **{name: _always(rows, **later) for name, rows in (("front", front), ("answer", answer))},
-    }
 
 
 def _runs(progress: pd.DataFrame) -> dict[str, Any]:

@@ -6,13 +6,7 @@ from ...problems import problems
 from ...report.comparisons import build_methods
 from ...runs.selection import Fittest
 from .params import Outside
-from .sample import rules as laid_down
-from .sample import some
-
-
-def rules() -> dict[str, Any]:
-    """What was laid down before any method ran on a flow."""
-    return laid_down("flows")
+from .sample import rules, some
 
 
 def sample() -> list[str]:
@@ -23,7 +17,8 @@ def sample() -> list[str]:
     >>> len(sample())
     40
     """
-    return some(problems("flows"), rules()["sample"], rules()["seed"], "flows")
+    laid = rules("flows")
+    return some(problems("flows"), laid["sample"], laid["seed"], "flows")
 
 
 def grids(p: Outside) -> dict[str, dict[str, Any]]:
@@ -35,7 +30,7 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
     ----------
     p : parameters of the study, whose budgets are those of the rules
     """
-    laid = rules()
+    laid = rules("flows")
     shared = {**p.work, "problems": p.flows or sample(), "noise": laid["noise"], "seeds": laid["seeds"]}
     others = build_methods(laid["opponents"], max_rows=p.max_rows, settings=laid["settings"])
     early = {name: p.early[name] for name in laid["registered"]["evaluations_by_method"] if name in p.early}

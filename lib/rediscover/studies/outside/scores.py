@@ -72,7 +72,7 @@ def of_flow(problem, solution, seed: int = 0) -> dict[str, float]:
         found = {state: parse(solution.get(state, ""), problem.inputs) for state in problem.outputs}
     except ExpressionError:
         return dict(FLOW)
-    predicted = np.stack([np.broadcast_to(found[state](values), len(X)) for state in problem.outputs], axis=-1)
+    predicted = np.stack([found[state](values) for state in problem.outputs], axis=-1)
     each = [dynamics.fidelity({s: found[s]}, {s: problem.truth[s]}) == "identified" for s in problem.outputs]
     return {
         "identified": float(all(each)),

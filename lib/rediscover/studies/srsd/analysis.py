@@ -6,13 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.contingency_tables import mcnemar
 
 from ...problems import generator
 from ...problems.srsd import SETS
 from ...report.comparisons import names_in
 from ...report.statistics import spearman
-from ...runs.answers import on_answers
+from ...report.summaries import paired_shares
 
 DECIMALS = 9  # of R2 where answers are ranked by it
 POINTS = 40  # at which two laws are compared
@@ -62,25 +61,14 @@ def paired_solutions(a: pd.DataFrame, b: pd.DataFrame, names: tuple[str, str]) -
     both = pd.concat(solved, axis=1, keys=names, join="inner")
     rows = {}
     for method, pair in both.groupby("method", sort=False):
-        first, second = pair[names[0]], pair[names[1]]
-        only = [int((first & ~second).sum()), int((second & ~first).sum())]
-        rates = dict(zip(names, (first.mean(), second.mean()), strict=True))
-        alone = {f"only_{name}": count for name, count in zip(names, only, strict=True)}
-        rows[method] = {
-            "laws": len(pair),
-            **rates,
-            **alone,
-            "p": mcnemar([[0, only[0]], [only[1], 0]], exact=True).pvalue,
+        found = paired_shares(pair[names[0]], pair[names[1]])
+        rows[method] = {"laws": len(pair), **pair.mean()}
+        rows[method] |= {
+            f"only_{names[0]}": found["ours_alone"],
+            f"only_{names[1]}": found["theirs_alone"],
+            "p": found["p"],
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
-
-
-def solved(records: pd.DataFrame, laws, **options) -> pd.DataFrame:
-    """Rows of `runs.grid` with ``solution_rate``, 0 where a run has no answer; `options` as for `on_answers`."""
-    answered = records[records["status"] == "ok"]
-    found = on_answers(f"{__package__}.scores:solved", answered, laws, **options)
-    rates = [outcome.get("result", {"solution_rate": 0.0})["solution_rate"] for outcome in found]
-    return records.assign(solution_rate=pd.Series(rates, answered.index, float)).fillna({"solution_rate": 0.0})
 
 
 def uses_dummy(solution: Mapping[str, str] | None) -> float:
