@@ -187,6 +187,18 @@ class Parameters(Profile):
         evaluations = self.evaluations_by_method
         return {"seeds": self.seeds, "budget": self.budget, "evaluations": evaluations, "store": self.store}
 
+    def check_compared(self) -> None:
+        """Only a notebook needs them: a study also plans single methods of others."""
+        if self.compared is None:
+            return
+        if missing := [name for name in self.compared if name not in self.methods]:
+            problem = f"{missing[0]!r} is missing, which this notebook compares the others with: add it"
+        elif not set(self.methods) - set(CONTROLS):
+            problem = "there are only controls, and nothing to compare with them: add a method that learns"
+        else:
+            return
+        raise ParameterError(f"methods: {problem}")
+
 
 class Budgeted(Parameters):
     """What a study has that runs searches with several numbers of evaluations (`report.budgets`).
@@ -331,21 +343,8 @@ def load(notebook: str, cells: Mapping[str, Any]) -> Profile:
         raise ParameterError(f"{notebook} has no parameter {unknown[0]!r}{hint}")
     parameters = read(root() / "params" / f"{notebook}.yaml", profile, **given)
     if isinstance(parameters, Parameters):
-        _check_compared(parameters)
+        parameters.check_compared()
     return parameters
-
-
-def _check_compared(parameters: Parameters) -> None:
-    """Only a notebook needs them: a study also plans single methods of others."""
-    if parameters.compared is None:
-        return
-    if missing := [name for name in parameters.compared if name not in parameters.methods]:
-        problem = f"{missing[0]!r} is missing, which this notebook compares the others with: add it"
-    elif not set(parameters.methods) - set(CONTROLS):
-        problem = "there are only controls, and nothing to compare with them: add a method that learns"
-    else:
-        return
-    raise ParameterError(f"methods: {problem}")
 
 
 def _listed(value: Any) -> Any:

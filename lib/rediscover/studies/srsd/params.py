@@ -2,9 +2,19 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import ValidationInfo, field_validator
-
-from ...params import Ablated, Budgeted, Count, Levels, MethodNames, ProblemIds, Seeds, Settings, including, of_study
+from ...params import (
+    Ablated,
+    Budgeted,
+    Count,
+    Levels,
+    MethodNames,
+    ParameterError,
+    ProblemIds,
+    Seeds,
+    Settings,
+    including,
+    of_study,
+)
 
 EASY = including("easy", "as the laws of the comparison over noise here: add one, 'srsd/I.12.5'")
 
@@ -39,11 +49,10 @@ class Laws(Budgeted):
     pretraining_attempts: Count
     budget_problems: Annotated[ProblemIds, of_study("srsd")]
 
-    @field_validator("ablation_methods", "dummy_methods")
-    @classmethod
-    def among_methods(cls, names: list[str], info: ValidationInfo) -> list[str]:
-        """One at least runs: those that are not among the methods are left out."""
-        methods = info.data.get("methods", names)  # without, they are refused themselves
-        if not {*names} & {*methods}:
-            raise ValueError(f"none of these is among the methods: add {names[0]!r} to methods, or name one of them")
-        return names
+    def check_compared(self) -> None:
+        super().check_compared()
+        for field in ("ablation_methods", "dummy_methods"):
+            names = getattr(self, field)
+            if not {*names} & {*self.methods}:  # those that are not among them are left out
+                problem = f"none of these is among the methods: add {names[0]!r} to methods, or name one of them"
+                raise ParameterError(f"{field}: {problem}")
