@@ -3,7 +3,7 @@
 ``python -m rediscover.studies.outside.fresh`` writes the comparison into docs/outside.md.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -64,9 +64,9 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
     }
 
 
-def added(p: Outside, to: str) -> dict[str, Any]:
+def added(p: Outside, to: Literal["fresh", "flows"]) -> dict[str, Any]:
     """Opponents that came after results had been read, with their evaluations, as arguments of `runs.grid`."""
-    evaluations = p.added.get(to, {})
+    evaluations = p.added.get(to) or {}
     return {"methods": build_methods(list(evaluations), max_rows=p.max_rows), "evaluations": evaluations}
 
 
