@@ -64,7 +64,7 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
     }
 
 
-def added(p: Outside, to: Literal["fresh", "flows"]) -> dict[str, Any]:
+def added(p: Outside, to: Literal["fresh", "flows", "sample"]) -> dict[str, Any]:
     """Opponents that came after results had been read, with their evaluations, as arguments of `runs.grid`."""
     evaluations = p.added.get(to) or {}
     return {"methods": build_methods(list(evaluations), max_rows=p.max_rows), "evaluations": evaluations}

@@ -32,6 +32,7 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
         "phybench": {"problems": p.phybench or problems("phybench"), "methods": own, **p.work},
         "early_sample": {"problems": p.sample, **early},
         "sample": {"problems": p.sample, "methods": others, **p.work},
+        "sample_added": {"problems": p.sample, **p.work, **fresh.added(p, "sample")},
         "early_noisy": {**noisy, **early},
         "srbench": {"problems": p.srbench or problems("srbench"), "methods": own, "noise": p.relative_noise, **p.work},
         "noisy_sample": {**noisy, "methods": others, **p.work},
