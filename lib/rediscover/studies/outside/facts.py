@@ -58,7 +58,7 @@ def facts() -> dict[str, Any]:
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
         **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
         "drawn": beside,
-        "within": {f"{level:g}": _within_functions(level) for level in DRAWN},
+        "within": {f"{level:g}": _within_functions(level) for level in (0.0, 0.1)},
         "fresh_seconds": _seconds(_where(runs, block="fresh_sample")),
         "flows": {f"{level:g}": _flows(flows, level) for level in (0, 0.01)},
         "accepted": {
