@@ -7,11 +7,12 @@ from rediscover import params
 from rediscover.problems import facts, flows
 from rediscover.runs.selection import Fittest
 from rediscover.studies.outside import flows as study
-from rediscover.studies.outside import sample, scores
+from rediscover.studies.outside import sample, scores, sparse_choice
 from rediscover.system.paths import root
 from rediscover.system.studies import rules
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy
 from scipy.integrate import solve_ivp
@@ -136,6 +137,20 @@ def test_the_truth_of_every_flow_of_the_sample_is_identified():
         assert scores.score(problem, problem.truth)["identified"] == 1.0, id
 
 
+def test_what_sparse_regression_keeps_is_what_is_stored():
+    kept = pd.read_csv(sparse_choice.RESULTS).set_index(["problem", "noise"])
+    assert {*kept.index} == {(id, level) for id in study.sample() for level in (0.0, 0.01)}
+    for id, all_three in (("HyperYan", [True, False, False]), ("BeerRNN", [False] * 3), ("SprottB", [True] * 3)):
+        found = sparse_choice.stages(rd.problem(f"flows/{id}"))
+        assert [*found.values()] == all_three and kept.loc[(f"flows/{id}", 0.0)].to_dict() == found, id
+
+
+def test_the_weak_form_integrates_where_differences_do_not_hold():
+    flow = rd.problem("flows/DequanLi")
+    found = {name: rd.method(name).solve(flow)[0].solution for name in ("sindy_cross", "wsindy_cross")}
+    assert [scores.score(flow, each)["identified"] for each in found.values()] == [0.0, 1.0]
+
+
 def test_parameters_are_those_that_were_laid_down():
     laid_down = sample.rules("flows")
     registered = dict(laid_down["registered"])
@@ -156,5 +171,6 @@ def test_all_methods_run_on_the_draw_of_the_stated_seed():
     others = planned["flows_opponents"]["methods"]
     assert [m.name for m in others] == sample.rules("flows")["opponents"] and {type(m) for m in others} == {Fittest}
     assert others[3].settings["symbols"] == sample.rules("flows")["settings"]["operon"]["symbols"]
+    assert [method.name for method in planned["flows_added"]["methods"]] == ["wsindy_cross"]
     smoke = params.read(root() / "params" / "80_outside.yaml", "smoke")
     assert not {*smoke.flows} & {*drawn}  # the check that the code works is on others

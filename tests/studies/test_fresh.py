@@ -217,6 +217,11 @@ def test_blocks_are_those_of_the_rules():
     assert len(study.sample()) == len(set(study.sample())) == 50
     assert {m.name for m in planned["fresh"]["methods"]} == {"bidirectional"}
     assert {m.name for m in planned["fresh_sample"]["methods"]} == {"bidirectional", *reference.opponents}
+    (wide,) = planned["fresh_added"]["methods"]
+    (narrow,) = (m for m in planned["fresh_sample"]["methods"] if m.name == "regularised_evolution")
+    assert planned["fresh_added"]["evaluations"][wide.name] == planned["fresh_sample"]["evaluations"][narrow.name]
+    assert planned["fresh_added"]["problems"] == study.sample()
+    assert wide.settings | {"unary_operators": ""} == narrow.settings | {"unary_operators": ""}
     all_of_it = rd.problems("fresh", study.rules()["draw"])
     assert sorted([*planned["fresh"]["problems"], *study.sample()]) == sorted(all_of_it)
     assert {m.name for m in later["methods"]} == {"bidirectional", "bidirectional_noise"}

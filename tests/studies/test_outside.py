@@ -59,6 +59,9 @@ def test_opponents_see_the_problems_and_rows_of_our_own_method():
         frozen, later = planned[name], planned[f"{name}_later"]
         assert [method.name for method in later["methods"]] == REFERENCE.later
         assert {**later, "methods": frozen["methods"], "evaluations": 0} == {**frozen, "evaluations": 0}
+    again = [planned[f"{name}_later"] for name in ("srbench", "noisy")]
+    assert [block["problems"] for block in again] == [planned[name]["problems"] for name in ("srbench", "noisy_sample")]
+    assert [*again[0]["noise"], *again[1]["noise"]] == REFERENCE.relative_noise
     assert len(planned["tables"]["problems"]) == 23 and len(planned["srbench"]["problems"]) == 130
 
 
@@ -211,10 +214,11 @@ def test_trials_and_aims_by_hand():
     }
     judged = found.rename(columns={"law": "on_front"}).assign(law_with_any_constants=0.0)
     laws, noisy, fast = (
-        pd.DataFrame({"share": [share, 1.0]}, pd.MultiIndex.from_tuples([(*group, "mean"), (*group, "other")]))
+        pd.DataFrame({"n": 9, "share": [share, 1.0]}, pd.MultiIndex.from_tuples([(*group, "mean"), (*group, "other")]))
         for group, share in ((("lsr",), 0.5), (("feynman", 0.01), 0.7), (("first answer",), 0.8))
     )
     aims = analysis.aims("mean", laws, noisy, fast, judged)
+    assert aims["problems"].tolist() == [9, 9, 9, 3, 3]
     assert aims["missing"].to_dict() == {
         "lsr": 40.0,
         "feynman 0.01": 0.0,

@@ -40,7 +40,7 @@ def declare(command: Callable[..., argparse.ArgumentParser], budget: Callable[[a
     sub.add_argument("--max-tokens", type=int, help="of a reply, in place of the method's")
     sub.add_argument("--timeout", type=float, help="seconds for a reply (60)")
     sub.add_argument("--tries", type=int, help="attempts per request (6)")
-    sub.add_argument("--prompts", help="YAML file with texts in place of the method's own, such as released ones")
+    sub.add_argument("--prompts", help="'released', for those of its authors, or a YAML file of texts in place of ours")
     sub.add_argument("--workers", type=int, help="runs at a time, of a model too (as many as there are processors)")
     sub.add_argument("--store", type=Path, help="keep finished runs here and resume from it; its folder is made")
     sub.add_argument("--retry", nargs="+", metavar="STATUS", help="do stored runs that ended so again, such as timeout")

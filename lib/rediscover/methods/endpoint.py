@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from ..llm import address
+from ..llm import address, released_prompts
 from ..system import plain_yaml
 from ..system.paths import root
 from . import Method, added
@@ -21,6 +21,7 @@ CONTROLS = ("grammar", "genetic")
 PROPOSERS = ("model", *CONTROLS, "recorded")
 RUN = 1_000_000  # draws set aside for a seed
 PLACES = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
+RELEASED = "released"  # in place of a file of prompts
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Endpoint(Method):
     max_tokens : of a reply, in place of the profile's; 0 leaves it as it is.
     timeout : seconds for a reply.
     tries : attempts per request, each of which has that time.
-    prompts : YAML file with texts in place of our own, under the same names; such as those that a framework's authors
-        released, which are not part of this project.
+    prompts : 'released', the texts of a framework's authors, which are fetched and no part of this project; or a YAML
+        file with texts in place of our own, under the same names.
     """
 
     proposer: str = "model"
@@ -89,6 +90,8 @@ class Endpoint(Method):
         """The texts, with those of `prompts` in place of our own."""
         if not self.prompts:
             return self.texts
+        if self.prompts == RELEASED:
+            return self.texts | released_prompts.texts(self.name)
         given = plain_yaml.load(Path(self.prompts).read_text(encoding="utf-8"))
         own = {key for key, text in self.texts.items() if isinstance(text, str)}
         if not isinstance(given, dict) or not set(given) <= own or not all(isinstance(t, str) for t in given.values()):
@@ -96,9 +99,11 @@ class Endpoint(Method):
         return self.texts | given
 
     def available(self) -> str | None:
-        """None for the controls; else what is missing: a model's name, an endpoint, or records."""
+        """None for the controls; else what is missing: a model's name, an endpoint, or records. Fetches `prompts`."""
         missing = super().available()
-        if not missing and self.prompts and not Path(self.prompts).is_file():
+        if not missing and self.prompts == RELEASED:
+            missing = released_prompts.missing(self.name)
+        elif not missing and self.file_of_prompts and not Path(self.prompts).is_file():
             return f"no file of prompts: {self.prompts}"
         if missing or self.proposer in CONTROLS:
             return missing
@@ -114,11 +119,16 @@ class Endpoint(Method):
         return None
 
     @property
+    def file_of_prompts(self) -> str:
+        """The user's own; empty where there is none. What is released is part of the code's version."""
+        return "" if self.prompts == RELEASED else self.prompts
+
+    @property
     def version(self) -> str:
         """With the records that are replayed and other prompts, so that a run is done again when they have changed."""
-        if self.proposer != "recorded" and not self.prompts:
+        if self.proposer != "recorded" and not self.file_of_prompts:
             return super().version
-        digest = hashlib.sha256(Path(self.prompts).read_bytes() if self.prompts else b"")
+        digest = hashlib.sha256(Path(self.prompts).read_bytes() if self.file_of_prompts else b"")
         for file in sorted(self.folder().glob("*.jsonl")) if self.proposer == "recorded" else ():
             digest.update(file.name.encode() + file.read_bytes())
         return f"{super().version}-{digest.hexdigest()[:12]}"

@@ -48,19 +48,21 @@ class Icsr(LanguageLoop):
     def parts(self, task: Described, data: Any, rng: np.random.Generator) -> Parts:
         variance = float(np.var(data.y))
         rows = np.sort(rng.choice(len(data.y), min(self.points, len(data.y)), replace=False))
-        listed = ", ".join(self.about(task, name) for name in task.inputs)
-        sentence = self.sentence or "Nothing else is known of it."
-        shown_points = "\n".join(point(data.X[:, row], data.y[row]) for row in rows)
-        lines = "\n".join(self.text("line", number=i) for i in range(1, self.EACH + 1))
-        output = self.about(task, task.output)
-        form = self.text("form", lines=lines)
-        opening = self.text("task", inputs=listed, output=output, sentence=sentence, points=shown_points)
+        known = {
+            "inputs": ", ".join(self.about(task, name) for name in task.inputs),
+            "variables": len(task.inputs),
+            "output": self.about(task, task.output),
+            "sentence": self.sentence or "Nothing else is known of it.",
+            "points": "\n".join(point(data.X[:, row], data.y[row]) for row in rows),
+            "lines": "\n".join(self.text("line", number=i) for i in range(1, self.EACH + 1)),
+            "count": self.EACH,
+        }
+        opening, form = self.text("task", **known), self.text("form", **known)
 
         def prompt(shown):
             tried = "\n".join(self.tried(program, variance) for program in shown.programs)
-            count = self.EACH
-            asked = self.text("next", count=count, functions=tried) if tried else self.text("first", count=count)
-            return [{"role": "user", "content": "\n\n".join([opening, asked, form])}]
+            asked = self.text("next" if tried else "first", functions=tried, **known)
+            return [{"role": "user", "content": "\n\n".join(filter(None, [opening, asked, form]))}]
 
         return Parts(
             Top(shown=self.EACH),

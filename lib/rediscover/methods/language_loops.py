@@ -16,7 +16,7 @@ from ..search.loops.proposals import Notation, Outcome, Pool, Scored, Shown, sea
 from ..search.loops.proposers import Genetic, Grammar, Metered, Model
 from ..search.loops.slot_fits import Fit, Table, table
 from . import Budget, Candidate, join
-from .endpoint import RUN, Endpoint
+from .endpoint import RELEASED, RUN, Endpoint
 from .tables import Tabular
 
 CONTROLS: dict[str, Any] = {"grammar": Grammar, "genetic": Genetic}
@@ -80,6 +80,8 @@ class LanguageLoop(Endpoint, Tabular):
         self.check(scale=("none", "unit"), prior=("", *self.texts.get("priors", {})))
         if self.samples < 1:
             raise ValueError(f"{self.name}: samples must be at least 1, got {self.samples}")
+        if self.prior and self.prompts == RELEASED:
+            raise ValueError(f"{self.name}: a prior is a sentence of ours: leave it out, or prompts='released'")
 
     # ---- what a subclass says
 

@@ -139,20 +139,23 @@ class Writer:
         listed = ", ".join(method.about(task, name) for name in task.inputs)
         operators = ", ".join(method.base().operators)
         about = {"inputs": listed, "output": method.about(task, task.output), "operators": operators}
-        self.system = method.text("system", letter=self.letter, sentence=method.sentence, **about)
+        self.about = {**about, "letter": self.letter, "sentence": method.sentence, "count": EACH}
+        self.about["system"] = method.text("system", **self.about)
 
     def messages(self, key: str, **values: Any) -> list[dict]:
-        text = self.method.text(key, count=EACH, **values)
-        return [{"role": "system", "content": self.system}, {"role": "user", "content": text}]
+        texts = {"system": f"system_{key}", "user": key}
+        return [{"role": role, "content": self.method.text(of, **self.about, **values)} for role, of in texts.items()]
 
-    def listed(self, items: Sequence[str]) -> str:
-        return "\n".join(f"- {item}" for item in items) or self.method.text("nothing")
+    def listed(self, key: str, items: Sequence[str]) -> str:
+        lines = (self.method.text(key, number=i, item=item) for i, item in enumerate(items, 1))
+        return "\n".join(lines) or self.method.text("nothing")
 
     def propose(self, parents: Sequence[tuple], rng: np.random.Generator) -> Sequence[tuple]:
         if self.ask.over:
             return []
-        hints = self.listed(self.concepts.hints(rng))
-        shown = self.listed([sketch(parent, self.letter) for parent in parents])
+        hints = self.listed("hint", self.concepts.hints(rng))
+        line = "parent" if len(parents) == 1 else "parents"
+        shown = self.listed(line, [sketch(parent, self.letter) for parent in parents])
         key = ("draw", "mutate", "join")[len(parents)]
         reply = self.ask(self.messages(key, hints=hints, parents=shown))
         count = max(1, len(parents))
@@ -187,14 +190,16 @@ class Writer:
 
     def learn(self, front: Sequence[tuple], worst: Sequence[tuple], rng: np.random.Generator) -> None:
         good, bad = (
-            self.listed([sketch(tree, self.letter) for tree in sample(trees, 3, rng)]) for trees in (front, worst)
+            self.listed(key, [sketch(tree, self.letter) for tree in sample(trees, 3, rng)])
+            for key, trees in (("good", front), ("bad", worst))
         )
         if not self.ask.over:
             self.concepts.add(self.strings(self.ask(self.messages("abstract", good=good, bad=bad))), 2, rng)
         for _ in range(2):
             old = self.concepts.old(rng)
             if old and not self.ask.over:
-                self.concepts.add(self.strings(self.ask(self.messages("merge", ideas=self.listed(old)))), 1, rng)
+                reply = self.ask(self.messages("merge", ideas=self.listed("idea", old)))
+                self.concepts.add(self.strings(reply), 1, rng)
 
 
 def sketch(tree: tuple, letter: str) -> str:

@@ -10,7 +10,7 @@ from numpy.polynomial import Polynomial
 from scipy import sparse
 from scipy.special import binom
 
-from ..problems import Field
+from ..problems import Field, Trajectories
 from ..search.trajectories.sparse_regression import Equations, Rows, fitted, sr3
 from . import Unsupported
 from .sparse_dynamics import Prepared, Sampled, SparseRegression, Term
@@ -188,3 +188,13 @@ class WSINDy(SparseRegression):
         rows = self.weak(p, "refit", setting["boxes"], rng, columns)
         (equations,) = self.fits(rows, np.arange(len(columns)), [setting["threshold"]])
         return [(columns[support], w) for support, w in equations]
+
+
+@dataclass(frozen=True)
+class WSINDyCross(WSINDy):
+    """WSINDy on trajectories, with products of states: it integrates where `sindy_cross` differentiates."""
+
+    name: ClassVar[str] = "wsindy_cross"
+    reference: ClassVar[str] = "Messenger & Bortz 2021, with the library of Brunton, Proctor & Kutz 2016"
+    accepts: ClassVar[tuple[type, ...]] = (Trajectories,)
+    cross: ClassVar[bool] = True

@@ -98,20 +98,25 @@ def fetch(repository: str, path: str) -> Path:
     relative = Path(repository, entry["commit"], path)
     if (BUNDLED / relative).is_file():
         return BUNDLED / relative
+    if entry.get("private") and not os.environ.get(MIRROR):
+        raise ReleasedError(f"{repository} is at no public address ({entry['note']}): only a mirror can have {path}")
+    return pinned(repository, entry["commit"], path, sha256, entry["licence"])
+
+
+def pinned(repository: str, commit: str, path: str, sha256: str, licence: str | None) -> Path:
+    """A file of a commit, in the registry or not: from the mirror, the cache or GitHub, as `fetch` does."""
+    relative = Path(repository, commit, path)
     mirror = os.environ.get(MIRROR)
     if mirror:
         return _from_mirror(Path(mirror) / relative, sha256)
-    if entry.get("private"):
-        raise ReleasedError(f"{repository} is at no public address ({entry['note']}): only a mirror can have {path}")
     target = _cache() / relative
-    url = f"{RAW}/{repository}/{entry['commit']}/{path}"
-    if entry["licence"] is None and not target.exists():
+    if licence is None and not target.exists():
         warnings.warn(
             f"{repository} states no licence: {path} is fetched to be read here only; do not pass it on",
             LicenceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    return _download(url, target, sha256)
+    return _download(f"{RAW}/{repository}/{commit}/{path}", target, sha256)
 
 
 def fetch_json(repository: str, path: str):
@@ -183,6 +188,6 @@ def _download(url: str, target: Path, sha256: str) -> Path:
     except (requests.RequestException, OSError) as error:
         raise ReleasedError(
             f"cannot download {url} ({type(error).__name__}): connect to the internet once, "
-            f"or set {MIRROR} to a folder laid out as owner/repository/commit/path"
+            f"put the file into {target.parent}, or set {MIRROR} to a folder laid out as owner/repository/commit/path"
         ) from error
     return target

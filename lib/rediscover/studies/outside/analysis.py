@@ -304,8 +304,9 @@ def aims(
     Returns
     -------
     DataFrame
-        Index: goal; columns: aim and found (per cent of problems, or tables in which every trial has the law), missing
-        (how far the aim is). Those that are not recorded, or not in all trials, are left out.
+        Index: goal; columns: aim and found (per cent of the problems, or tables in which every trial has the law),
+        problems (how many those are), missing (how far the aim is). Those that are not recorded, or not in all trials,
+        are left out.
     """
     stated: dict[str, float] = {}
     for name, aim in rules()["aims"].items():
@@ -314,7 +315,7 @@ def aims(
         else:
             stated[name] = float(str(aim).split(" of ")[0])
     reached = {
-        " ".join(f"{part:g}" if isinstance(part, float) else part for part in group): 100 * row["share"]
+        " ".join(f"{part:g}" if isinstance(part, float) else part for part in group): (row["n"], 100 * row["share"])
         for frame in (laws, noisy, fast)
         for (*group, name), row in frame.iterrows()
         if name == method
@@ -326,7 +327,8 @@ def aims(
         counts = trials(judged[judged["method"] == method], column)
         if len(counts) and counts.loc[("all", "trials"), method] == len(rules()["registered"]["trials"]):
             all_of_them = counts.loc["empirical", method] == counts.loc[("all", "trials"), method]
-            reached[f"{name} of EmpiricalBench"] = float(all_of_them.sum())
-    rows = {name: {"aim": aim, "found": reached[name]} for name, aim in stated.items() if name in reached}
-    frame = pd.DataFrame.from_dict(rows, orient="index", columns=["aim", "found"]).rename_axis("goal")
+            reached[f"{name} of EmpiricalBench"] = (len(all_of_them), float(all_of_them.sum()))
+    rows = {name: (aim, *reached[name]) for name, aim in stated.items() if name in reached}
+    columns = ["aim", "problems", "found"]
+    frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("goal")
     return frame.assign(missing=(frame["aim"] - frame["found"]).clip(lower=0))

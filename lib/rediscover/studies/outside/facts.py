@@ -12,7 +12,9 @@ NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
 JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
-FLOWING = {"frozen": "bidirectional", "sindy_cross": "sindy_cross"}  # on chaotic flows
+FLOWING = {"frozen": "bidirectional"} | {name: name for name in ("sindy_cross", "wsindy_cross")}  # on chaotic flows
+EVOLVED = "regularised_evolution"
+FORMS = {"frozen": "bidirectional", "theirs": EVOLVED}
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
 
 
@@ -56,9 +58,9 @@ def facts() -> dict[str, Any]:
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
         **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
         "drawn": beside,
-        "flows": {
-            f"{level:g}": {row: _identified(flows, level, name) for row, name in FLOWING.items()} for level in (0, 0.01)
-        },
+        "within": {f"{level:g}": _within_functions(level) for level in (0.0, 0.1)},
+        "fresh_seconds": _seconds(_where(runs, block="fresh_sample")),
+        "flows": {f"{level:g}": _flows(flows, level) for level in (0, 0.01)},
         "accepted": {
             "answer": _solved(fast, which="first answer", **frozen),
             "front": _solved(fast, which="any of the front", **frozen),
@@ -66,10 +68,14 @@ def facts() -> dict[str, Any]:
     }
 
 
-def _identified(flows: pd.DataFrame, level: float, method: str) -> tuple[int, str] | str:
-    """Chaotic flows that a method identifies, in a word."""
-    found = _first(flows, "recovered", noise=level, method=method)
-    return found if found == NONE else (int(found), "word")
+def _flows(flows: pd.DataFrame, level: float) -> dict[str, Any]:
+    """Chaotic flows that methods identify, and that sparse regression keeps step by step, in words."""
+    kept = _where(_shares("outside_sparse_choice"), noise=level)
+    counts = {row: _first(flows, "recovered", noise=level, method=name) for row, name in FLOWING.items()}
+    counts |= {step: _first(kept, step) for step in ("library", "differences", "settings")}
+    others = _where(flows[flows["method"] != "bidirectional"], noise=level) if len(flows) else flows
+    counts["best"] = others["recovered"].max() if len(others) else NONE
+    return {name: n if n == NONE else (int(n), "word") for name, n in counts.items()}
 
 
 def _runs(progress: pd.DataFrame) -> dict[str, Any]:
@@ -118,22 +124,25 @@ def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[s
 def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
     """The frozen version and the opponents on its draw, by the rule, by the form alone, and by the fit.
 
-    By the rule and by the form it is compared with the opponent that has most. To be ahead needs all of the opponents.
+    By the rule and by the form it is compared with the opponent that has most, be it one of the rules or one that was
+    added. To be ahead needs all of the opponents of the rules.
     """
     rows = _where(shares, noise=level)
     others = rows[rows["method"] != "bidirectional"] if len(rows) else rows
     if not len(others):
         return dict.fromkeys(("frozen", "opponent", "theirs", "most", "difference", "verdict", "form", "fit"), NONE)
     registered = setting("80_outside", "opponents")
-    waits = f"open, as {len(others)} of {len(registered)} opponents have run"
+    ran = len({*others["method"]} & {*registered})
+    waits = f"open, as {ran} of {len(registered)} opponents have run"
     own, found = rows[rows["method"] == "bidirectional"].iloc[0], {}
     for rule, column in (("symbolic solution", "recovered"), ("form", "form")):
         best = others.loc[others[column].idxmax(), "method"]
-        [pair] = _where(pairs, rule=rule, noise=level, opponent=best).itertuples()
+        rows_of = _where(pairs, rule=rule, noise=level, opponent=best)
+        [pair] = rows_of.itertuples()
         found[rule] = {
             "opponent": next_best(others.assign(value=others[column]))["method"],
-            "difference": (Interval(100 * pair.difference, 100 * pair.low, 100 * pair.high), ".0f"),
-            "verdict": waits if pair.low > 0 and len(others) < len(registered) else _verdict(pair),
+            "difference": _points(rows_of),
+            "verdict": waits if pair.low > 0 and ran < len(registered) else _verdict(pair),
             "p": (pair.p, 2),
         }
     return {
@@ -145,6 +154,35 @@ def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str
         "fit": {"frozen": own["r2_above_0999"], "theirs": others["r2_above_0999"].max()},
         "exact": {"frozen": own["without_rounding"], "theirs": others["without_rounding"].max()},
     }
+
+
+def _within_functions(level: float) -> dict[str, Any]:
+    """The frozen version and regularised evolution on fresh problems whose functions it has, and on others."""
+    shares, pairs = (_shares(f"outside_fresh_functions{end}") for end in ("", "_pairs"))
+    found = {}
+    for name, needs in (("given", "those that it has"), ("others", "others too")):
+        at = {"functions": needs, "noise": level}
+        pair = _where(pairs, rule="symbolic solution", opponent=EVOLVED, **at)
+        found[name] = {
+            "frozen": _solved(shares, method="bidirectional", **at),
+            "theirs": _solved(shares, method=EVOLVED, **at),
+            "difference": _points(pair),
+            "form": {end: _first(shares, "form", method=row, **at) for end, row in FORMS.items()},
+        }
+    return found
+
+
+def _points(pairs: pd.DataFrame) -> Any:
+    """The difference of a pair of methods in percentage points, with its interval."""
+    if not len(pairs):
+        return NONE
+    return Interval(*(100 * pairs.iloc[0][["difference", "low", "high"]])), ".0f"
+
+
+def _seconds(made: pd.DataFrame) -> dict[str, Any]:
+    """Mean seconds of a run on fresh problems, of the frozen version and of regularised evolution."""
+    means = (3600 * made["hours"] / made["recorded"]).set_axis(made["method"])
+    return {end: (means[row], ".0f") if means.get(row, 0) > 0 else NONE for end, row in FORMS.items()}
 
 
 def _verdict(pair: Any) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 from ...problems import problems
 from ...report.comparisons import build_methods
 from ...runs.selection import Fittest
+from .fresh import added
 from .params import Outside
 from .sample import rules, some
 
@@ -22,9 +23,10 @@ def sample() -> list[str]:
 
 
 def grids(p: Outside) -> dict[str, dict[str, Any]]:
-    """Arguments of `runs.grid`, by block: ``flows`` (our own method) and ``flows_opponents``, on the same flows.
+    """Arguments of `runs.grid`, by block, all on the same flows: ``flows`` (our own method) and ``flows_opponents``.
 
-    Opponents are those of the rules. Of their candidates for an equation the one of highest fitness counts.
+    Opponents are those of the rules. Of their candidates for an equation the one of highest fitness counts. In
+    ``flows_added`` is one that came after results had been read.
 
     Parameters
     ----------
@@ -38,4 +40,5 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
     return {
         "flows": {**shared, "methods": build_methods(p.methods, max_rows=p.max_rows)},
         "flows_opponents": {**shared, "methods": [Fittest(method) for method in others]},
+        "flows_added": {**shared, **added(p, "flows")},
     }

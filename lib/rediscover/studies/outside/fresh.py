@@ -3,7 +3,7 @@
 ``python -m rediscover.studies.outside.fresh`` writes the comparison into docs/outside.md.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -42,8 +42,9 @@ def sample() -> list[str]:
 def grids(p: Outside) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`, by block: ``fresh_sample`` (all), ``fresh`` (our own on the rest), ``early_fresh``.
 
-    A block ``later NAME`` has a later version of our own method beside the frozen one, on the sample of its own draw:
-    on as many of it as `p` has problems, where it has any.
+    ``fresh_added`` has opponents that came after results had been read. A block ``later NAME`` has a later version of
+    our own method beside the frozen one, on the sample of its own draw: on as many of it as `p` has problems, where it
+    has any.
 
     Parameters
     ----------
@@ -58,8 +59,15 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
         **{f"later {name}": {**p.work, **_later(p, name)} for name in rules()["later"]},
         "early_fresh": {**sampled, "methods": read_early, "evaluations": p.early},
         "fresh_sample": {**sampled, "methods": [*own, *others]},
+        "fresh_added": {**sampled, **added(p, "fresh")},
         "fresh": {**shared, "problems": rest, "methods": own if rest else []},
     }
+
+
+def added(p: Outside, to: Literal["fresh", "flows", "sample"]) -> dict[str, Any]:
+    """Opponents that came after results had been read, with their evaluations, as arguments of `runs.grid`."""
+    evaluations = p.added.get(to) or {}
+    return {"methods": build_methods(list(evaluations), max_rows=p.max_rows), "evaluations": evaluations}
 
 
 def _later(p: Outside, name: str) -> dict[str, Any]:

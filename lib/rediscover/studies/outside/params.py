@@ -1,6 +1,6 @@
 """Parameters of the study of problems from outside."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -30,6 +30,8 @@ class Outside(Parameters):
     relative_noise : levels of noise on SRBench's training targets.
     opponents : methods beside our own, on the sample alone.
     later : later versions of our own method, for all that `methods` run on.
+    added : opponents on ``fresh`` problems, ``flows`` and the ``sample`` that came after results had been read, with
+        their evaluations.
     sample, noisy_sample : ids for the opponents, drawn as ``rules.yaml`` says; the second at all levels of noise.
     early : method name -> evaluations of the runs that are read at a sixth of the time.
     srsd : ids of SRSD's laws that FastSRB's rule is asked of; an empty list means all 120.
@@ -50,6 +52,7 @@ class Outside(Parameters):
     relative_noise: Levels
     opponents: MethodNames
     later: AnyMethods
+    added: dict[Literal["fresh", "flows", "sample"], dict[MethodName, Count]]
     sample: Annotated[ProblemIds, Field(min_length=1)]
     noisy_sample: Annotated[ProblemIds, of_study("srbench"), Field(min_length=1)]
     early: dict[MethodName, Count]

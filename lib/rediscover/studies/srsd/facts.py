@@ -15,12 +15,15 @@ from ...report.papers import published
 from ...system import derived
 from .analysis import from_skeleton
 
+DUMMIES = {"lost": "without", "gained": "with"}  # only without columns the law does not have, or only with
+
 
 def facts() -> dict[str, Any]:
     """Name -> value, or value and form."""
     sizes = table("srsd_scores").groupby("subset")["problem"].nunique()
     gain = table("srsd_yardstick")["gain"]
     noise = one(table("srsd_table_s15"), method="power_law")
+    dummies = table("srsd_dummies")
     printed = one(table("srsd_tables_s13_s14"), equation_id="I.14.3", method="ST")
     return {
         "count": sizes.sum(),
@@ -40,6 +43,7 @@ def facts() -> dict[str, Any]:
         "merged": _merged(),
         "sixteen": _sixteen(),
         "transformer": _transformer(),
+        "dummies": {name: (dummies[f"only_{how}"].sum(), "word") for name, how in DUMMIES.items()},
         "power_law.ned": noise["noise 0"],
         "power_law.ned_noisy": noise["noise 0.1"],
     }
