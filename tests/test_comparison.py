@@ -435,6 +435,12 @@ def test_heavy_packages_wait_until_they_are_needed():
     assert done.stdout.strip() == "[]"
 
 
+def test_the_list_of_methods_loads_no_tables():
+    code = "import sys; from rediscover import methods; methods.registry(); print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_a_share_has_wilson_s_interval_and_a_mean_that_is_none_a_bootstrap():
     found = [1, 1, 1, 1, 1, 0, 0, 0, 0, 0]
     rows = [

@@ -85,12 +85,16 @@ def test_mistakes_are_named_in_one_line(tmp_path, change, message):
         ),
         ({"ablation_methods": ["proged"]}, "ablation_methods: none of these is among the methods: add 'proged'"),
         ({"dummy_methods": ["proged"]}, "dummy_methods: none of these is among the methods: add 'proged'"),
+        (
+            {"added": {"fresh": {"operon": 9}}},
+            "added: 'operon' is one of the opponents: leave it out of one of the two",
+        ),
         ({"laws": ["srsd/I.15.10"]}, "none of these is easy, as the laws of the comparison over noise here: add one"),
     ],
 )
 def test_a_notebook_refuses_in_one_sentence(change, message):
     notebooks = dict.fromkeys(("laws", "ablation_methods", "dummy_methods"), "20_srsd_edit_distance")
-    notebooks["packages"] = "40_mdbench_odes"
+    notebooks |= {"packages": "40_mdbench_odes", "added": "80_outside"}
     notebook = next((notebooks[name] for name in change if name in notebooks), GOOD.stem)
     with pytest.raises(ParameterError, match=re.escape(message)) as caught:
         params.load(notebook, change)

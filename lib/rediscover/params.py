@@ -188,7 +188,7 @@ class Parameters(Profile):
         return {"seeds": self.seeds, "budget": self.budget, "evaluations": evaluations, "store": self.store}
 
     def check_compared(self) -> None:
-        """Only a notebook needs them: a study also plans single methods of others."""
+        """Refuse methods of which a notebook has nothing to compare; a study also plans single ones."""
         if self.compared is None:
             return
         if missing := [name for name in self.compared if name not in self.methods]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from ..llm import address, released_prompts
+from ..llm import address
 from ..system import plain_yaml
 from ..system.paths import root
 from . import Method, added
@@ -91,6 +91,8 @@ class Endpoint(Method):
         if not self.prompts:
             return self.texts
         if self.prompts == RELEASED:
+            from ..llm import released_prompts  # and pandas, which nothing else here loads
+
             return self.texts | released_prompts.texts(self.name)
         given = plain_yaml.load(Path(self.prompts).read_text(encoding="utf-8"))
         own = {key for key, text in self.texts.items() if isinstance(text, str)}
@@ -102,6 +104,8 @@ class Endpoint(Method):
         """None for the controls; else what is missing: a model's name, an endpoint, or records. Fetches `prompts`."""
         missing = super().available()
         if not missing and self.prompts == RELEASED:
+            from ..llm import released_prompts
+
             missing = released_prompts.missing(self.name)
         elif not missing and self.file_of_prompts and not Path(self.prompts).is_file():
             return f"no file of prompts: {self.prompts}"

@@ -12,10 +12,10 @@ NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
 JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
-FLOWING = {"frozen": "bidirectional"} | {name: name for name in ("sindy_cross", "wsindy_cross")}  # on chaotic flows
-EVOLVED = "regularised_evolution"
-FORMS = {"frozen": "bidirectional", "theirs": EVOLVED}
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
+EVOLVED = "regularised_evolution"
+PAIR = {"frozen": "bidirectional", "theirs": EVOLVED}
+FLOWING = {"frozen": "bidirectional"} | {name: name for name in ("sindy_cross", "wsindy_cross")}  # on chaotic flows
 
 
 def facts() -> dict[str, Any]:
@@ -167,7 +167,7 @@ def _within_functions(level: float) -> dict[str, Any]:
             "frozen": _solved(shares, method="bidirectional", **at),
             "theirs": _solved(shares, method=EVOLVED, **at),
             "difference": _points(pair),
-            "form": {end: _first(shares, "form", method=row, **at) for end, row in FORMS.items()},
+            "form": {end: _first(shares, "form", method=row, **at) for end, row in PAIR.items()},
         }
     return found
 
@@ -182,7 +182,7 @@ def _points(pairs: pd.DataFrame) -> Any:
 def _seconds(made: pd.DataFrame) -> dict[str, Any]:
     """Mean seconds of a run on fresh problems, of the frozen version and of regularised evolution."""
     means = (3600 * made["hours"] / made["recorded"]).set_axis(made["method"])
-    return {end: (means[row], ".0f") if means.get(row, 0) > 0 else NONE for end, row in FORMS.items()}
+    return {end: (means[row], ".0f") if means.get(row, 0) > 0 else NONE for end, row in PAIR.items()}
 
 
 def _verdict(pair: Any) -> str:

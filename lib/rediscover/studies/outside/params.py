@@ -11,6 +11,7 @@ from ...params import (
     Levels,
     MethodName,
     MethodNames,
+    ParameterError,
     Parameters,
     ProblemIds,
     Seeds,
@@ -62,3 +63,8 @@ class Outside(Parameters):
     fresh_noise: Annotated[list[Level], AfterValidator(unique)]
     flows: Annotated[ProblemIds, of_study("flows")]
     max_rows: Count
+
+    def check_compared(self) -> None:
+        super().check_compared()
+        if twice := sorted({name for names in self.added.values() for name in names} & {*self.opponents}):
+            raise ParameterError(f"added: {twice[0]!r} is one of the opponents: leave it out of one of the two")

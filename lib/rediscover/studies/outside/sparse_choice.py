@@ -4,6 +4,7 @@
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +13,7 @@ from tqdm import tqdm
 from ...methods.sindy import SINDyCross
 from ...methods.sparse_dynamics import PRINTED, as_text
 from ...metrics.dynamics import expanded, fidelity
-from ...problems import Problem, generator, problem
-from ...problems.flows import Flow
+from ...problems import generator, problem
 from ...runs.schema import to_csv
 from .flows import sample
 from .sample import rules
@@ -21,20 +21,19 @@ from .sample import rules
 RESULTS = Path(__file__).with_name("sparse_choice.csv")
 
 
-def stages(flow: Flow) -> dict[str, bool]:
+def stages(flow: Any) -> dict[str, bool]:
     """How far sparse regression with products comes with a flow.
 
     Parameters
     ----------
-    flow : with its noise
+    flow : a `problems.flows.Flow`, with its noise
 
     Returns
     -------
     dict of bool
         ``library``: all terms of the truth are in the library. ``differences``: with these terms, and no others, the
         regression on finite differences has every coefficient within 5 %. ``settings``: one of the settings that the
-        method tries is the system, once it is fitted again. Where the library
-        lacks a term, all are false.
+        method tries is the system, once it is fitted again. Where the library lacks a term, all are false.
     """
     fitter = SINDyCross()
     p = fitter.prepare(flow, 0)
@@ -58,11 +57,12 @@ def stages(flow: Flow) -> dict[str, bool]:
     return {"library": True, "differences": identified(known), "settings": found}
 
 
-def table(flows: list[Problem]) -> pd.DataFrame:
+def table(ids: list[str]) -> pd.DataFrame:
     """A row for each flow and level of noise of the rules, with what `stages` says."""
-    asked = [(flow.id, level, problem(flow.id, noise=level)) for level in rules("flows")["noise"] for flow in flows]
-    return pd.DataFrame([{"problem": id, "noise": level, **stages(flow)} for id, level, flow in tqdm(asked)])
+    asked = [(id, level) for level in rules("flows")["noise"] for id in ids]
+    rows = [{"problem": id, "noise": level, **stages(problem(id, noise=level))} for id, level in tqdm(asked)]
+    return pd.DataFrame(rows)
 
 
 if __name__ == "__main__":
-    to_csv(table([problem(id) for id in sample()]), RESULTS)
+    to_csv(table(sample()), RESULTS)
