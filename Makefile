@@ -38,10 +38,16 @@ ifeq ($(filter generate,$(MAKECMDGOALS))$(MODEL),generate)
 $(error name a model: make generate MODEL=... BASE_URL=http://localhost:8000/v1)
 endif
 
+# Two notebooks at a time where they read records, as a part of each uses one processor; what runs anew has all for itself.
+JOBS ?= $(if $(and $(RECORDS),$(filter reference,$(PROFILE))),$(if $(FRESH)$(RETRY),1,2),1)
+ifeq ($(filter all,$(MAKECMDGOALS))$(MAKELEVEL),all0)
+MAKEFLAGS += -j$(JOBS)
+endif
+
 .PHONY: help all smoke publish site html paper test test-fast slow-tests test-minutes test-pysr coverage lint records spot-check submissions generate model serve-model pretrain bench intervals lab refresh cost whole trees given-up clean distclean lock run-times FORCE
 
 help: ## show this help
-	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout']"
+	@echo "make all [PROFILE=smoke|paper] [STUDY=10_surface_benchmark] [FRESH=1] [RETRY='error timeout'] [JOBS=1]"
 	@sed -nE 's/^([a-z-]+):.* ## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24
 	@echo "For maintainers:"
 	@sed -nE 's/^([a-z-]+):.* ### /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 24

@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 OLD = (1_000_000_000, 1_000_000_000)
+LEVEL = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")  # what tells a make that another has called it
 # In place of Python: papermill writes a table and its provenance, publishing a list of what it wrote; made.py is run.
 PYTHON = f"""#!/bin/sh
 case "$*" in
@@ -34,7 +35,7 @@ esac
 
 def make(place, *arguments) -> str:
     """What ``make`` prints."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS")}
+    environment = {name: value for name, value in os.environ.items() if name not in LEVEL}
     command = ["make", "--no-print-directory", *arguments, "PY=./python"]
     done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -134,6 +135,25 @@ class TestOneNotebook:
     def test_runs_that_failed_are_tried_again_when_asked(self, place):
         make(place, "smoke", "RETRY=error")
         assert len((place / "runs").read_text().splitlines()) == 2
+
+    @pytest.mark.parametrize(
+        ("arguments", "at_once"),
+        [((), 2), (["JOBS=1"], 1), (["FRESH=1"], 1), (["RETRY=error"], 1), (["PROFILE=smoke"], 1)],
+    )
+    def test_two_run_at_a_time_where_runs_are_read_and_not_timed(self, place, arguments, at_once):
+        (place / "records").mkdir()
+        (place / "records/SHA256SUMS").write_text("")
+        (place / "paper").mkdir()
+        for name in ("paper/main.tex", "README.md"):
+            (place / name).write_text("")
+        for name in ("01_two", "02_three"):
+            shutil.copy(place / "notebooks/00_one.ipynb", place / f"notebooks/{name}.ipynb")
+            (place / f"params/{name}.yaml").write_text("")
+        running = 'echo 1 >> spans; sleep 0.5; echo -1 >> spans; cp "$3" "$4"'
+        (place / "python").write_text(PYTHON.replace('cp "$3" "$4"', running))
+        make(place, "all", "STUDY=01_two 02_three", *arguments)
+        spans = [int(line) for line in (place / "spans").read_text().split()]
+        assert len(spans) == 4 and max(np.cumsum(spans)) == at_once
 
 
 TARGET = Path("build/smoke/00_one.ipynb")

@@ -4,6 +4,7 @@ SurfaceBench asks a language model whether some choice of the constants makes th
 truth. The deterministic substitute here answers the same question; `equivalent` states its rule.
 """
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -263,6 +264,7 @@ def _sparse(fitted: Expression, fits: Callable[[Expression], bool]) -> Expressio
     return fitted
 
 
+@functools.lru_cache(maxsize=256)  # a truth comes with one answer after another
 def _collected(expression: Expression) -> Expression:
     try:
         return Expression(attempt(collected, expression.tree))

@@ -4,6 +4,7 @@ What an answer is to the truth is decided by `solution.relation` and `equivalenc
 only what those benchmarks do before: rounding, and letting constants be any.
 """
 
+import functools
 from collections.abc import Mapping
 
 import numpy as np
@@ -18,6 +19,7 @@ from .solution import Relation, relation
 DECIMALS = 3  # places behind the point that SRBench keeps
 DIGITS = 5  # significant digits that FastSRB keeps
 USUAL = 1e4  # largest magnitude of inputs, and inverse of the smallest, at which constants are fitted as they are
+KEPT = 256  # results of computer algebra: a truth comes with one answer after another
 Sample = Mapping[str, np.ndarray]
 
 
@@ -90,7 +92,7 @@ def _rounded_relation(
     for given in (prediction, truth):
         try:
             expression = parse(given, sample) if isinstance(given, str) else given
-            pair.append(Expression(attempt(rounded, expression.tree, places, significant)))
+            pair.append(_rounded(expression, places, significant))
         except ExpressionError:
             return Relation("unparsable")
         except TimeoutError:
@@ -101,6 +103,11 @@ def _rounded_relation(
         return relation(pair[0], pair[1], sample)
     except ValueError:  # nothing is left of the truth: its numbers are all below what rounding keeps
         return Relation("undefined")
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _rounded(expression: Expression, places: int, significant: bool) -> Expression:
+    return Expression(attempt(rounded, expression.tree, places, significant))
 
 
 def rounded(tree: tuple, places: int, significant: bool) -> tuple:
@@ -170,15 +177,15 @@ def law_with_any_constants(prediction: Expression | str, law: Expression | str, 
     domain = {name: (low / scales[name], high / scales[name]) for name, (low, high) in domain.items()}
     try:
         pair = (found, parse(law, scales) if isinstance(law, str) else law)
-        found, law = (Expression(attempt(in_units, e.tree, scales)) for e in pair)
+        found, law = (_in_units(e, tuple(scales.items())) for e in pair)
     except (ExpressionError, ValueError, TimeoutError, ChildProcessError, MemoryError, OverflowError):
         return 0.0
     if not equivalent(found, law, domain):
         return 0.0
     constants = found.constants
-    shorter = [
+    shorter = (
         _gathered(found.with_constants([*constants[:i], 0.0, *constants[i + 1 :]])) for i in range(len(constants))
-    ]
+    )
     # With fewer constants than the law there is none too many.
     return float(not any(len(e.constants) >= len(law.constants) and equivalent(e, law, domain) for e in shorter))
 
@@ -186,7 +193,7 @@ def law_with_any_constants(prediction: Expression | str, law: Expression | str, 
 def _gathered(expression: Expression) -> Expression:
     """The expression without what a constant of 0 makes vanish, so that nothing is fitted in its place."""
     try:
-        return Expression(attempt(in_units, expression.tree, {}))
+        return _in_units(expression, ())
     except (ExpressionError, ValueError):  # a division by 0, which is no law
         return Expression((0,))
 
@@ -194,6 +201,11 @@ def _gathered(expression: Expression) -> Expression:
 def _unit(largest: float) -> float:
     """What an input is divided by: 1 if its magnitude is usual, so that an offset that lacks is not made up for."""
     return 1.0 if 1 / USUAL <= largest <= USUAL else 10.0 ** np.floor(np.log10(largest))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _in_units(expression: Expression, scales: tuple[tuple[str, float], ...]) -> Expression:
+    return Expression(attempt(in_units, expression.tree, dict(scales)))
 
 
 def in_units(tree: tuple, scales: Mapping[str, float]) -> tuple:

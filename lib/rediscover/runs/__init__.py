@@ -304,7 +304,8 @@ def progress_bar(show: bool, total: int, reused: int, what: str = "run") -> Iter
     with ExitStack() as stack:
         with suppress(OSError):  # a terminal that is gone
             file = stack.enter_context(open(place, "w")) if show and place else file
-        bar = stack.enter_context(tqdm(None, f"{what}s", total, initial=reused, unit=what, disable=not show, file=file))
+        look = {"unit": what, "dynamic_ncols": True}  # lines of one width: make may run two notebooks at a time
+        bar = stack.enter_context(tqdm(None, f"{what}s", total, initial=reused, disable=not show, file=file, **look))
 
         def count(status: str | None = None) -> None:
             if status:

@@ -215,6 +215,7 @@ def of_front(
         left = records[(held == 0) & (records["status"] == "ok")]
         texts = [[candidate["solution"] for candidate in found[places]] for found in left["candidates"]]
         asked = left.assign(solution=pd.Series(texts, left.index, object)).explode("solution").dropna(subset="solution")
+        asked["seed"] = 0  # which rows a run had decides nothing, so what stands on several fronts is asked once
         outcomes = on_answers(f"{SCORES}:{function}", asked, problems, **options) if len(asked) else []
         each = pd.Series([max(found.get("result", {"": 0.0}).values()) for found in outcomes], asked.index, float)
         held = held.add(each.groupby(level=0).max(), fill_value=0.0)

@@ -13,6 +13,7 @@ FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh prob
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
 JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
+LATER = "bidirectional_noise"
 EVOLVED = "regularised_evolution"
 PAIR = {"frozen": "bidirectional", "theirs": EVOLVED}
 FLOWING = {"frozen": "bidirectional"} | {name: name for name in ("sindy_cross", "wsindy_cross")}  # on chaotic flows
@@ -54,6 +55,7 @@ def facts() -> dict[str, Any]:
         "feynman_solved": {
             f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level, **frozen) for level in levels
         },
+        "again": _again(noisy, _shares("outside_again")),
         "aims": _aims([found["verdict"] for found in beside.values()]),
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
         **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
@@ -114,11 +116,25 @@ def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[s
     pairs = _where(pairs, rule="symbolic solution")
     return {
         "frozen": _solved(shares, noise=level, method="bidirectional"),
-        "later": _solved(shares, noise=level, method="bidirectional_noise"),
+        "later": _solved(shares, noise=level, method=LATER),
         "gained": _first(pairs, "ours_alone", noise=level),
         "lost": _first(pairs, "theirs_alone", noise=level),
         "p": _first(pairs, "p", noise=level),
     }
+
+
+def _again(shares: pd.DataFrame, pairs: pd.DataFrame) -> dict[str, Any]:
+    """The later version on SRBench's laws by level of noise, and laws that only one of the two versions solves."""
+    found: dict[str, Any] = {"strogatz": _solved(shares, group="strogatz", noise=0, method=LATER)}
+    for level in (0, 0.001, 0.01, 0.1):
+        at = {"suite": "feynman", "noise": level}
+        found[f"{level:g}"] = {
+            "later": _solved(shares, group="feynman", noise=level, method=LATER),
+            "gained": _first(pairs, "theirs_alone", **at),
+            "lost": _first(pairs, "ours_alone", **at),
+            "p": _first(pairs, "p_holm", **at),
+        }
+    return found
 
 
 def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
