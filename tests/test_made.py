@@ -149,7 +149,9 @@ class TestOneNotebook:
         for name in ("01_two", "02_three"):
             shutil.copy(place / "notebooks/00_one.ipynb", place / f"notebooks/{name}.ipynb")
             (place / f"params/{name}.yaml").write_text("")
-        running = 'echo 1 >> spans; sleep 0.5; echo -1 >> spans; cp "$3" "$4"'
+        # Each waits for the other, but for no more than three seconds.
+        waiting = "for i in $(seq 30); do [ $(grep -xc 1 spans) = 2 ] && break; sleep 0.1; done"
+        running = f'echo 1 >> spans; {waiting}; echo -1 >> spans; cp "$3" "$4"'
         (place / "python").write_text(PYTHON.replace('cp "$3" "$4"', running))
         make(place, "all", "STUDY=01_two 02_three", *arguments)
         spans = [int(line) for line in (place / "spans").read_text().split()]

@@ -20,6 +20,7 @@ from . import metric
 from .precise import DIGITS, digits, values
 from .solution import ROWS, extrapolates, inputs_that_matter, with_digits
 
+KEPT = 256  # results of computer algebra in a process: a truth comes with one answer after another
 POINTS = 2000  # in the domain, and as many in the widened one
 FITTED = 200  # points that starts are compared on, by few steps each; the best is then fitted to all points
 EVALUATIONS = 25
@@ -264,7 +265,7 @@ def _sparse(fitted: Expression, fits: Callable[[Expression], bool]) -> Expressio
     return fitted
 
 
-@functools.lru_cache(maxsize=256)  # a truth comes with one answer after another
+@functools.lru_cache(maxsize=KEPT)
 def _collected(expression: Expression) -> Expression:
     try:
         return Expression(attempt(collected, expression.tree))

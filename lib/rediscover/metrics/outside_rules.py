@@ -13,13 +13,12 @@ from ..expressions import Expression, ExpressionError, parse
 from ..expressions.algebra import from_sympy, gathered, to_sympy
 from ..system.given_up import attempt
 from . import metric
-from .equivalence import Domain, equivalent
+from .equivalence import KEPT, Domain, equivalent
 from .solution import Relation, relation
 
 DECIMALS = 3  # places behind the point that SRBench keeps
 DIGITS = 5  # significant digits that FastSRB keeps
 USUAL = 1e4  # largest magnitude of inputs, and inverse of the smallest, at which constants are fitted as they are
-KEPT = 256  # results of computer algebra: a truth comes with one answer after another
 Sample = Mapping[str, np.ndarray]
 
 
