@@ -32,9 +32,9 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_terminal_summary(terminalreporter):
-    ran = [report.nodeid for reports in terminalreporter.stats.values() for report in reports if hasattr(report, "nodeid")]
+    ran = (getattr(report, "nodeid", "") for reports in terminalreporter.stats.values() for report in reports)
     if any(".ipynb::" in nodeid for nodeid in ran) and not processors.made_here():
-        terminalreporter.write_line("Cells that show Operon were run and not compared: it answers otherwise on this processor.")
+        terminalreporter.write_line("Cells that show Operon are not compared: it answers otherwise on this processor.")
 
 
 def _file(nodeid: str) -> str:

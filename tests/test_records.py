@@ -157,7 +157,8 @@ def test_another_processor_is_compared_by_the_loss_where_the_method_follows_it(r
     lines = list(records.every())
     for by, same in ((1.001, True), (2, False)):
         other = [
-            line | {"candidates": [{**line["candidates"][0], "loss": by * line["candidates"][0]["loss"]}]} for line in lines
+            line | {"candidates": [{**line["candidates"][0], "loss": by * line["candidates"][0]["loss"]}]}
+            for line in lines
         ]
         records.add(other, prefer="there")
         records._read.cache_clear()

@@ -122,7 +122,8 @@ def spot_checks(
 
     Answers must be the same to the last digit. Where those of a method whose own arithmetic follows the processor
     (``Method.portable`` is False) are not, and the record was made on another kind of processor, losses are compared,
-    within `PORTABLE_LOSS`, and it is reported as such. A run that is not done within `seconds` is not compared, and reported too.
+    within `PORTABLE_LOSS`, and it is reported as such. A run that is not done within `seconds` is not compared, and
+    reported too.
 
     Parameters
     ----------

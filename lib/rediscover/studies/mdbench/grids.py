@@ -16,8 +16,8 @@ from .params import Dynamics, ODEs, PDEs
 def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`: ``odes``; without noise ``clean`` and ``packages``; or those of fields, `of_fields`.
 
-    Also ``fronts`` of Operon in its own order, the variants of `bidirectional`, see `report.ablations`, and, of ODEs, several numbers of evaluations, see
-    `report.budgets`.
+    Also ``fronts`` of Operon in its own order, the variants of `bidirectional`, see `report.ablations`, and, of ODEs,
+    several numbers of evaluations, see `report.budgets`.
     """
     if isinstance(p, PDEs):
         return of_fields(p)
