@@ -80,8 +80,8 @@ $(BUILD)/%.ipynb: $(BUILD)/.%.ipynb.digests $(READY) $(if $(RETRY),FORCE)
 
 # Recorded runs that are run again; all of them must answer as recorded.
 $(BUILD)/spot_checks.done: $(BUILD)/.spot_checks.done.digests $(READY) | $(EXECUTED)
-	@$(PY) -m rediscover spot-check --seed 0 --seconds 30 --out tables/spot_checks.csv
-	@echo tables/spot_checks.csv >$@ && $(MADE) --keep $@
+	@$(PY) -m rediscover spot-check --seed 0 --seconds 30 --out $(BUILD)/spot_checks.csv
+	@echo $(BUILD)/spot_checks.csv >$@ && $(MADE) --keep $@
 
 # What is committed of notebooks and pages is written last, and nothing above depends on it. Alone it takes what was run before.
 publish: $(BUILD)/publish.done ### write what is committed: outputs of notebooks, facts in their text and in README, docs and paper

@@ -95,7 +95,7 @@ def test_what_follows_the_processor_is_compared_where_it_was_made_only(monkeypat
     assert shown == {"Operon 0.5": True, "gplearn 0.5": False, "operon_x": True}
     made = processors.FILE.read_text().strip()
     for here, text, compared in ((made, "Operon", True), ("another", "Operon", False), ("another", "gplearn", True)):
-        monkeypatch.setattr(processors, "processor", lambda here=here: here)
+        monkeypatch.setattr(processors, "answers", lambda here=here: here)
         item = SimpleNamespace(nodeid="", cell_num=0, cell=cell(text), options={"check": True})
         processors.leave_uncompared([item])
         assert item.options["check"] is compared

@@ -152,9 +152,20 @@ def test_another_processor_is_compared_by_the_loss_where_the_method_follows_it(r
     planned = runs.plan(["surfaces/NCGS2"], ["operon", "gplearn"], budget=BUDGET)
     extend(planned)
     monkeypatch.setattr(records, "processor", lambda: "another")
-    checked = recording.spot_checks(planned, progress=False).set_index("method")
-    assert checked["compared"].to_dict() == {"gplearn": "answers", "operon": "loss"} and checked["same"].all()
-    assert recording.mismatches(checked.assign(same=False)).index.tolist() == ["gplearn"]
+    checked = recording.spot_checks(planned, progress=False)
+    assert checked["same"].all() and set(checked["compared"]) == {"answers"}
+    lines = list(records.every())
+    for by, same in ((1.001, True), (2, False)):
+        other = [
+            line | {"candidates": [{**line["candidates"][0], "loss": by * line["candidates"][0]["loss"]}]}
+            for line in lines
+        ]
+        records.add(other, prefer="there")
+        records._read.cache_clear()
+        checked = recording.spot_checks(planned, progress=False).set_index("method")
+        assert checked["compared"].to_dict() == {"gplearn": "answers", "operon": "loss"}
+        assert checked["same"].to_dict() == {"gplearn": False, "operon": same}
+        assert recording.mismatches(checked).index.tolist() == ["gplearn"]
 
 
 def test_the_sample_takes_every_method_and_hangs_on_the_seed(planned, repository):

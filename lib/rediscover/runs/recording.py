@@ -120,9 +120,10 @@ def spot_checks(
 ) -> "pd.DataFrame":
     """Run a sample of the recorded runs again and compare the answers.
 
-    Answers must be the same to the last digit. Those of methods whose own arithmetic follows the processor
-    (``Method.portable`` is False) are compared by their loss where the record was made on another processor, within
-    `PORTABLE_LOSS`, and reported as such. A run that is not done within `seconds` is not compared, and reported too.
+    Answers must be the same to the last digit. Where those of a method whose own arithmetic follows the processor
+    (``Method.portable`` is False) are not, and the record was made on another kind of processor, losses are compared,
+    within `PORTABLE_LOSS`, and it is reported as such. A run that is not done within `seconds` is not compared, and
+    reported too.
 
     Parameters
     ----------
@@ -164,9 +165,11 @@ def comparison(run: Run, line: dict, outcome: dict, seconds: float) -> tuple[str
     easy = run.budget.seconds >= EASILY * outcome["seconds"]
     if line["status"] == "memory" or (line["status"] == "timeout" and not easy):
         return "nothing", False  # on another machine it may have ended
+    if equal(line, outcome):
+        return "answers", True
     if not run.method.portable and line["processor"] != records.processor():
         return "loss", close(line, outcome)
-    return "answers", equal(line, outcome)
+    return "answers", False
 
 
 def summary(checked: "pd.DataFrame") -> str:
@@ -178,7 +181,7 @@ def summary(checked: "pd.DataFrame") -> str:
     other = (counts["size"] - counts["sum"]).reindex(size.index, fill_value=0)
     said = f"{len(checked)} recorded runs were run again, {other['answers'] + other['loss']} gave another answer"
     if size["loss"]:
-        said += f"; {size['loss']} were recorded on another processor, which their method follows: losses are compared"
+        said += f"; {size['loss']} have answers of another processor, which their method follows: losses are compared"
     return said + (f"; {size['nothing']} were not done in time, and are not compared" if size["nothing"] else "")
 
 

@@ -254,9 +254,16 @@ def _line(run: Run) -> dict | None:
 
 @functools.cache
 def processor() -> str:
-    """The kind of this machine's processor, as it calls itself."""
+    """The kind of this machine's processor: as it calls itself, with family, model and stepping on Linux and x86.
+
+    Virtual machines call processors of several generations by one name.
+    """
     if sys.platform == "linux":
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
+        lines = (line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines())
+        says: dict[str, str] = {}
+        for name, _, value in lines:
+            says.setdefault(name.strip(), value.strip())
+        if "model name" in says:
+            kind = "-".join(says.get(name, "") for name in ("cpu family", "model", "stepping"))
+            return f"{says['model name']} {kind}".rstrip("- ")
     return platform.processor() or platform.machine()

@@ -16,8 +16,8 @@ from .params import Dynamics, ODEs, PDEs
 def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
     """Arguments of `runs.grid`: ``odes``; without noise ``clean`` and ``packages``; or those of fields, `of_fields`.
 
-    Also the variants of `bidirectional`, see `report.ablations`, and, of ODEs, several numbers of evaluations, see
-    `report.budgets`.
+    Also ``fronts`` of Operon in its own order, the variants of `bidirectional`, see `report.ablations`, and, of ODEs,
+    several numbers of evaluations, see `report.budgets`.
     """
     if isinstance(p, PDEs):
         return of_fields(p)
@@ -28,6 +28,8 @@ def grids(p: Dynamics) -> dict[str, dict[str, Any]]:
     for name, (methods, decibels) in levels.items():
         if systems := [problem(id, snr_db=db) for db in decibels for id in p.systems or problems("odes") if methods]:
             planned[name] = {"problems": systems, "methods": fittest(methods, p), **p.work}
+    plain = build_methods(["operon"], settings=p.settings)
+    planned["fronts"] = {"problems": [problem(id) for id in p.front_systems], "methods": plain, **p.work}
     own = variants(p.ablated, planned["odes"]["problems"], build_methods(p.methods, settings=p.settings))
     for name, grid in own.items():
         planned[name] = {**grid, "methods": [Fittest(method) for method in grid["methods"]], **p.work}

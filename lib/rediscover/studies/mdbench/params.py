@@ -60,6 +60,7 @@ class ODEs(Dynamics, Budgeted):
     ----------
     ablated : parts of `bidirectional`, see its ``without``, and the numbers of states or ids on which it runs without
         each, on clean data.
+    front_systems : ids of clean systems of which all of Operon's front is looked at.
     max_rows : training rows of the runs with several numbers of evaluations, which see clean data.
     """
 
@@ -67,6 +68,7 @@ class ODEs(Dynamics, Budgeted):
     compared: ClassVar[tuple[str, ...] | None] = ("sindy",)
     systems: Annotated[ProblemIds, of_study("odes")]
     ablated: Ablated
+    front_systems: Annotated[ProblemIds, of_study("odes")]
     budget_problems: Annotated[ProblemIds, of_study("odes")]
 
 
