@@ -34,7 +34,9 @@ def pytest_collection_modifyitems(items):
 def pytest_terminal_summary(terminalreporter):
     ran = (getattr(report, "nodeid", "") for reports in terminalreporter.stats.values() for report in reports)
     if any(".ipynb::" in nodeid for nodeid in ran) and not processors.made_here():
-        terminalreporter.write_line("Cells that show Operon are not compared: it answers otherwise on this processor.")
+        terminalreporter.write_line(
+            "Cells that show or count answers of Operon are not compared: they are others here."
+        )
 
 
 def _file(nodeid: str) -> str:

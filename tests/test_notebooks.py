@@ -91,14 +91,27 @@ def test_what_follows_the_processor_is_compared_where_it_was_made_only(monkeypat
     def cell(text):
         return new_code_cell("1", outputs=[new_output("display_data", {"text/plain": text})])
 
-    shown = {text: processors.follows_the_processor(cell(text)) for text in ("Operon 0.5", "gplearn 0.5", "operon_x")}
+    shown = {
+        text: processors.follows_the_processor("", cell(text)) for text in ("Operon 0.5", "gplearn 0.5", "operon_x")
+    }
     assert shown == {"Operon 0.5": True, "gplearn 0.5": False, "operon_x": True}
     made = processors.FILE.read_text().strip()
     for here, text, compared in ((made, "Operon", True), ("another", "Operon", False), ("another", "gplearn", True)):
         monkeypatch.setattr(processors, "answers", lambda here=here: here)
-        item = SimpleNamespace(nodeid="", cell_num=0, cell=cell(text), options={"check": True})
+        item = SimpleNamespace(path=Path("80.ipynb"), cell_num=0, cell=cell(text), options={"check": True})
         processors.leave_uncompared([item])
         assert item.options["check"] is compared
+
+
+def test_cells_that_count_answers_of_operon_are_there():
+    for line in processors.COUNTING.read_text().splitlines():
+        notebook, id = line.split()
+        (cell,) = [
+            c
+            for c in nbformat.read(processors.COUNTING.with_name(f"{notebook}.ipynb"), as_version=4).cells
+            if c.id == id
+        ]
+        assert processors.follows_the_processor(notebook, cell)
 
 
 def test_rediscover_is_imported_before_the_libraries_whose_kernels_it_chooses(cells):

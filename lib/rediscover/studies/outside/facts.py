@@ -55,7 +55,7 @@ def facts() -> dict[str, Any]:
         "feynman_solved": {
             f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level, **frozen) for level in levels
         },
-        "again": _again(noisy, _shares("outside_again")),
+        "again": _again(noisy, laws, _shares("outside_again")),
         "aims": _aims([found["verdict"] for found in beside.values()]),
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
         **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
@@ -123,13 +123,15 @@ def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[s
     }
 
 
-def _again(shares: pd.DataFrame, pairs: pd.DataFrame) -> dict[str, Any]:
-    """The later version on SRBench's laws by level of noise, and laws that only one of the two versions solves."""
-    found: dict[str, Any] = {"strogatz": _solved(shares, group="strogatz", noise=0, method=LATER)}
-    for level in (0, 0.001, 0.01, 0.1):
-        at = {"suite": "feynman", "noise": level}
-        found[f"{level:g}"] = {
-            "later": _solved(shares, group="feynman", noise=level, method=LATER),
+def _again(noisy: pd.DataFrame, laws: pd.DataFrame, pairs: pd.DataFrame) -> dict[str, Any]:
+    """The later version on PHYBench's and SRBench's laws, and laws that only one of the two versions solves."""
+    solved = {f"{n:g}": _solved(noisy, group="feynman", noise=n, method=LATER) for n in (0, 0.001, 0.01, 0.1)}
+    solved["phybench"] = _solved(laws, study="phybench", method=LATER)
+    found: dict[str, Any] = {"strogatz": _solved(noisy, group="strogatz", noise=0, method=LATER)}
+    for name, later in solved.items():
+        at = {"suite": "phybench"} if name == "phybench" else {"suite": "feynman", "noise": float(name)}
+        found[name] = {
+            "later": later,
             "gained": _first(pairs, "theirs_alone", **at),
             "lost": _first(pairs, "ours_alone", **at),
             "p": _first(pairs, "p_holm", **at),
