@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rediscover.methods import method, registry
 from rediscover.problems import problem
-from rediscover.runs.records import digest
+from rediscover.runs.run import digest
 
 # Of the answers of Operon where the outputs of tests/notebooks were made; `make refresh` writes it.
 FILE = Path(__file__).with_name("notebooks") / "operon.txt"

@@ -168,6 +168,23 @@ def test_another_processor_is_compared_by_the_loss_where_the_method_follows_it(r
         assert recording.mismatches(checked).index.tolist() == ["gplearn"]
 
 
+def test_processors_of_several_kinds_have_several_names(tmp_path):
+    def named(text):
+        records.processor.cache_clear()
+        file = tmp_path / "cpuinfo"
+        file.write_text(text)
+        return records.processor(file)
+
+    of = (
+        "processor\t: {0}\nvendor_id\t: G\ncpu family\t: 6\nmodel\t\t: {1}\nmodel name\t: Xeon (R) P\nstepping\t: 2\n\n"
+    )
+    assert named(of.format(0, 143) + of.format(1, 143)) == "Xeon (R) P 6-143-2"
+    assert named(of.format(0, 207)) == "Xeon (R) P 6-207-2"
+    assert named("model name\t: Power9\n") == "Power9"
+    assert named("processor\t: 0\n") == named("") != ""
+    records.processor.cache_clear()
+
+
 def test_the_sample_takes_every_method_and_hangs_on_the_seed(planned, repository):
     assert recording.sample(planned, seed=0) == []
     extend(planned)

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import json
 import platform
-import sys
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from ..methods import registry
 from ..problems import STUDIES, Field, Problem, Series, Trajectories
 from ..system.code_version import code_version
 from ..system.record_files import SUFFIX, SUMS, RecordError, alone, altered, files, folder, load, used, write
+from ..system.reproducible_blas import PROCESSOR
 from ..system.studies import rules
 from .run import PROSE, Run, digest, plain
 
@@ -253,17 +254,17 @@ def _line(run: Run) -> dict | None:
 
 
 @functools.cache
-def processor() -> str:
+def processor(cpuinfo: Path = PROCESSOR) -> str:
     """The kind of this machine's processor: as it calls itself, with family, model and stepping on Linux and x86.
 
     Virtual machines call processors of several generations by one name.
     """
-    if sys.platform == "linux":
-        lines = (line.partition(":") for line in Path("/proc/cpuinfo").read_text().splitlines())
-        says: dict[str, str] = {}
-        for name, _, value in lines:
-            says.setdefault(name.strip(), value.strip())
-        if "model name" in says:
-            kind = "-".join(says.get(name, "") for name in ("cpu family", "model", "stepping"))
-            return f"{says['model name']} {kind}".rstrip("- ")
-    return platform.processor() or platform.machine()
+    try:
+        text = cpuinfo.read_text()
+    except OSError:
+        text = ""
+    said = dict(re.findall(r"^(model name|cpu family|model|stepping)\s*: (.+)", text, flags=re.M))
+    if "model name" not in said:
+        return platform.processor() or platform.machine()
+    numbers = [said[name] for name in ("cpu family", "model", "stepping") if name in said]
+    return f"{said['model name']} {'-'.join(numbers)}".strip()

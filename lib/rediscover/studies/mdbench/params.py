@@ -60,7 +60,7 @@ class ODEs(Dynamics, Budgeted):
     ----------
     ablated : parts of `bidirectional`, see its ``without``, and the numbers of states or ids on which it runs without
         each, on clean data.
-    front_systems : ids of clean systems of which all of Operon's front is looked at.
+    front_systems : ids of systems with one state, clean, of which all of Operon's front is looked at.
     max_rows : training rows of the runs with several numbers of evaluations, which see clean data.
     """
 
@@ -68,7 +68,7 @@ class ODEs(Dynamics, Budgeted):
     compared: ClassVar[tuple[str, ...] | None] = ("sindy",)
     systems: Annotated[ProblemIds, of_study("odes")]
     ablated: Ablated
-    front_systems: Annotated[ProblemIds, of_study("odes")]
+    front_systems: Annotated[ProblemIds, Field(min_length=1), of_study("odes", "1")]
     budget_problems: Annotated[ProblemIds, of_study("odes")]
 
 

@@ -12,6 +12,7 @@ NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
 JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
+NOISY = (0, 0.001, 0.01, 0.1)  # of SRBench
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
 LATER = "bidirectional_noise"
 EVOLVED = "regularised_evolution"
@@ -32,7 +33,6 @@ def facts() -> dict[str, Any]:
     frozen = {"method": "bidirectional"}
     exact = {"suite": "LSR-Transform", "noise": 0, "budget": "full"}
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
-    levels = (0, 0.001, 0.01, 0.1)
     beside = {f"{level:g}": _beside(drawn, opponents, level) for level in DRAWN}
     return {
         "runs": _runs(runs),
@@ -49,11 +49,11 @@ def facts() -> dict[str, Any]:
         "phybench": _solved(laws, study="phybench", **frozen),
         "phybench_exact": _first(laws, "without_rounding", study="phybench", **frozen),
         **{
-            group: {f"{level:g}": _solved(noisy, group=group, noise=level, **frozen) for level in levels}
+            group: {f"{level:g}": _solved(noisy, group=group, noise=level, **frozen) for level in NOISY}
             for group in ("feynman", "strogatz")
         },
         "feynman_solved": {
-            f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level, **frozen) for level in levels
+            f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level, **frozen) for level in NOISY
         },
         "again": _again(noisy, laws, _shares("outside_again")),
         "aims": _aims([found["verdict"] for found in beside.values()]),
@@ -125,18 +125,19 @@ def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[s
 
 def _again(noisy: pd.DataFrame, laws: pd.DataFrame, pairs: pd.DataFrame) -> dict[str, Any]:
     """The later version on PHYBench's and SRBench's laws, and laws that only one of the two versions solves."""
-    solved = {f"{n:g}": _solved(noisy, group="feynman", noise=n, method=LATER) for n in (0, 0.001, 0.01, 0.1)}
-    solved["phybench"] = _solved(laws, study="phybench", method=LATER)
-    found: dict[str, Any] = {"strogatz": _solved(noisy, group="strogatz", noise=0, method=LATER)}
-    for name, later in solved.items():
-        at = {"suite": "phybench"} if name == "phybench" else {"suite": "feynman", "noise": float(name)}
-        found[name] = {
-            "later": later,
-            "gained": _first(pairs, "theirs_alone", **at),
-            "lost": _first(pairs, "ours_alone", **at),
-            "p": _first(pairs, "p_holm", **at),
-        }
-    return found
+
+    def alone(suite: str, noise: float) -> dict[str, Any]:
+        columns = {"gained": "theirs_alone", "lost": "ours_alone", "p": "p_holm"}
+        return {name: _first(pairs, column, suite=suite, noise=noise) for name, column in columns.items()}
+
+    def solved(group: str, noise: float) -> str:
+        return _solved(noisy, group=group, noise=noise, method=LATER)
+
+    return {
+        "strogatz": solved("strogatz", 0),
+        **{f"{noise:g}": {"later": solved("feynman", noise), **alone("feynman", noise)} for noise in NOISY},
+        "phybench": {"later": _solved(laws, study="phybench", method=LATER), **alone("phybench", 0)},
+    }
 
 
 def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
