@@ -231,6 +231,12 @@ def test_blocks_are_those_of_the_rules():
     assert {**rivals, "methods": later["methods"]} == later
 
 
+def test_the_page_compares_all_draws_with_the_benchmarks():
+    table = (root() / study.PAGE).read_text(encoding="utf-8").split(study.MARK)[1]
+    for set_, row in study.distribution().iterrows():
+        assert f"| {' | '.join([str(set_), *row])} |" in table
+
+
 def test_a_shape_by_hand():
     found = study.shape([parse("2*x + sin(y)")])
     assert found == {"nodes": 6, "operators": 3, "numbers": 1, "functions": {"+", "*", "sin"}}

@@ -216,11 +216,13 @@ def test_trials_and_aims_by_hand():
     }
     judged = found.rename(columns={"law": "on_front"}).assign(law_with_any_constants=0.0)
     laws, noisy, fast = (
-        pd.DataFrame({"n": 9, "share": [share, 1.0]}, pd.MultiIndex.from_tuples([(*group, "mean"), (*group, "other")]))
-        for group, share in ((("lsr",), 0.5), (("feynman", 0.01), 0.7), (("first answer",), 0.8))
+        pd.DataFrame({"n": 10, "recovered": [n, 9]}, pd.MultiIndex.from_tuples([(*group, "mean"), (*group, "other")]))
+        for group, n in ((("lsr",), 5), (("feynman", 0.01), 7), (("first answer",), 8))
     )
     aims = analysis.aims("mean", laws, noisy, fast, judged)
-    assert aims["problems"].tolist() == [9, 9, 9, 3, 3]
+    assert aims["problems"].tolist() == [10, 10, 10, 3, 3]
+    assert (aims["low"] <= aims["found"]).all() and (aims["found"] <= aims["high"]).all()
+    assert aims.loc["lsr", ["found", "low", "high"]].tolist() == pytest.approx([50, 23.6593, 76.3407])
     assert aims["missing"].to_dict() == {
         "lsr": 40.0,
         "feynman 0.01": 0.0,

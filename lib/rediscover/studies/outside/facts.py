@@ -140,7 +140,11 @@ def _again(noisy: pd.DataFrame, laws: pd.DataFrame, pairs: pd.DataFrame) -> dict
     return {
         "strogatz": solved("strogatz", 0),
         **{f"{noise:g}": {"later": solved("feynman", noise), **alone("feynman", noise)} for noise in NOISY},
-        "phybench": {"later": _solved(laws, study="phybench", method=LATER), **alone("phybench", 0)},
+        "phybench": {
+            "later": _solved(laws, study="phybench", method=LATER),
+            "exact": _first(laws, "without_rounding", study="phybench", method=LATER),
+            **alone("phybench", 0),
+        },
     }
 
 
