@@ -111,6 +111,14 @@ def test_constants_that_are_multiples_of_one_another_are_tied(truth, start, expe
     assert bits[1] < bits[0] and tied.error < 1.05 * find.error
 
 
+def test_a_relation_that_would_move_a_constant_to_infinity_is_refused():
+    columns, y = table("2.961*x + 0.958*y", ("x", "y"), noise=0.001)
+    find = found(parse("1e-155*x*2.9e155 + 1e-155*9.5e154*y").tree, columns, y, "")
+    with np.errstate(over="ignore"):
+        tied = with_related_constants(find, columns, y, len(y))
+    assert np.isfinite(tied.expression.constants).all() and tied.error <= find.error * (1 + 1e-9)
+
+
 def test_a_multiple_of_pi_is_named_and_an_idle_constant_goes():
     columns, y = table("sqrt(12.566370614359172*x*y + z**2)", ("x", "y", "z"), noise=0.0002)
     find = polished(found(parse("sqrt(12.5*x*y + z**2) + 0.0001").tree, columns, y, ""), columns, y)

@@ -47,6 +47,9 @@ class TestInnerConstants:
     def test_dependent_columns_have_no_projection(self):
         assert project(np.ones((2, 10)), np.arange(10.0)) is None
 
+    def test_more_columns_than_rows_have_no_projection(self):
+        assert project(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]]), np.ones(2)) is None
+
     def test_a_frequency_and_a_rate_are_found_from_nearby(self, columns):
         target = 2 * np.sin(2.3 * columns["x"] + 0.4) - 3 * np.exp(-0.7 * columns["y"]) + 1
         ones = np.ones(300)

@@ -211,7 +211,7 @@ def test_rules_are_those_of_the_other_problems_from_outside_and_have_a_digest_of
 def test_blocks_are_those_of_the_rules():
     reference = params.read(root() / "params" / "80_outside.yaml", "reference")
     planned = study.grids(reference)
-    later = planned.pop("later bidirectional_noise")
+    later, rivals = (planned.pop(f"{block} bidirectional_noise") for block in ("later", "opponents of"))
     assert planned["fresh_sample"]["problems"] == planned["early_fresh"]["problems"] == study.sample()
     assert {grid["noise"] == study.rules()["relative_noise"] for grid in planned.values()} == {True}
     assert len(study.sample()) == len(set(study.sample())) == 50
@@ -227,6 +227,14 @@ def test_blocks_are_those_of_the_rules():
     assert {m.name for m in later["methods"]} == {"bidirectional", "bidirectional_noise"}
     assert set(later["problems"]) < set(rd.problems("fresh", "noise-2026-11")) and len(set(later["problems"])) == 50
     assert sorted(later["noise"]) == study.rules()["relative_noise"] and later["seeds"] == [0]
+    assert [m.name for m in rivals["methods"]] == reference.opponents
+    assert {**rivals, "methods": later["methods"]} == later
+
+
+def test_the_page_compares_all_draws_with_the_benchmarks():
+    table = (root() / study.PAGE).read_text(encoding="utf-8").split(study.MARK)[1]
+    for set_, row in study.distribution().iterrows():
+        assert f"| {' | '.join([str(set_), *row])} |" in table
 
 
 def test_a_shape_by_hand():

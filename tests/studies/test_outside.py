@@ -193,7 +193,9 @@ def test_a_verdict_on_fresh_problems_waits_for_all_opponents(monkeypatch, ran, v
     ends = {"symbolic solution": (0.8, 0.3, 0.9), "form": (-0.1, -0.4, 0.3)}
     pairs = [(rule, 0.01, name, *ends[rule], 0.5) for rule in ends for name in ran]
     pairs = pd.DataFrame(pairs, columns=["rule", "noise", "opponent", "difference", "low", "high", "p"])
+    shares.loc[len(shares)] = shares.iloc[0].to_dict() | {"method": facts.LATER, "recovered": 10}  # no opponent
     found = facts._beside(shares, pairs, 0.01)
+    assert facts._beside(shares, pairs, 0.01, facts.LATER)["frozen"] == "10 of 10"
     assert found["verdict"].startswith(verdict) and (found["frozen"], found["theirs"]) == ("9 of 10", "1 of 10")
     assert (found["form"]["frozen"], found["form"]["theirs"], found["form"]["opponent"]) == (5, 6, "Operon")
 
@@ -214,11 +216,13 @@ def test_trials_and_aims_by_hand():
     }
     judged = found.rename(columns={"law": "on_front"}).assign(law_with_any_constants=0.0)
     laws, noisy, fast = (
-        pd.DataFrame({"n": 9, "share": [share, 1.0]}, pd.MultiIndex.from_tuples([(*group, "mean"), (*group, "other")]))
-        for group, share in ((("lsr",), 0.5), (("feynman", 0.01), 0.7), (("first answer",), 0.8))
+        pd.DataFrame({"n": 10, "recovered": [n, 9]}, pd.MultiIndex.from_tuples([(*group, "mean"), (*group, "other")]))
+        for group, n in ((("lsr",), 5), (("feynman", 0.01), 7), (("first answer",), 8))
     )
     aims = analysis.aims("mean", laws, noisy, fast, judged)
-    assert aims["problems"].tolist() == [9, 9, 9, 3, 3]
+    assert aims["problems"].tolist() == [10, 10, 10, 3, 3]
+    assert (aims["low"] <= aims["found"]).all() and (aims["found"] <= aims["high"]).all()
+    assert aims.loc["lsr", ["found", "low", "high"]].tolist() == pytest.approx([50, 23.6593, 76.3407])
     assert aims["missing"].to_dict() == {
         "lsr": 40.0,
         "feynman 0.01": 0.0,
@@ -247,5 +251,6 @@ def test_facts_say_that_a_block_is_not_recorded(monkeypatch, tmp_path):
     left = 3 * 2 + 6 * 2 * 0.4 / 2.5  # an early reading takes less time by as much as it has fewer evaluations
     assert found["runs"] == {"planned": 13, "recorded": 4, "hours": (8.0, ".0f"), "hours_left": (left, ".0f")}
     assert [count for count, _ in found["aims"].values()] == [4, 0, 0, 4]  # ahead or not at four levels of noise: open
+    assert found["aims.later"] == found["aims"] and found["fresh.0.01"]["form"]["difference"] == facts.NONE
     assert (found["lsr"], found["phybench"], found["measured"]["front"]) == ("7 of 10", facts.NONE, facts.NONE)
     assert set(found["strogatz"].values()) == {facts.NONE}

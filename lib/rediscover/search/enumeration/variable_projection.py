@@ -102,9 +102,12 @@ class Projection(NamedTuple):
 
 
 def project(columns: np.ndarray, target: np.ndarray) -> Projection | None:
-    """Least squares on columns of shape (n_columns, n_rows), each scaled first; None where they are not finite."""
+    """Least squares on columns of shape (n_columns, n_rows), each scaled first.
+
+    None where they are not finite, or more than the rows.
+    """
     size = np.linalg.norm(columns, axis=1)
-    if not np.isfinite(size).all() or not (size > 0).all():
+    if len(columns) > len(target) or not np.isfinite(size).all() or not (size > 0).all():
         return None
     Q, R = np.linalg.qr((columns / size[:, None]).T)
     if np.abs(np.diag(R)).min(initial=1.0) < 1e-11:

@@ -10,7 +10,7 @@ from ... import runs
 from ...problems import Problem, problem
 from ...report.comparisons import recovery
 from ...report.statistics import holm
-from ...report.summaries import paired_shares
+from ...report.summaries import paired_shares, wilson
 from ...runs import scoring
 from ...runs.answers import on_answers
 from ...runs.run import Run
@@ -306,8 +306,8 @@ def aims(
     -------
     DataFrame
         Index: goal; columns: aim and found (per cent of the problems, or tables in which every trial has the law),
-        problems (how many those are), missing (how far the aim is). Those that are not recorded, or not in all trials,
-        are left out.
+        problems (how many those are), low and high (Wilson's interval), missing (how far the aim is). Those that are
+        not recorded, or not in all trials, are left out.
     """
     stated: dict[str, float] = {}
     for name, aim in rules()["aims"].items():
@@ -316,7 +316,7 @@ def aims(
         else:
             stated[name] = float(str(aim).split(" of ")[0])
     reached = {
-        " ".join(f"{part:g}" if isinstance(part, float) else part for part in group): (row["n"], 100 * row["share"])
+        " ".join(f"{part:g}" if isinstance(part, float) else part for part in group): _of(100, *row[["recovered", "n"]])
         for frame in (laws, noisy, fast)
         for (*group, name), row in frame.iterrows()
         if name == method
@@ -328,8 +328,14 @@ def aims(
         counts = trials(judged[judged["method"] == method], column)
         if len(counts) and counts.loc[("all", "trials"), method] == len(rules()["registered"]["trials"]):
             all_of_them = counts.loc["empirical", method] == counts.loc[("all", "trials"), method]
-            reached[f"{name} of EmpiricalBench"] = (len(all_of_them), float(all_of_them.sum()))
+            reached[f"{name} of EmpiricalBench"] = _of(len(all_of_them), all_of_them.sum(), len(all_of_them))
     rows = {name: (aim, *reached[name]) for name, aim in stated.items() if name in reached}
-    columns = ["aim", "problems", "found"]
+    columns = ["aim", "problems", "found", "low", "high"]
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("goal")
     return frame.assign(missing=(frame["aim"] - frame["found"]).clip(lower=0))
+
+
+def _of(whole: float, count: float, n: int) -> tuple[int, float, float, float]:
+    """How many there are; what was found of them and the ends of Wilson's interval, as parts of `whole`."""
+    low, high = wilson(count, n)
+    return n, whole * count / n, whole * low, whole * high

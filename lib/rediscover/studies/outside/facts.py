@@ -16,7 +16,8 @@ NOISY = (0, 0.001, 0.01, 0.1)  # of SRBench
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
 LATER = "bidirectional_noise"
 EVOLVED = "regularised_evolution"
-PAIR = {"frozen": "bidirectional", "theirs": EVOLVED}
+OWN = ("bidirectional", LATER)
+PAIR = {"frozen": OWN[0], "theirs": EVOLVED}
 FLOWING = {"frozen": "bidirectional"} | {name: name for name in ("sindy_cross", "wsindy_cross")}  # on chaotic flows
 
 
@@ -34,6 +35,7 @@ def facts() -> dict[str, Any]:
     exact = {"suite": "LSR-Transform", "noise": 0, "budget": "full"}
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     beside = {f"{level:g}": _beside(drawn, opponents, level) for level in DRAWN}
+    rivals = {f"{level:g}": _beside(later, versions, level, LATER) for level in DRAWN}
     return {
         "runs": _runs(runs),
         "lsr": _solved(laws, study="lsr", **frozen),
@@ -56,9 +58,10 @@ def facts() -> dict[str, Any]:
             f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level, **frozen) for level in NOISY
         },
         "again": _again(noisy, laws, _shares("outside_again")),
-        "aims": _aims([found["verdict"] for found in beside.values()]),
+        "aims": _aims("missing", beside),
+        "aims.later": _aims(f"missing_{LATER}", rivals),
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
-        **{f"fresh.{level:g}": _versions(later, versions, level) for level in JUDGED},
+        **{f"fresh.{level:g}": _versions(later, versions, level) | _rivals(rivals[f"{level:g}"]) for level in JUDGED},
         "drawn": beside,
         "within": {f"{level:g}": _within_functions(level) for level in (0.0, 0.1)},
         "fresh_seconds": _seconds(_where(runs, block="fresh_sample")),
@@ -98,12 +101,13 @@ def _runs(progress: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _aims(verdicts: list[str]) -> dict[str, Any]:
-    """How many aims of a later version the frozen one meets and misses, and how many are open.
+def _aims(column: str, beside: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """How many aims of a later version one meets and misses, and how many are open, by a column of its distances.
 
     Those of fresh.yaml, to be ahead at a level of noise, are decided by a verdict each.
     """
-    missing = _shares("outside_aims").get("missing", pd.Series(dtype=float))
+    missing = _shares("outside_aims").get(column, pd.Series(dtype=float))
+    verdicts = [found["verdict"] for found in beside.values()]
     met = int((missing == 0).sum()) + verdicts.count("ahead")
     missed = int((missing > 0).sum()) + verdicts.count("not told apart") + verdicts.count("behind")
     count = len(missing) + len(verdicts)
@@ -113,7 +117,7 @@ def _aims(verdicts: list[str]) -> dict[str, Any]:
 
 def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
     """The frozen and the later version on the draw of the later one."""
-    pairs = _where(pairs, rule="symbolic solution")
+    pairs = _where(pairs, rule="symbolic solution", opponent="bidirectional")
     return {
         "frozen": _solved(shares, noise=level, method="bidirectional"),
         "later": _solved(shares, noise=level, method=LATER),
@@ -136,24 +140,35 @@ def _again(noisy: pd.DataFrame, laws: pd.DataFrame, pairs: pd.DataFrame) -> dict
     return {
         "strogatz": solved("strogatz", 0),
         **{f"{noise:g}": {"later": solved("feynman", noise), **alone("feynman", noise)} for noise in NOISY},
-        "phybench": {"later": _solved(laws, study="phybench", method=LATER), **alone("phybench", 0)},
+        "phybench": {
+            "later": _solved(laws, study="phybench", method=LATER),
+            "exact": _first(laws, "without_rounding", study="phybench", method=LATER),
+            **alone("phybench", 0),
+        },
     }
 
 
-def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
-    """The frozen version and the opponents on its draw, by the rule, by the form alone, and by the fit.
+def _rivals(beside: dict[str, Any]) -> dict[str, Any]:
+    """Of what `_beside` says of the later version, what prose states."""
+    form = {"later": beside["form"]["frozen"]} | {name: beside["form"][name] for name in ("theirs", "difference")}
+    return {name: beside[name] for name in ("opponent", "theirs", "difference", "verdict")} | {"form": form}
+
+
+def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: str = OWN[0]) -> dict[str, Any]:
+    """A version of our own method, the frozen one or another, and the opponents on its draw.
 
     By the rule and by the form it is compared with the opponent that has most, be it one of the rules or one that was
     added. To be ahead needs all of the opponents of the rules.
     """
     rows = _where(shares, noise=level)
-    others = rows[rows["method"] != "bidirectional"] if len(rows) else rows
+    others = rows[~rows["method"].isin(OWN)] if len(rows) else rows
     if not len(others):
-        return dict.fromkeys(("frozen", "opponent", "theirs", "most", "difference", "verdict", "form", "fit"), NONE)
+        none = dict.fromkeys(("frozen", "opponent", "theirs", "most", "difference", "verdict"), NONE)
+        return none | dict.fromkeys(("form", "fit", "exact"), none)
     registered = setting("80_outside", "opponents")
     ran = len({*others["method"]} & {*registered})
     waits = f"open, as {ran} of {len(registered)} opponents have run"
-    own, found = rows[rows["method"] == "bidirectional"].iloc[0], {}
+    own, found = rows[rows["method"] == version].iloc[0], {}
     for rule, column in (("symbolic solution", "recovered"), ("form", "form")):
         best = others.loc[others[column].idxmax(), "method"]
         rows_of = _where(pairs, rule=rule, noise=level, opponent=best)
@@ -165,7 +180,7 @@ def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str
             "p": (pair.p, 2),
         }
     return {
-        "frozen": _solved(shares, noise=level, method="bidirectional"),
+        "frozen": _solved(shares, noise=level, method=version),
         "theirs": f"{others['recovered'].max()} of {own['n']}",
         "most": (int(others["recovered"].max()), "word"),
         **found["symbolic solution"],

@@ -44,7 +44,7 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
 
     ``fresh_added`` has opponents that came after results had been read. A block ``later NAME`` has a later version of
     our own method beside the frozen one, on the sample of its own draw: on as many of it as `p` has problems, where it
-    has any.
+    has any. ``opponents of NAME`` has the opponents there, at the same levels of noise.
 
     Parameters
     ----------
@@ -55,8 +55,10 @@ def grids(p: Outside) -> dict[str, dict[str, Any]]:
     sampled = {**shared, "problems": p.fresh or sample()}
     rest = [id for id in p.fresh or problems("fresh", rules()["draw"]) if id not in sampled["problems"]]
     read_early = [method for method in (*own, *others) if method.name in p.early]
+    later = {name: {**p.work, **_later(p, name)} for name in rules()["later"]}
     return {
-        **{f"later {name}": {**p.work, **_later(p, name)} for name in rules()["later"]},
+        **{f"later {name}": block for name, block in later.items()},
+        **{f"opponents of {name}": {**block, "methods": others} for name, block in later.items()},
         "early_fresh": {**sampled, "methods": read_early, "evaluations": p.early},
         "fresh_sample": {**sampled, "methods": [*own, *others]},
         "fresh_added": {**sampled, **added(p, "fresh")},

@@ -38,12 +38,11 @@ class Peer(NamedTuple):
     theirs: str
     ours: str
     evaluations: int
-    timed_as: str = ""  # whose recorded seconds say what a run takes, if not its own
 
 
 PEERS = (
     Peer("AFP", "afp_released", 500_000),
-    Peer("AFP_FE", "afp_fe", 500_000, "afp_released"),
+    Peer("AFP_FE", "afp_fe", 500_000),
     Peer("AIFeynman", "ai_feynman_released", 8_000_000),
     Peer("DSR", "dsr_released", 100_000),
     Peer("gplearn", "gplearn", 500_000),
@@ -159,7 +158,7 @@ def _rates(both: pd.DataFrame) -> dict[str, float]:
 @functools.cache
 def seconds_of(peer: Peer) -> float:
     """Median seconds of the recorded runs of our implementation on SRSD, in proportion to the evaluations."""
-    file = root() / "records" / "srsd" / f"{peer.timed_as or peer.ours}{record_files.SUFFIX}"
+    file = root() / "records" / "srsd" / f"{peer.ours}{record_files.SUFFIX}"
     kept = record_files.load(file)
     rates = [line["seconds"] / line["evaluations"] for line in kept if line["status"] == "ok"]
     return float(np.median(rates)) * peer.evaluations if rates else math.nan
