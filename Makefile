@@ -174,9 +174,9 @@ spot-check: $(READY) ### run a sample of the recorded runs again and compare the
 submissions: $(READY) ### run a sample of the submitted rows again and compare answers and scores (SEED=1 SIZE=20)
 	@$(PY) -m rediscover spot-check --submissions $(if $(SEED),--seed $(SEED)) $(if $(SIZE),--size $(SIZE))
 
-generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1)
+generate: $(READY) ## ask MODEL at BASE_URL for the formulas of the bundled passages (JUDGE=..., LIMIT=..., YES=1, OPTIONS="--timeout 300")
 	@$(PY) -m rediscover.studies.passages.generate --model "$(MODEL)" $(if $(BASE_URL),--base-url "$(BASE_URL)") \
-	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT))
+	    $(if $(JUDGE),--judge "$(JUDGE)") $(if $(LIMIT),--limit $(LIMIT)) $(OPTIONS)
 
 pretrain: $(READY) ### train a network again, into the user's cache (needs the extra neural; MODEL=trained_skeletons HOURS=2)
 	@$(PY) -m rediscover.studies.srsd.pretraining $(if $(MODEL),--model $(MODEL)) $(if $(HOURS),--hours $(HOURS))

@@ -6,6 +6,7 @@ import math
 import rediscover as rd
 from rediscover import params, runs
 from rediscover.expressions import parse
+from rediscover.report.comparisons import recovery
 from rediscover.runs import plan, records
 from rediscover.studies.outside import analysis, facts, sample, scores
 from rediscover.studies.outside.grids import LATER, grids
@@ -195,9 +196,9 @@ def test_a_verdict_on_fresh_problems_waits_for_all_opponents(monkeypatch, ran, v
     pairs = pd.DataFrame(pairs, columns=["rule", "noise", "opponent", "difference", "low", "high", "p"])
     shares.loc[len(shares)] = shares.iloc[0].to_dict() | {"method": facts.LATER, "recovered": 10}  # no opponent
     found = facts._beside(shares, pairs, 0.01)
-    assert facts._beside(shares, pairs, 0.01, facts.LATER)["frozen"] == "10 of 10"
-    assert found["verdict"].startswith(verdict) and (found["frozen"], found["theirs"]) == ("9 of 10", "1 of 10")
-    assert (found["form"]["frozen"], found["form"]["theirs"], found["form"]["opponent"]) == (5, 6, "Operon")
+    assert facts._beside(shares, pairs, 0.01, facts.LATER)["own"] == "10 of 10"
+    assert found["verdict"].startswith(verdict) and (found["own"], found["theirs"]) == ("9 of 10", "1 of 10")
+    assert (found["form"]["own"], found["form"]["theirs"], found["form"]["opponent"]) == (5, 6, "Operon")
 
 
 def test_trials_and_aims_by_hand():
@@ -216,7 +217,7 @@ def test_trials_and_aims_by_hand():
     }
     judged = found.rename(columns={"law": "on_front"}).assign(law_with_any_constants=0.0)
     laws, noisy, fast = (
-        pd.DataFrame({"n": 10, "recovered": [n, 9]}, pd.MultiIndex.from_tuples([(*group, "mean"), (*group, "other")]))
+        recovery(pd.Series([1] * n + [0] * (10 - n)), [pd.Series([part] * 10) for part in (*group, "mean")])
         for group, n in ((("lsr",), 5), (("feynman", 0.01), 7), (("first answer",), 8))
     )
     aims = analysis.aims("mean", laws, noisy, fast, judged)

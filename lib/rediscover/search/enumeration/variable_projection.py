@@ -104,7 +104,7 @@ class Projection(NamedTuple):
 def project(columns: np.ndarray, target: np.ndarray) -> Projection | None:
     """Least squares on columns of shape (n_columns, n_rows), each scaled first.
 
-    None where they are not finite, or more than the rows.
+    None where a column is not finite, is 0 or depends on the others, or where they outnumber the rows.
     """
     size = np.linalg.norm(columns, axis=1)
     if len(columns) > len(target) or not np.isfinite(size).all() or not (size > 0).all():

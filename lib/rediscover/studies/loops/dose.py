@@ -1,6 +1,7 @@
 """What small language models do in the loops, beside both controls at equal samples."""
 
 import itertools
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import pandas as pd
 from ...llm.records import Records
 from ...problems.textbook import SUFFIX
 from ...report.comparisons import paired_test, paired_tests
+from ...report.papers import published
 from ...report.summaries import interval, next_share, paired_shares
 from .analysis import ARM, FLOOR, PROPOSERS, arms, by_problem
 
@@ -18,6 +20,22 @@ MEASURES = {  # what is shown of a loop on the problems of a study; its arms are
     "cde": ["sr2_id", "sr2_ood"],
     "boolean": ["informedness_pooled_ood", "rules_equivalent"],
     "causal": ["f1_directed", "f1_pairs"],
+}
+LADDER = {  # loop -> what is shown of it beside larger models, the published table and its rows, and what is one there
+    "LLM-SR": ("symbolic_accuracy", "surfacebench_table1", "method == 'LLM-SR' and metric == 'symbolic_accuracy'", 1),
+    "SymbolBench's loop": (
+        "sr2_ood",
+        "symbolbench_table2",
+        "metric == 'sr2' and split == 'ood' and modality == 'text' and setting == 'context'",
+        1,
+    ),
+    "SymbolBench's loop, networks": (
+        "informedness_pooled_ood",
+        "symbolbench_table3",
+        "metric == 'bookmaker_informedness' and split == 'ood' and setting == 'context'",
+        100,
+    ),
+    "SymbolBench's loop, graphs": ("f1_directed", "symbolbench_table4", "metric == 'f1' and setting == 'context'", 100),
 }
 ON = {"boolean": ", networks", "causal": ", graphs"}  # for a loop that takes systems as well
 REPLY = ("cut", "tokens", "seconds")
@@ -175,6 +193,49 @@ def summary(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFr
     frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis(["framework", "measure"])
     value, low, high = (frame[end][list(dict.fromkeys(values["proposer"]))] for end in ENDS)
     return value, low, high
+
+
+def ladder(values: pd.DataFrame) -> pd.DataFrame:
+    """Each proposer in the loops of `LADDER`, with its 95 % interval over problems.
+
+    Parameters
+    ----------
+    values : DataFrame
+        From `measured`.
+
+    Returns
+    -------
+    DataFrame
+        Columns: framework, proposer, value, low, high; controls first, then models as they stand in `values`.
+    """
+    ends = pd.concat({end: part.stack() for end, part in zip(ENDS, summary(values), strict=True)}, axis=1)
+    found = ends.rename_axis(["framework", "measure", "proposer"]).reset_index()
+    shown = [LADDER.get(row.framework, ("",))[0] == row.measure for row in found.itertuples()]
+    return found[shown].drop(columns="measure")
+
+
+def larger() -> pd.DataFrame:
+    """What is printed of the loops of `LADDER` with larger models, the smallest first; the mean over kinds of problems.
+
+    Returns
+    -------
+    DataFrame
+        Columns: framework, proposer, value. A model whose size its name does not tell comes last.
+
+    Examples
+    --------
+    >>> larger()["proposer"].unique().tolist()  # doctest: +NORMALIZE_WHITESPACE
+    ['Llama3.2-3B', 'Mathstral-7B', 'Llama-3.1-8B', 'Qwen-3-8b', 'Qwen2.5-14B', 'ChatTS-14B', 'GPT-4o-mini']
+    """
+    parts = []
+    for framework, (_, table, rows, one) in LADDER.items():
+        found = published(table).query(f"{rows} and value != ''")
+        found = found.rename(columns={"backbone": "proposer", "model": "proposer"})
+        value = found["value"].astype(float).groupby(found["proposer"].replace("GPT4o-mini", "GPT-4o-mini")).mean()
+        parts.append((value / one).rename("value").reset_index().assign(framework=framework))
+    frame = pd.concat(parts, ignore_index=True)
+    size = frame["proposer"].str.extract(r"-([0-9.]+)B$", flags=re.IGNORECASE)[0].astype(float)
+    return frame.assign(size=size).sort_values("size", kind="stable").drop(columns="size").reset_index(drop=True)
 
 
 def tests(values: pd.DataFrame) -> pd.DataFrame:

@@ -181,7 +181,7 @@ def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str],
     rows = {}
     for key, part in scored.groupby(by):
         wide = part.pivot_table(index="problem", columns="method", values=score)
-        for name in (name for name in others if {name, own} <= {*wide}):
+        for name in (name for name in others if name != own and {name, own} <= {*wide}):
             ours, theirs = (solved > 0 for _, solved in wide[[own, name]].dropna().items())
             rows[*key, name] = {"pairs": len(ours), **paired_shares(ours, theirs)}
     if not rows:
@@ -316,7 +316,10 @@ def aims(
         else:
             stated[name] = float(str(aim).split(" of ")[0])
     reached = {
-        " ".join(f"{part:g}" if isinstance(part, float) else part for part in group): _of(100, *row[["recovered", "n"]])
+        " ".join(f"{part:g}" if isinstance(part, float) else part for part in group): (
+            row["n"],
+            *(100 * row[["share", "low", "high"]]),
+        )
         for frame in (laws, noisy, fast)
         for (*group, name), row in frame.iterrows()
         if name == method
@@ -328,14 +331,9 @@ def aims(
         counts = trials(judged[judged["method"] == method], column)
         if len(counts) and counts.loc[("all", "trials"), method] == len(rules()["registered"]["trials"]):
             all_of_them = counts.loc["empirical", method] == counts.loc[("all", "trials"), method]
-            reached[f"{name} of EmpiricalBench"] = _of(len(all_of_them), all_of_them.sum(), len(all_of_them))
+            n, count = len(all_of_them), int(all_of_them.sum())
+            reached[f"{name} of EmpiricalBench"] = (n, count, *(n * end for end in wilson(count, n)))
     rows = {name: (aim, *reached[name]) for name, aim in stated.items() if name in reached}
     columns = ["aim", "problems", "found", "low", "high"]
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("goal")
     return frame.assign(missing=(frame["aim"] - frame["found"]).clip(lower=0))
-
-
-def _of(whole: float, count: float, n: int) -> tuple[int, float, float, float]:
-    """How many there are; what was found of them and the ends of Wilson's interval, as parts of `whole`."""
-    low, high = wilson(count, n)
-    return n, whole * count / n, whole * low, whole * high

@@ -35,7 +35,12 @@ def facts() -> dict[str, Any]:
     exact = {"suite": "LSR-Transform", "noise": 0, "budget": "full"}
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     beside = {f"{level:g}": _beside(drawn, opponents, level) for level in DRAWN}
-    rivals = {f"{level:g}": _beside(later, versions, level, LATER) for level in DRAWN}
+    ours = _where(versions, version=LATER)
+    rivals = {f"{level:g}": _beside(later, ours, level, LATER) for level in DRAWN}
+    fresh = {
+        f"fresh.{level:g}": _versions(later, ours, level) | _rivals(rivals[f"{level:g}"], later, versions, level)
+        for level in JUDGED
+    }
     return {
         "runs": _runs(runs),
         "lsr": _solved(laws, study="lsr", **frozen),
@@ -61,9 +66,10 @@ def facts() -> dict[str, Any]:
         "aims": _aims("missing", beside),
         "aims.later": _aims(f"missing_{LATER}", rivals),
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
-        **{f"fresh.{level:g}": _versions(later, versions, level) | _rivals(rivals[f"{level:g}"]) for level in JUDGED},
+        **fresh,
         "drawn": beside,
         "within": {f"{level:g}": _within_functions(level) for level in (0.0, 0.1)},
+        "within_later": {f"{level:g}": _within_functions(level, LATER, "later") for level in JUDGED},
         "fresh_seconds": _seconds(_where(runs, block="fresh_sample")),
         "flows": {f"{level:g}": _flows(flows, level) for level in (0, 0.01)},
         "accepted": {
@@ -148,14 +154,20 @@ def _again(noisy: pd.DataFrame, laws: pd.DataFrame, pairs: pd.DataFrame) -> dict
     }
 
 
-def _rivals(beside: dict[str, Any]) -> dict[str, Any]:
-    """Of what `_beside` says of the later version, what prose states."""
-    form = {"later": beside["form"]["frozen"]} | {name: beside["form"][name] for name in ("theirs", "difference")}
-    return {name: beside[name] for name in ("opponent", "theirs", "difference", "verdict")} | {"form": form}
+def _rivals(beside: dict[str, Any], shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
+    """Of what `_beside` says of the later version, what prose states, and the frozen one beside the same opponent."""
+    form = {"later": beside["form"]["own"]} | {name: beside["form"][name] for name in ("theirs", "difference")}
+    form["frozen"] = _first(shares, "form", noise=level, method=OWN[0])
+    frozen = {"version": OWN[0], "opponent": EVOLVED, "noise": level}
+    return {
+        **{name: beside[name] for name in ("opponent", "theirs", "difference", "verdict")},
+        "by_frozen": _points(_where(pairs, rule="symbolic solution", **frozen)),
+        "form": form | {"by_frozen": _points(_where(pairs, rule="form", **frozen))},
+    }
 
 
 def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: str = OWN[0]) -> dict[str, Any]:
-    """A version of our own method, the frozen one or another, and the opponents on its draw.
+    """A version of our own method, the frozen one or another, and the opponents on its draw: ``own`` and ``theirs``.
 
     By the rule and by the form it is compared with the opponent that has most, be it one of the rules or one that was
     added. To be ahead needs all of the opponents of the rules.
@@ -163,7 +175,7 @@ def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: st
     rows = _where(shares, noise=level)
     others = rows[~rows["method"].isin(OWN)] if len(rows) else rows
     if not len(others):
-        none = dict.fromkeys(("frozen", "opponent", "theirs", "most", "difference", "verdict"), NONE)
+        none = dict.fromkeys(("own", "opponent", "theirs", "most", "difference", "verdict"), NONE)
         return none | dict.fromkeys(("form", "fit", "exact"), none)
     registered = setting("80_outside", "opponents")
     ran = len({*others["method"]} & {*registered})
@@ -180,28 +192,30 @@ def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: st
             "p": (pair.p, 2),
         }
     return {
-        "frozen": _solved(shares, noise=level, method=version),
+        "own": _solved(shares, noise=level, method=version),
         "theirs": f"{others['recovered'].max()} of {own['n']}",
         "most": (int(others["recovered"].max()), "word"),
         **found["symbolic solution"],
-        "form": {"frozen": own["form"], "theirs": others["form"].max(), **found["form"]},
-        "fit": {"frozen": own["r2_above_0999"], "theirs": others["r2_above_0999"].max()},
-        "exact": {"frozen": own["without_rounding"], "theirs": others["without_rounding"].max()},
+        "form": {"own": own["form"], "theirs": others["form"].max(), **found["form"]},
+        "fit": {"own": own["r2_above_0999"], "theirs": others["r2_above_0999"].max()},
+        "exact": {"own": own["without_rounding"], "theirs": others["without_rounding"].max()},
     }
 
 
-def _within_functions(level: float) -> dict[str, Any]:
-    """The frozen version and regularised evolution on fresh problems whose functions it has, and on others."""
-    shares, pairs = (_shares(f"outside_fresh_functions{end}") for end in ("", "_pairs"))
+def _within_functions(level: float, version: str = OWN[0], draw: str = "fresh") -> dict[str, Any]:
+    """A version and regularised evolution on fresh problems whose functions it has, and on others."""
+    shares, pairs = (_shares(f"outside_{draw}_functions{end}") for end in ("", "_pairs"))
     found = {}
     for name, needs in (("given", "those that it has"), ("others", "others too")):
         at = {"functions": needs, "noise": level}
         pair = _where(pairs, rule="symbolic solution", opponent=EVOLVED, **at)
         found[name] = {
-            "frozen": _solved(shares, method="bidirectional", **at),
+            "own": _solved(shares, method=version, **at),
             "theirs": _solved(shares, method=EVOLVED, **at),
             "difference": _points(pair),
-            "form": {end: _first(shares, "form", method=row, **at) for end, row in PAIR.items()},
+            "form": {
+                end: _first(shares, "form", method=row, **at) for end, row in (("own", version), ("theirs", EVOLVED))
+            },
         }
     return found
 

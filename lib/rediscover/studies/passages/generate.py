@@ -34,6 +34,8 @@ def run(options) -> int:
     judge_model = options.judge or llm_text.FACTS["profiles"][options.profile]["judge"]
     writer, judging = (_chat(options, model) for model in (options.model, judge_model))
     prompts, sampling = [llm_text.prompt(p) for p in passages], llm_text.sampling(options.model, options.profile)
+    if options.max_tokens:
+        sampling["max_tokens"] = options.max_tokens
     questions = [q for p in passages for q in judge.judge_prompts(p, p.truth["latex"], "")]
     cost = writer.estimate(prompts, **sampling) + judging.estimate(questions, **judge.SAMPLING)
     print(
@@ -84,7 +86,8 @@ def _parser():
     parser.add_argument("--out", type=Path, default=Path("build/generate"), help="folder of the table of answers")
     parser.add_argument("--limit", type=int, help="only the first so many passages")
     parser.add_argument("--max-usd", type=float, help="hard limit for each of both models")
-    parser.add_argument("--concurrency", type=int, default=4)
+    parser.add_argument("--max-tokens", type=int, help="of a formula's reply, in place of the profile's")
+    parser.add_argument("--concurrency", type=int, default=4, help="requests at a time (4)")
     parser.add_argument("--requests-per-minute", type=float)
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds for a reply (60)")
     parser.add_argument("--tries", type=int, default=6, help="attempts per request (6)")

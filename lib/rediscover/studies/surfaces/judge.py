@@ -65,8 +65,10 @@ def verdict(reply: str) -> bool | None:
     return found[-1].lower() == "yes" if found else None
 
 
-def judged(chat: Chat, pairs: pd.DataFrame) -> pd.Series:
+def judged(chat: Chat, pairs: pd.DataFrame, **sampling: float) -> pd.Series:
     """Verdicts of a model on the rows of `sample`: True, False, or None after two replies without one.
+
+    `sampling` goes before `SAMPLING`.
 
     Raises
     ------
@@ -74,14 +76,15 @@ def judged(chat: Chat, pairs: pd.DataFrame) -> pd.Series:
         If no question was answered.
     """
     questions = [question(row.truth, row.answer) for row in pairs.itertuples()]
-    replies = chat.ask_all(questions, progress="verdicts", **SAMPLING)
+    sampling = SAMPLING | sampling
+    replies = chat.ask_all(questions, progress="verdicts", **sampling)
     if all(isinstance(reply, LlmError) for reply in replies):
         raise replies[0]  # type: ignore[misc]
     found = list(map(_of, replies))
     for i, said in enumerate(found):
         if said is None:
             try:
-                found[i] = _of(chat.ask(questions[i], draw=1, **SAMPLING | {"temperature": 1.0}))
+                found[i] = _of(chat.ask(questions[i], draw=1, **sampling | {"temperature": 1.0}))
             except LlmError:
                 continue
     return pd.Series(found, pairs.index, dtype=object)
@@ -119,15 +122,17 @@ def run(options: argparse.Namespace) -> int:
     """Ask about the sample, write the verdicts and print how they go with the rule's."""
     pairs = sample(options.size, options.seed)
     path = llm_text.records_of(options.records, options.model)
-    chat = Chat(options.model, path, mode="record", base_url=options.base_url, timeout=options.timeout, concurrency=2)
-    cost = chat.estimate([question(row.truth, row.answer) for row in pairs.itertuples()], **SAMPLING)
+    limits = {name: getattr(options, name) for name in ("base_url", "timeout", "tries", "concurrency")}
+    chat = Chat(options.model, path, mode="record", **limits)
+    sampling = SAMPLING | ({"max_tokens": options.max_tokens} if options.max_tokens else {})
+    cost = chat.estimate([question(row.truth, row.answer) for row in pairs.itertuples()], **sampling)
     print(f"{len(pairs)} verdicts by {chat.model}: {dollars(cost, '.2f', 'at most about ')}, and as much for those")
     print(f"that are asked for twice; {len(chat.records)} replies are recorded already and cost nothing")
     print(address.told(options.base_url), flush=True)  # before, in a pipe too
     if not confirmed():
         print("judge: nothing was sent; answer y, or set YES=1", file=sys.stderr)
         return 1
-    rows = pairs.assign(model=options.model, verdict=judged(chat, pairs))
+    rows = pairs.assign(model=options.model, verdict=judged(chat, pairs, **sampling))
     to_csv(rows, options.out)
     print(summary(rows).to_string())
     print(f"{options.out}; spent: {dollars(chat.spent['usd'], '.4f')}")
@@ -141,7 +146,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--base-url", help="server, up to and including /v1 (OPENAI_BASE_URL, else OpenAI's)")
     parser.add_argument("--size", type=int, default=30, help="answers that the rule accepts, and refuses (30)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (0)")
+    parser.add_argument("--max-tokens", type=int, help=f"of a reply ({SAMPLING['max_tokens']})")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for a reply (300)")
+    parser.add_argument("--tries", type=int, default=6, help="attempts per request (6)")
+    parser.add_argument("--concurrency", type=int, default=2, help="requests at a time (2)")
     parser.add_argument("--records", type=Path, default=Path("records/judge"), help="folder of the recorded replies")
     parser.add_argument("--out", type=Path, default=Path("build/judge.csv"), help="file of the verdicts")
     options = parser.parse_args(arguments)
