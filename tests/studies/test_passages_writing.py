@@ -142,6 +142,8 @@ def test_generate_records_resumes_and_replays(model_server, tmp_path, monkeypatc
     assert table.latex.tolist() == ["a = b", "", "a = b"] and table.failure.tolist()[1] == "no formula in the reply"
     assert table.Equivalence.tolist() == [4.0] * 3 and len(model_server.seen) == 18
     assert generate.main(arguments) == 0 and len(model_server.seen) == 18  # all of it was recorded
+    assert generate.main([*arguments, "--max-tokens", "7", "--limit", "1"]) == 0
+    assert [request[2]["max_tokens"] for request in model_server.seen[18:]] == [7]  # its formula was judged before
     method = rd.method("llm_text", model="tiny", records=str(tmp_path / "records"))
     assert method.available() is None
     answer = method.solve(rd.problem("passages/attention-1"))[0]

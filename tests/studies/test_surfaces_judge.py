@@ -55,6 +55,8 @@ def test_verdicts_are_confirmed_asked_for_twice_and_resumed(server, tmp_path, mo
     assert len(again) == rows["answer"].str.contains("sqrt").sum() and len(server.seen) == 16 + len(again)
     before = len(server.seen)
     assert judge.main(asked) == 0 and len(server.seen) == before
+    assert judge.main([*asked, "--max-tokens", "9", "--concurrency", "1"]) == 0
+    assert {request["max_tokens"] for request in server.seen[before:]} == {9}
     expected = judge.summary(rows)
     assert f"{expected['kappa']:.6f}"[:6] in capsys.readouterr().out
 
