@@ -86,14 +86,12 @@ def with_related_constants(find: Found, columns, y, n: int) -> Found:
             break
         _, a, b, goal = min(options)
         moved, fewer = _related(values, ways, fit[0], a, b, goal)
-        finite = np.isfinite(moved).all()
-        if finite and fewer.shape[1] and (step := curvature(expression, moved, fewer, columns, y, RIDGE)) is not None:
+        if fewer.shape[1] and (step := curvature(expression, moved, fewer, columns, y, RIDGE)) is not None:
             moved = moved + fewer @ step[1]
-        if not np.isfinite(moved).all():
-            refused.add((a, b, goal))
-            continue
         error = squared_error(expression, moved, columns, y) / variance
-        bits = description(expression.with_constants(plain(moved)), error, n, related_bits)
+        bits = np.inf
+        if np.isfinite(error):
+            bits = description(expression.with_constants(plain(moved)), error, n, related_bits)
         if bits < best:
             values, ways, best, refused = moved, fewer, bits, set()
         else:

@@ -162,6 +162,8 @@ def plain(values) -> list[float | int]:
 
 
 def squared_error(expression, values, columns, y) -> float:
+    if not np.isfinite(values).all():
+        return np.inf
     with np.errstate(all="ignore"):
         return float(np.mean((expression.with_constants(plain(values))(columns) - y) ** 2))
 
@@ -176,6 +178,8 @@ def curvature(expression, values, directions, columns, y, ridge: float = 0.0) ->
         for a, direction in enumerate(directions.T):
             h = 1e-5 * max(abs(values[np.argmax(np.abs(direction))]), 1e-2)
             ends = (values + h * direction, values - h * direction)
+            if not np.isfinite(ends).all():
+                return None
             ahead, behind = (expression.with_constants([float(v) for v in part])(columns) for part in ends)
             J[:, a] = (ahead - behind) / (2 * h)
         left = y - expression.with_constants([float(v) for v in values])(columns)

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -195,32 +195,21 @@ def summary(values: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFr
     return value, low, high
 
 
-def ladder(values: pd.DataFrame) -> pd.DataFrame:
+def ladder(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Each proposer in the loops of `LADDER`, with its 95 % interval over problems.
 
-    Parameters
-    ----------
-    values : DataFrame
-        From `measured`.
-
-    Returns
-    -------
-    DataFrame
-        Columns: framework, proposer, value, low, high; controls first, then models as they stand in `values`.
+    `parts`: from `summary`. Columns of the result: framework, proposer, value, low, high.
     """
-    ends = pd.concat({end: part.stack() for end, part in zip(ENDS, summary(values), strict=True)}, axis=1)
+    ends = pd.concat({end: part.stack() for end, part in zip(ENDS, parts, strict=True)}, axis=1)
     found = ends.rename_axis(["framework", "measure", "proposer"]).reset_index()
-    shown = [LADDER.get(row.framework, ("",))[0] == row.measure for row in found.itertuples()]
-    return found[shown].drop(columns="measure")
+    measures = {framework: row[0] for framework, row in LADDER.items()}
+    return found[found["framework"].map(measures) == found["measure"]].drop(columns="measure")
 
 
 def larger() -> pd.DataFrame:
     """What is printed of the loops of `LADDER` with larger models, the smallest first; the mean over kinds of problems.
 
-    Returns
-    -------
-    DataFrame
-        Columns: framework, proposer, value. A model whose size its name does not tell comes last.
+    Columns: framework, proposer, value. A model whose size its name does not tell comes last.
 
     Examples
     --------

@@ -14,11 +14,9 @@ LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over
 JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
 NOISY = (0, 0.001, 0.01, 0.1)  # of SRBench
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
-LATER = "bidirectional_noise"
+FROZEN, LATER = "bidirectional", "bidirectional_noise"
 EVOLVED = "regularised_evolution"
-OWN = ("bidirectional", LATER)
-PAIR = {"frozen": OWN[0], "theirs": EVOLVED}
-FLOWING = {"frozen": "bidirectional"} | {name: name for name in ("sindy_cross", "wsindy_cross")}  # on chaotic flows
+FLOWING = {"frozen": FROZEN} | {name: name for name in ("sindy_cross", "wsindy_cross")}  # on chaotic flows
 
 
 def facts() -> dict[str, Any]:
@@ -31,7 +29,7 @@ def facts() -> dict[str, Any]:
     laws, lengths, noisy, fast, front, answer, samples, pairs = (_shares(f"outside_{name}") for name in names)
     flows = _shares("outside_flows")
     drawn, opponents, later, versions = (_shares(f"outside_{name}") for name in FRESH)
-    frozen = {"method": "bidirectional"}
+    frozen = {"method": FROZEN}
     exact = {"suite": "LSR-Transform", "noise": 0, "budget": "full"}
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     beside = {f"{level:g}": _beside(drawn, opponents, level) for level in DRAWN}
@@ -48,7 +46,7 @@ def facts() -> dict[str, Any]:
         "lsr_by": {name: _within(lengths, *ranges) for name, ranges in LENGTHS.items()},
         "parents": f"{len(parents & known)} of {len(parents)}",
         "sample": {
-            "frozen": _solved(samples, **exact, method="bidirectional"),
+            "frozen": _solved(samples, **exact, **frozen),
             "operon": _solved(samples, **exact, method="operon"),
             "power_law": _solved(samples, **exact, method="power_law"),
         },
@@ -84,7 +82,7 @@ def _flows(flows: pd.DataFrame, level: float) -> dict[str, Any]:
     kept = _where(_shares("outside_sparse_choice"), noise=level)
     counts = {row: _first(flows, "recovered", noise=level, method=name) for row, name in FLOWING.items()}
     counts |= {step: _first(kept, step) for step in ("library", "differences", "settings")}
-    others = _where(flows[flows["method"] != "bidirectional"], noise=level) if len(flows) else flows
+    others = _where(flows[flows["method"] != FROZEN], noise=level) if len(flows) else flows
     counts["best"] = others["recovered"].max() if len(others) else NONE
     return {name: n if n == NONE else (int(n), "word") for name, n in counts.items()}
 
@@ -123,9 +121,9 @@ def _aims(column: str, beside: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 def _versions(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
     """The frozen and the later version on the draw of the later one."""
-    pairs = _where(pairs, rule="symbolic solution", opponent="bidirectional")
+    pairs = _where(pairs, rule="symbolic solution", opponent=FROZEN)
     return {
-        "frozen": _solved(shares, noise=level, method="bidirectional"),
+        "frozen": _solved(shares, noise=level, method=FROZEN),
         "later": _solved(shares, noise=level, method=LATER),
         "gained": _first(pairs, "ours_alone", noise=level),
         "lost": _first(pairs, "theirs_alone", noise=level),
@@ -155,10 +153,10 @@ def _again(noisy: pd.DataFrame, laws: pd.DataFrame, pairs: pd.DataFrame) -> dict
 
 
 def _rivals(beside: dict[str, Any], shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
-    """Of what `_beside` says of the later version, what prose states, and the frozen one beside the same opponent."""
+    """Of what `_beside` says of the later version, what prose states, and the frozen one beside `EVOLVED`."""
     form = {"later": beside["form"]["own"]} | {name: beside["form"][name] for name in ("theirs", "difference")}
-    form["frozen"] = _first(shares, "form", noise=level, method=OWN[0])
-    frozen = {"version": OWN[0], "opponent": EVOLVED, "noise": level}
+    form["frozen"] = _first(shares, "form", noise=level, method=FROZEN)
+    frozen = {"version": FROZEN, "opponent": EVOLVED, "noise": level}
     return {
         **{name: beside[name] for name in ("opponent", "theirs", "difference", "verdict")},
         "by_frozen": _points(_where(pairs, rule="symbolic solution", **frozen)),
@@ -166,14 +164,14 @@ def _rivals(beside: dict[str, Any], shares: pd.DataFrame, pairs: pd.DataFrame, l
     }
 
 
-def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: str = OWN[0]) -> dict[str, Any]:
+def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: str = FROZEN) -> dict[str, Any]:
     """A version of our own method, the frozen one or another, and the opponents on its draw: ``own`` and ``theirs``.
 
     By the rule and by the form it is compared with the opponent that has most, be it one of the rules or one that was
     added. To be ahead needs all of the opponents of the rules.
     """
     rows = _where(shares, noise=level)
-    others = rows[~rows["method"].isin(OWN)] if len(rows) else rows
+    others = rows[~rows["method"].isin((FROZEN, LATER))] if len(rows) else rows
     if not len(others):
         none = dict.fromkeys(("own", "opponent", "theirs", "most", "difference", "verdict"), NONE)
         return none | dict.fromkeys(("form", "fit", "exact"), none)
@@ -202,20 +200,17 @@ def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: st
     }
 
 
-def _within_functions(level: float, version: str = OWN[0], draw: str = "fresh") -> dict[str, Any]:
+def _within_functions(level: float, version: str = FROZEN, draw: str = "fresh") -> dict[str, Any]:
     """A version and regularised evolution on fresh problems whose functions it has, and on others."""
     shares, pairs = (_shares(f"outside_{draw}_functions{end}") for end in ("", "_pairs"))
-    found = {}
+    found, both = {}, {"own": version, "theirs": EVOLVED}
     for name, needs in (("given", "those that it has"), ("others", "others too")):
         at = {"functions": needs, "noise": level}
         pair = _where(pairs, rule="symbolic solution", opponent=EVOLVED, **at)
         found[name] = {
-            "own": _solved(shares, method=version, **at),
-            "theirs": _solved(shares, method=EVOLVED, **at),
+            **{end: _solved(shares, method=row, **at) for end, row in both.items()},
             "difference": _points(pair),
-            "form": {
-                end: _first(shares, "form", method=row, **at) for end, row in (("own", version), ("theirs", EVOLVED))
-            },
+            "form": {end: _first(shares, "form", method=row, **at) for end, row in both.items()},
         }
     return found
 
@@ -230,7 +225,8 @@ def _points(pairs: pd.DataFrame) -> Any:
 def _seconds(made: pd.DataFrame) -> dict[str, Any]:
     """Mean seconds of a run on fresh problems, of the frozen version and of regularised evolution."""
     means = (3600 * made["hours"] / made["recorded"]).set_axis(made["method"])
-    return {end: (means[row], ".0f") if means.get(row, 0) > 0 else NONE for end, row in PAIR.items()}
+    both = {"frozen": FROZEN, "theirs": EVOLVED}
+    return {end: (means[row], ".0f") if means.get(row, 0) > 0 else NONE for end, row in both.items()}
 
 
 def _verdict(pair: Any) -> str:
@@ -273,7 +269,7 @@ def _least(pairs: pd.DataFrame, column: str, **where: Any) -> Any:
     return rows.loc[rows["noise"] > 0, column].min() if len(rows) else NONE
 
 
-def _always(trials: pd.DataFrame, method: str = "bidirectional") -> tuple[int, str] | str:
+def _always(trials: pd.DataFrame, method: str = FROZEN) -> tuple[int, str] | str:
     """Tables of EmpiricalBench that a method solved in each trial."""
     if method not in trials:
         return NONE

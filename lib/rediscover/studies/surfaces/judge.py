@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
     path = llm_text.records_of(options.records, options.model)
     limits = {name: getattr(options, name) for name in ("base_url", "timeout", "tries", "concurrency")}
     chat = Chat(options.model, path, mode="record", **limits)
-    sampling = SAMPLING | ({"max_tokens": options.max_tokens} if options.max_tokens else {})
+    sampling = SAMPLING | {"max_tokens": options.max_tokens}
     cost = chat.estimate([question(row.truth, row.answer) for row in pairs.itertuples()], **sampling)
     print(f"{len(pairs)} verdicts by {chat.model}: {dollars(cost, '.2f', 'at most about ')}, and as much for those")
     print(f"that are asked for twice; {len(chat.records)} replies are recorded already and cost nothing")
@@ -146,7 +146,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--base-url", help="server, up to and including /v1 (OPENAI_BASE_URL, else OpenAI's)")
     parser.add_argument("--size", type=int, default=30, help="answers that the rule accepts, and refuses (30)")
     parser.add_argument("--seed", type=int, default=0, help="of the draw (0)")
-    parser.add_argument("--max-tokens", type=int, help=f"of a reply ({SAMPLING['max_tokens']})")
+    limit = SAMPLING["max_tokens"]
+    parser.add_argument("--max-tokens", type=int, default=limit, help=f"of a reply ({limit})")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for a reply (300)")
     parser.add_argument("--tries", type=int, default=6, help="attempts per request (6)")
     parser.add_argument("--concurrency", type=int, default=2, help="requests at a time (2)")
