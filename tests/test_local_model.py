@@ -2,7 +2,10 @@
 
 import contextlib
 import csv
+import functools
 import gc
+import hashlib
+import http.server
 import json
 import os
 import re
@@ -80,9 +83,54 @@ def test_what_is_not_the_known_file_is_refused(package, monkeypatch, change, sai
     assert not list(local.user_cache().rglob("*.gguf"))
 
 
+@pytest.fixture
+def site(tmp_path, monkeypatch):
+    """The address of a real server with a model and a page, and what was asked of it."""
+    folder, asked = tmp_path / "site", []
+    folder.mkdir()
+    (folder / "tiny.gguf").write_bytes(CONTENT)
+    (folder / "page.gguf").write_text("<html>sign in first</html>")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_request(self, *_):
+            asked.append(self.path)
+
+        def log_error(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+
+
+def test_a_model_at_an_address_is_fetched_once_by_its_digest(site):
+    (address, asked), said = site, []
+    digest = hashlib.sha256(CONTENT).hexdigest()
+    for place in (f"{address}/tiny.gguf#sha256={digest}", f"{address}/tiny.gguf"):
+        assert local.alias(local.given(place, said.append)) == f"tiny-{digest[:12]}"
+    assert said == [f"fetching {address}/tiny.gguf"] and asked == ["/tiny.gguf"]
+    assert local.given("some/model.gguf") == Path("some/model.gguf")
+
+
+@pytest.mark.parametrize(
+    "path, said",
+    [
+        (f"tiny.gguf#sha256={'0' * 64}", "is not the file with SHA-256 0000"),
+        ("page.gguf", "is no model in GGUF"),
+        ("none.gguf", "could not be fetched"),
+    ],
+)
+def test_what_no_model_is_at_an_address_is_refused_and_not_kept(site, capsys, path, said):
+    assert local.main(["serve", "--file", f"{site[0]}/{path}"]) == 2
+    assert said in capsys.readouterr().err
+    assert not list(local.user_cache().rglob("*.gguf"))
+
+
 def test_faults_are_one_sentence(tmp_path, capsys):
     assert local.main(["serve", "--file", str(tmp_path / "none.gguf")]) == 2
-    assert "run `make model`, or set MODEL_FILE=path" in capsys.readouterr().err
+    assert "run `make model`, or set MODEL_FILE=path or address" in capsys.readouterr().err
     assert local.main(["fetch", "--model", "gpt"]) == 2
     assert capsys.readouterr().err.startswith("no model 'gpt': there is smollm2")
 

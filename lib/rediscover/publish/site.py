@@ -36,7 +36,9 @@ class Writer:
         self.folder = folder
         self.found: list[tuple[str, str, str]] = []
         loader = jinja2.FileSystemLoader(HERE)
-        self.environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+        self.environment = jinja2.Environment(
+            loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
         self.environment.filters |= {"shown": number, "label": collected.label, "digits": ledger_rows.digits}
         self.environment.filters |= {"listed": ledger_rows.listed, "printed": ledger_rows.printed}
         self.environment.globals |= {"parts": PARTS, "names": collected.names(), "kinds": KINDS}

@@ -138,13 +138,13 @@ def kept(runs: Sequence[Run], store: str | PathLike | None = None) -> "pd.DataFr
     DataFrame
         As `grid` returns it, with origin: ``records`` or the path of the store.
     """
-    rows = []
+    rows, recorded = [], records.find(runs)
     stored: dict[str, dict] = {}
     if store and Path(store).exists():
         with closing(Store(store, shared=True)) as opened:  # shared: another process may be writing
-            stored = opened.get([run.key for run in runs])
-    for run, known in zip(runs, records.find(runs), strict=True):
-        if found := known or stored.get(run.key):
+            stored = opened.get([run.key for run, known in zip(runs, recorded, strict=True) if not known])
+    for run, known in zip(runs, recorded, strict=True):
+        if found := known or (stored and stored.get(run.key)):
             row = run.identity | run.options | _answer(found | {"reused": True})
             rows.append((row, "records" if known else str(store)))
     return _frame([row for row, _ in rows]).assign(origin=[origin for _, origin in rows])

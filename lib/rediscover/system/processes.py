@@ -14,7 +14,8 @@ import psutil
 
 SET_CHILD_SUBREAPER = 36  # of prctl(2)
 PATIENCE = 5.0  # seconds until killed processes are given up on: such as hang in a driver, or are another user's
-RECOUNT = 0.5  # seconds for which a process's share of memory is taken to be what it was
+RECOUNT = 5.0  # seconds for which a process's share of memory is taken to be what it was
+GROWN = 16.0  # MiB by which what is resident may grow meanwhile
 PROC = Path("/proc")
 
 
@@ -89,14 +90,15 @@ def reaped() -> tuple[int, int] | None:
     return None
 
 
-def use(keeper: int, worker: int, memory: dict[int, tuple[float, float]]) -> Use:
+def use(keeper: int, worker: int, memory: dict[int, tuple[float, float, float]]) -> Use:
     """What a worker and all that it has started use now; `keeper` is its parent, which has adopted what is detached.
 
     Parameters
     ----------
     keeper, worker : process ids
-    memory : process id -> when it was counted, and the MiB that a process has with its share of what it shares
-        Kept from look to look: the kernel counts page by page, so it is asked every `RECOUNT` seconds only.
+    memory : process id -> when it was counted, the MiB then resident, and those with its share of what it shares
+        Kept from look to look: the kernel counts page by page, so it is asked after `RECOUNT` seconds, or where a
+        process has `GROWN`.
 
     Raises
     ------
@@ -114,10 +116,11 @@ def use(keeper: int, worker: int, memory: dict[int, tuple[float, float]]) -> Use
                 stopped &= process.status() == psutil.STATUS_STOPPED
             if pid != worker:
                 now = time.monotonic()
-                if pid not in memory or now - memory[pid][0] > RECOUNT:
+                when, before, _ = memory.get(pid, (0.0, 0.0, 0.0))
+                if not when or now - when > RECOUNT or mib - before > GROWN:
                     counted = process.memory_full_info()
-                    memory[pid] = now, getattr(counted, "pss", counted.rss) / 2**20
-                mib = memory[pid][1]
+                    memory[pid] = now, mib, getattr(counted, "pss", counted.rss) / 2**20
+                mib = memory[pid][2]
             seconds += times.user + times.system + times.children_user + times.children_system
             resident += mib
     if not family:

@@ -50,7 +50,7 @@ class Worker:
     keeper: int
     connection: Connection
     calls: int = 0
-    memory: dict[int, tuple[float, float]] = field(default_factory=dict)
+    memory: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
     def begin(self, function: str, arguments: tuple, seconds: float = 0.0) -> None:
         """Have ``module:name`` called; (True, result) or (False, exception) will come through the connection.
