@@ -135,7 +135,7 @@ def _again(noisy: pd.DataFrame, laws: pd.DataFrame, pairs: pd.DataFrame) -> dict
     """The later version on PHYBench's and SRBench's laws, and laws that only one of the two versions solves."""
 
     def alone(suite: str, noise: float) -> dict[str, Any]:
-        columns = {"gained": "theirs_alone", "lost": "ours_alone", "p": "p_holm"}
+        columns = {"gained": "later_alone", "lost": "frozen_alone", "p": "p_holm"}
         return {name: _first(pairs, column, suite=suite, noise=noise) for name, column in columns.items()}
 
     def solved(group: str, noise: float) -> str:
