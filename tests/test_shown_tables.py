@@ -29,10 +29,9 @@ def displayed(cell):
 
 
 def named(source, tables):
-    """Files of tables that the code of a cell names, and their pairs, fields of f-strings standing for anything."""
+    """Files of tables that the code of a cell names, fields of f-strings standing for anything."""
     literals = [re.sub(r"\{.*?\}", "*", text) for text in re.findall(r'"([^"\n]+)"', source)]
-    stems = [text for text in literals if re.fullmatch(r"[\w*]*\w{4}[\w*]*", text)]
-    patterns = [f"{stem}{kind}.csv" for stem in stems for kind in ("", "_pairs")]
+    patterns = [f"{text}.csv" for text in literals if re.fullmatch(r"[\w*]*\w{4}[\w*]*", text)]
     return [path for path in sorted(tables.glob("*.csv")) if any(fnmatch.fnmatchcase(path.name, p) for p in patterns)]
 
 

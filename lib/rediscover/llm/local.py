@@ -23,6 +23,7 @@ from ..system.extras import command
 from ..system.file_digest import file_digest
 from ..system.paths import user_cache
 from ..system.progress import shown
+from ..system.upstream_files import retrieved
 from ..system.writing import write_text
 
 MODELS = yaml.safe_load(Path(__file__).with_name("models.yaml").read_text(encoding="utf-8"))["fetched"]
@@ -103,20 +104,15 @@ def given(place: str, say: Callable[[str], Any] = print) -> Path:
     address, _, digest = place.partition("#sha256=")
     if not address.startswith(("http://", "https://")):
         return Path(place)
-    import pooch
-
     folder = user_cache() / "models" / hashlib.sha256(address.encode()).hexdigest()[:DIGITS]
     target = folder / (Path(urlsplit(address).path).name or "model.gguf")
     if not target.exists():
         say(f"fetching {address}")
-    pooch.get_logger().setLevel("WARNING")
-    downloader = pooch.HTTPDownloader(timeout=30, progressbar=shown())
-    fetched = {"fname": target.name, "path": folder, "downloader": downloader}
     try:
-        pooch.retrieve(address, known_hash=f"sha256:{digest}" if digest else None, **fetched)
+        retrieved(address, target, digest, bar=shown())
     except ValueError:
         raise OSError(f"{address} is not the file with SHA-256 {digest}") from None
-    except OSError as error:  # those of requests, too
+    except OSError as error:
         raise OSError(f"{address} could not be fetched ({type(error).__name__}): see that it can be reached") from None
     with target.open("rb") as file:
         magic = file.read(len(MAGIC))

@@ -139,13 +139,15 @@ def kept(runs: Sequence[Run], store: str | PathLike | None = None) -> "pd.DataFr
         As `grid` returns it, with origin: ``records`` or the path of the store.
     """
     rows, recorded = [], records.find(runs)
-    stored: dict[str, dict] = {}
+    stored: dict[int, dict] = {}  # by the place of the run
     if store and Path(store).exists():
+        keys = {i: run.key for i, run in enumerate(runs) if not recorded[i]}
         with closing(Store(store, shared=True)) as opened:  # shared: another process may be writing
-            stored = opened.get([run.key for run, known in zip(runs, recorded, strict=True) if not known])
-    for run, known in zip(runs, recorded, strict=True):
-        if found := known or (stored and stored.get(run.key)):
-            row = run.identity | run.options | _answer(found | {"reused": True})
+            found = opened.get(keys.values())
+        stored = {i: found[key] for i, key in keys.items() if key in found}
+    for i, (run, known) in enumerate(zip(runs, recorded, strict=True)):
+        if outcome := known or stored.get(i):
+            row = run.identity | run.options | _answer(outcome | {"reused": True})
             rows.append((row, "records" if known else str(store)))
     return _frame([row for row, _ in rows]).assign(origin=[origin for _, origin in rows])
 

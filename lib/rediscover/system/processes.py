@@ -1,6 +1,7 @@
 """What a process has started: who belongs to it, what it uses, and its end."""
 
 import ctypes
+import math
 import os
 import signal
 import sys
@@ -116,11 +117,12 @@ def use(keeper: int, worker: int, memory: dict[int, tuple[float, float, float]])
                 stopped &= process.status() == psutil.STATUS_STOPPED
             if pid != worker:
                 now = time.monotonic()
-                when, before, _ = memory.get(pid, (0.0, 0.0, 0.0))
-                if not when or now - when > RECOUNT or mib - before > GROWN:
+                when, before, share = memory.get(pid, (-math.inf, 0.0, 0.0))
+                if now - when > RECOUNT or mib - before > GROWN:
                     counted = process.memory_full_info()
-                    memory[pid] = now, mib, getattr(counted, "pss", counted.rss) / 2**20
-                mib = memory[pid][2]
+                    share = getattr(counted, "pss", counted.rss) / 2**20
+                    memory[pid] = now, mib, share
+                mib = share
             seconds += times.user + times.system + times.children_user + times.children_system
             resident += mib
     if not family:

@@ -169,25 +169,33 @@ def _from_mirror(path: Path, sha256: str) -> Path:
 
 
 def _download(url: str, target: Path, sha256: str) -> Path:
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="IProgress not found")  # of a progress bar that is not used
-        import pooch
-    import requests
-
-    # pooch writes to a temporary file and moves it into place only after the hash has been found right.
     try:
-        pooch.retrieve(
-            url,
-            known_hash=f"sha256:{sha256}",
-            fname=target.name,
-            path=target.parent,
-            downloader=pooch.HTTPDownloader(timeout=30),
-        )
+        return retrieved(url, target, sha256)
     except ValueError as error:
         raise ReleasedError(f"{url} is not the released file any more: its SHA-256 is not {sha256}") from error
-    except (requests.RequestException, OSError) as error:
+    except OSError as error:
         raise ReleasedError(
             f"cannot download {url} ({type(error).__name__}): connect to the internet once, "
             f"put the file into {target.parent}, or set {MIRROR} to a folder laid out as owner/repository/commit/path"
         ) from error
+
+
+def retrieved(url: str, target: Path, sha256: str = "", bar: bool = False) -> Path:
+    """What an address has, fetched into a file where that is not there; `bar` shows how far it is.
+
+    Raises
+    ------
+    ValueError
+        If it has another SHA-256.
+    OSError
+        If it cannot be fetched.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="IProgress not found")
+        import pooch
+
+    # pooch writes to a temporary file and moves it into place only after the hash has been found right.
+    downloader = pooch.HTTPDownloader(timeout=30, progressbar=bar)
+    known = f"sha256:{sha256}" if sha256 else None
+    pooch.retrieve(url, known_hash=known, fname=target.name, path=target.parent, downloader=downloader)
     return target
