@@ -69,7 +69,9 @@ def test_own_rows_are_on_the_board_in_a_terminal_and_on_the_page(folder, capsys)
     macro = site.Writer(folder / "site").environment.from_string(
         '{% from "parts.html" import board with context %}{{ board(about, table, "") }}'
     )
-    page = macro.render(about=BOARD, table=after)
+    about, shown = site.board(BOARD)
+    assert shown.equals(after)
+    page = macro.render(about=about, table=shown)
     assert "mine <small>yours</small>" in page and 'href="method/mine.html"' not in page
 
 

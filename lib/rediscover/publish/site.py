@@ -94,7 +94,7 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
         body = guides.rendered(path.read_text(encoding="utf-8"))
         write(f"docs/{path.stem}", "guide", titles[path.stem], "guide", body=body)
     write("docs/index", "guides", "Guides", titles=titles)
-    shown = {key: list(map(_board, study.get("leaderboards", []))) for key, study in studies().items()}
+    shown = {key: list(map(board, study.get("leaderboards", []))) for key, study in studies().items()}
     entries.overview(write, shown, questions)
     entries.problems(write, chosen)
     entries.methods(write, shown)
@@ -111,10 +111,10 @@ def build(folder: Path, only: Iterable[str] | None = None) -> Path:
     return folder / "index.html"
 
 
-def _board(board: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+def board(about: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     """A leaderboard as pages take it: what is said of it, with what it rests on, and its rows."""
-    frame = boards.leaderboard(board)
-    return {**board, "rests": boards.rests_on(board, frame)}, frame
+    frame = boards.leaderboard(about)
+    return {**about, "rests": boards.rests_on(about, frame)}, frame
 
 
 def lists(write: Writer, ids: list[str]) -> None:
