@@ -13,6 +13,7 @@ from collections import Counter
 
 import rediscover as rd
 import test_llm
+from loopback import serving
 from rediscover import methods
 from rediscover.expressions import parse
 from rediscover.expressions.programs import ProgramError
@@ -415,6 +416,31 @@ def test_controls_run_without_endpoint_and_alike(name, proposer, monkeypatch):
     assert method.available() is None
     assert told(method.solve(PROBLEM)) == told(method.solve(PROBLEM)) != told(method.solve(PROBLEM, seed=1))
     assert "completions" not in method.solve(PROBLEM)[0].notes
+
+
+@pytest.mark.parametrize("name", ["llm_sr", "openevolve", "sga"])
+def test_without_proposals_a_loop_is_that_of_a_model_which_says_nothing(name, tmp_path, monkeypatch):
+    for variable in PLACES:
+        monkeypatch.delenv(variable, raising=False)
+    alone = methods.method(name, proposer="none", samples=8, max_rows=150)
+    assert alone.available() is None
+    (best, *_), where = alone.solve(PROBLEM), tmp_path / "records"
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serving(lambda request: "I would rather not.") as web:
+        monkeypatch.setenv("OPENAI_BASE_URL", web.url)
+        (silent, *_) = played(name, where, samples=8).solve(PROBLEM)
+    assert (best.solution, best.loss) == (silent.solution, silent.loss)
+    assert best.notes["completions"] == silent.notes["completions"] == len(web.seen) and where.exists()
+    assert best.notes["prompt_tokens"] == best.notes["completion_tokens"] == best.notes.get("scored", 0) == 0
+
+
+def test_without_proposals_loops_that_begin_with_nothing_have_no_answer():
+    with pytest.raises(ValueError, match="no program was defined"):
+        methods.method("icsr", proposer="none", samples=10, max_rows=150).solve(PROBLEM)
+    for name in ("symbolbench_loop", "gp_llm_seeded"):
+        assert methods.method(name, proposer="none", epochs=3).solve("cde/S001") == []
+    with pytest.raises(ValueError, match="proposer is one of 'model', 'genetic', 'recorded'"):
+        methods.method("gp_llm_judge", proposer="none")
 
 
 @pytest.mark.parametrize("name", LOOPS)

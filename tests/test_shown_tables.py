@@ -41,9 +41,12 @@ def same(value, kept):
         return True
     value = INTERVAL.sub("", value).replace(",", "")  # between thousands
     try:
-        unit, written = Decimal(value).as_tuple().exponent, float(kept)
+        number, written = Decimal(value), float(kept)
     except (ArithmeticError, ValueError):
         return False
+    if not number.is_finite():
+        return float(number) == written
+    unit = number.as_tuple().exponent
     return abs(float(value) - written) <= 0.5 * 10.0**unit + 1e-5 * abs(written)
 
 

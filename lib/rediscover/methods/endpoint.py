@@ -18,7 +18,8 @@ from ..system.paths import root
 from . import Method, added
 
 CONTROLS = ("grammar", "genetic")
-PROPOSERS = ("model", *CONTROLS, "recorded")
+WITHOUT = ("none", *CONTROLS)  # a model
+PROPOSERS = ("model", *WITHOUT, "recorded")
 RUN = 1_000_000  # draws set aside for a seed
 PLACES = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
 RELEASED = "released"  # in place of a file of prompts
@@ -32,7 +33,7 @@ class Endpoint(Method):
     ----------
     proposer : 'model' asks an endpoint, and records every reply, so that a run resumes;
         'recorded' replays such a run without an endpoint; 'grammar' and 'genetic' are the same loop without a
-        model.
+        model; with 'none' every reply is empty, which leaves what the loop does by itself, or begins with.
     model : name as the endpoint knows it.
     records : folder of the replies; if relative, in the repository.
     profile : 'paper' or 'code', whose sampling parameters.
@@ -101,7 +102,7 @@ class Endpoint(Method):
         return self.texts | given
 
     def available(self) -> str | None:
-        """None for the controls; else what is missing: a model's name, an endpoint, or records. Fetches `prompts`."""
+        """None without a model; else what is missing: a model's name, an endpoint, or records. Fetches `prompts`."""
         missing = super().available()
         if not missing and self.prompts == RELEASED:
             from ..llm import released_prompts
@@ -109,7 +110,7 @@ class Endpoint(Method):
             missing = released_prompts.missing(self.name)
         elif not missing and self.file_of_prompts and not Path(self.prompts).is_file():
             return f"no file of prompts: {self.prompts}"
-        if missing or self.proposer in CONTROLS:
+        if missing or self.proposer in WITHOUT:
             return missing
         without = "proposer='grammar' and proposer='genetic' need none"
         if not self.model:
@@ -151,8 +152,10 @@ class Endpoint(Method):
 
     def asking(self, problem: str) -> Callable[[list[dict], int], Any]:
         """A function of messages and the number of a draw that gives the reply for a problem."""
-        from ..llm.client import Chat
+        from ..llm.client import Chat, Reply
 
+        if self.proposer == "none":
+            return lambda messages, draw: Reply("", "", False, 0, 0, 0, False, 0.0, "", 0, False, "")
         mode = "record" if self.proposer == "model" else "replay"
         chat = Chat(self.model, self.file(problem), mode=mode, timeout=self.timeout, tries=self.tries)
         capped = {"max_tokens": self.max_tokens} if self.max_tokens else {}

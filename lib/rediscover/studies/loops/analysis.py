@@ -31,6 +31,7 @@ OTHERS = {
 }
 PLAIN = "genetic programming"
 PROPOSERS = {"grammar": "random grammar", "genetic": "genetic operators"}
+ALONE = {"none": "no proposals"}  # the loop by itself
 BEST = "printed, best model"
 PUBLIC = "gpt-3.5-turbo, public runs"
 ARM = ["framework", "proposer"]
@@ -70,7 +71,7 @@ def arms(frame: pd.DataFrame, grid: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _proposer(settings: Mapping[str, Any]) -> str | None:
-    return PROPOSERS.get(settings.get("proposer", "")) or model_name(settings.get("model", ""))
+    return (PROPOSERS | ALONE).get(settings.get("proposer", "")) or model_name(settings.get("model", ""))
 
 
 def model_name(served: str) -> str:

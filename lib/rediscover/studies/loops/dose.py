@@ -99,7 +99,7 @@ def samples(run: Any, replies: int = 0) -> dict[str, float]:
     several systems at a time, and the hybrid with a predictor breeds one more beside them. LaSR's samples are the steps
     that it hands to the proposer, valid where the proposer's child is taken; genetic operators are its own, so nothing
     is counted of them. A judge's are the texts that it is shown, valid where its reply has a number. A run without an
-    answer has no valid sample in SymbolBench's loop; in another it leaves no counts.
+    answer has no valid sample in SymbolBench's loop with a model's replies; elsewhere it leaves no counts.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def samples(run: Any, replies: int = 0) -> dict[str, float]:
         notes = {} if own else notes
     elif "asked" in notes:
         asked, valid = notes["asked"], notes["scored"]
-    elif "calls" in run.settings:  # SymbolBench's loop
+    elif "calls" in run.settings and (notes or replies):  # SymbolBench's loop
         asked = notes.get("requests", replies) * run.settings["samples"] + notes.get("bred", 0)
         valid = run.evaluations - notes["failed"] if notes else 0
     else:

@@ -13,8 +13,10 @@ from ...report.papers import published
 from ...search.loops.proposers import OPERATORS
 from . import derive, recorded
 from .analysis import (
+    ALONE,
     ARM,
     BEST,
+    FLOOR,
     FRAMEWORKS,
     OTHERS,
     PLAIN,
@@ -230,7 +232,18 @@ def _dose() -> dict[str, Any]:
         "behind": " and ".join(behind.index[behind]),
         "recovered": (int(values["symbolic_accuracy"].sum()), "word"),
         "p_holm": (tests["p_holm"].min(), 2),
+        "alone": _alone(values[values["study"] == "surfaces"], list(models)),
     }
+
+
+def _alone(values: pd.DataFrame, models: list[str]) -> dict[str, Any]:
+    """Errors on surfaces with models, of loops that answer without proposals: smaller than without, or the same."""
+    wide = values.pivot(index=["framework", "problem"], columns="proposer", values="nmse_release")
+    alone = wide.pop(ALONE["none"])
+    wide, alone = wide.loc[np.isfinite(alone), models].stack(), alone[np.isfinite(alone)]
+    ratio = wide.clip(lower=FLOOR) / alone.clip(lower=FLOOR).reindex(wide.index.droplevel("proposer")).to_numpy()
+    same = np.isclose(ratio, 1, rtol=1e-6)
+    return {"answers": len(ratio), "smaller": int(((ratio < 1) & ~same).sum()), "same": int(same.sum())}
 
 
 def _memory() -> dict[str, Any]:

@@ -56,12 +56,12 @@ def grids(p: WhatTheModelAdds) -> dict[str, dict[str, Any]]:
 
 
 def dosed(name: str, p: WhatTheModelAdds, posed: Iterable[Problem], **settings: Any) -> list[Method]:
-    """A loop with each control, and with the recorded replies of each model that was asked about all problems."""
+    """A loop without proposals, with each control, and with the replies of each model asked about all problems."""
     recorded = {"proposer": "recorded", "max_tokens": p.dose_tokens, **settings}
     models = [{name: recorded | {"model": model}} for model in p.dose_models]
     replayed = [build_methods([name], max_rows=p.max_rows, settings=each)[0] for each in models]
     asked = [each for each in replayed if all(each.file(problem.id).exists() for problem in posed)]
-    return built([name], p.proposers, p.max_rows, {name: settings}) + asked
+    return built([name], ("none", *p.proposers), p.max_rows, {name: settings}) + asked
 
 
 def control(name: str) -> Method:
@@ -80,7 +80,7 @@ def built(
 
 
 def with_controls(method: Endpoint, proposers: Sequence[str]) -> Iterable[Method]:
-    """A method with each of some proposers; a judge has no grammar."""
+    """A method with each of some proposers; a judge has no grammar, and an opinion in any case."""
     for each in proposers:
         with contextlib.suppress(ValueError):
             yield replace(method, proposer=each)

@@ -10,7 +10,7 @@ from ...report.ablations import NOW, key
 from ...report.facts import Interval, formatted, next_best, one, setting, shared, table
 from ...report.papers import catalogue, published
 from ...system.studies import studies
-from .analysis import printed_marks
+from .analysis import printed_marks, run_times
 
 GENETIC = ("Operon", "PySR")  # as the tables of cells call them
 
@@ -40,6 +40,7 @@ def facts() -> dict[str, Any]:
         "noise.with_clean": (len(setting("40_mdbench_odes", "snr_db")), "word"),
         "claims": (len(table("mdbench_claims")), "word"),
         "package": _by_package(),
+        "run_times": _run_times(),
         "tests": (len(tests), "word"),
         "tests.one_sided": (tests["one_sided_min"].notna().sum(), "word"),
         "tests.own": {name: (own[name], 2) for name in ("p", "p_holm")},
@@ -102,6 +103,14 @@ def _by_package() -> dict[str, int]:
     cells = table("ledger").query("paper == 'MDBench' and verdict != 'not run'")
     cells = cells[cells["method"].isin(packaged)]
     return {kind: (cells["kind"] == kind).sum() for kind in ("rerun", "recorded")}
+
+
+def _run_times() -> dict[str, Any]:
+    """Seconds of PySINDy itself over those of our own code, and over the printed ones of PDEFIND."""
+    times = run_times().query("package")
+    printed = times.query("method == 'PDEFIND'").eval("seconds / printed")
+    slowest = (times["seconds"] / times["own"]).max()
+    return {"slowest": (slowest, ".0f"), "least": (printed.min(), 2), "most": (printed.max(), 2)}
 
 
 def _example():

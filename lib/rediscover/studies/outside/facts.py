@@ -160,6 +160,7 @@ def _rivals(beside: dict[str, Any], shares: pd.DataFrame, pairs: pd.DataFrame, l
     return {
         **{name: beside[name] for name in ("opponent", "theirs", "difference", "verdict")},
         "by_frozen": _points(_where(pairs, rule="symbolic solution", **frozen)),
+        "corrected": _first(pairs, "p_holm", rule="symbolic solution", **frozen | {"version": LATER}),
         "form": form | {"by_frozen": _points(_where(pairs, rule="form", **frozen))},
     }
 
