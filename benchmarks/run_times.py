@@ -59,7 +59,7 @@ def main(asked: list[str]) -> None:
                 run = grid([field], [search], seeds=[seed], budget=budget, workers=1, progress=False).iloc[0]
                 print(*row, run["status"], f"{run['seconds']:.2f} s", flush=True)
                 if run["status"] == "ok":
-                    done.loc[len(done)] = [*row, f"{run['seconds']:.3g}"]
+                    done.loc[len(done)] = [*row, float(f"{run['seconds']:.3g}")]
                     done.to_csv(RESULTS, index=False)
 
 
