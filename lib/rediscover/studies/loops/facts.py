@@ -238,10 +238,9 @@ def _dose() -> dict[str, Any]:
 
 def _alone(values: pd.DataFrame, models: list[str]) -> dict[str, Any]:
     """Errors on surfaces with models, of loops that answer without proposals: smaller than without, or the same."""
-    wide = values.pivot(index=["framework", "problem"], columns="proposer", values="nmse_release")
-    alone = wide.pop(ALONE["none"])
-    wide, alone = wide.loc[np.isfinite(alone), models].stack(), alone[np.isfinite(alone)]
-    ratio = wide.clip(lower=FLOOR) / alone.clip(lower=FLOOR).reindex(wide.index.droplevel("proposer")).to_numpy()
+    wide = values.pivot(index=["framework", "problem"], columns="proposer", values="nmse_release").clip(lower=FLOOR)
+    alone = wide[ALONE["none"]]
+    ratio = wide[models].div(alone, axis=0)[np.isfinite(alone)].stack()
     same = np.isclose(ratio, 1, rtol=1e-6)
     return {"answers": len(ratio), "smaller": int(((ratio < 1) & ~same).sum()), "same": int(same.sum())}
 
