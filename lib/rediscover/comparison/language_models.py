@@ -134,7 +134,7 @@ def run(
     if evaluations:
         grid["evaluations"] = {each.name: evaluations for each in grid["methods"]}
     methods = [_asking(each, model=model, records=records, **settings) for each in grid["methods"]]
-    endpoints = [each.method if isinstance(each, Fittest) else each for each in methods]
+    endpoints: list[Any] = [each.method if isinstance(each, Fittest) else each for each in methods]
     for each in endpoints:
         if reason := each.available():
             raise RuntimeError(f"{each.name} is unavailable: {reason}")
