@@ -12,7 +12,10 @@ class Chat(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.seen.append(request)
-        message = {"role": "assistant", "content": self.server.reply(request)}
+        said = self.server.reply(request)
+        if isinstance(said, int):  # a status
+            return self.send_error(said)
+        message = {"role": "assistant", "content": said}
         body = {
             "id": "1",
             "object": "chat.completion",

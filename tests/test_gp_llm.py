@@ -223,6 +223,8 @@ LONG = "{context_alignment: 5, scientific_plausibility: 4, conciseness_and_clari
         ('{"context": 7, "plausibility": 3, "conciseness": 2, "coherence": 4}', [None, 3, 2, 4], 5.0),
         ('{"context": 0, "plausibility": -3, "conciseness": "good", "coherence": 5}', [None, None, None, 5], 10.0),
         ('{"context": 4, "context_again": 1}', [4, None, None, None], 7.5),
+        ('{"context_reason": "2 variables", "context": 5}', [5, None, None, None], 10.0),
+        (f'Into {{"context": <1-5>, "coherence": <1-5>}} go these:\n{PLAIN}', [4, 4, 3, 5], 7.5),
         ('{"context": 7}', [None] * 4, 0.0),
         ('{"context": 1e0, "coherence": 3.1.2}', [None] * 4, 0.0),
         ("8", [None] * 4, 0.0),

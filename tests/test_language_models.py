@@ -54,6 +54,46 @@ def test_the_cost_is_said_first_and_nothing_is_sent_without_consent(folder, auth
     assert not server.seen and not list(folder.rglob("*.jsonl"))
 
 
+FIRST = {
+    "surfaces": "surfaces/QIS2",
+    "srsd": "srsd/I.12.1",
+    "odes": "odes/1",
+    "cde": "cde/S002",
+    "boolean": "boolean/B01",
+}
+ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", (root() / "docs" / "llm.md").read_text(), re.MULTILINE)
+CELLS = [[re.findall(r"`(\w+)`", cell) for cell in row] for row in ROWS]
+OFFERED = {(study, name) for studies, names in CELLS for study in studies for name in names if study in FIRST}
+
+
+@pytest.mark.parametrize(("study", "name"), sorted(OFFERED))
+def test_every_study_offers_the_methods_of_the_page(folder, author, study, name):
+    server, said = author(), []
+    options = {"base_url": server.url, "records": str(folder), "profile": "smoke", "seeds": (0,)}
+    options["evaluations"] = None if name == "lasr" else 4  # of LaSR all that its search may evaluate
+    run = [[name], study, [FIRST[study]], loops.MODEL]
+    assert language_models.run(*run, **options, confirm=lambda: False, say=said.append).empty
+    assert said[0].startswith(f"{name}: 1 runs, about ") and not server.seen
+
+
+def test_a_method_that_the_study_wraps_runs(folder, author):
+    options = {"records": str(folder / "records"), "profile": "smoke", "evaluations": 4, "workers": 1}
+    frame = language_models.run(
+        ["llm_sr"],
+        "odes",
+        ["odes/1"],
+        loops.MODEL,
+        base_url=author().url,
+        progress=False,
+        confirm=lambda: True,
+        say=str,
+        **options,
+    )
+    assert frame["status"].tolist() == ["ok"] and frame["evaluations"].item() == 4
+    with pytest.raises(ValueError, match="sindy asks no language model"):
+        language_models.run(["sindy"], "odes", ["odes/1"], loops.MODEL, **options)
+
+
 def test_a_run_is_scored_and_kept_and_asks_nothing_twice(folder, author):
     server, said = author(), []
     frame = asked(folder, server, said.append)

@@ -504,6 +504,26 @@ def test_a_malformed_reply_is_set_aside(serve, tmp_path):
     assert {line["key"] for line in aside} == {key} and aside[0]["bytes"] == len(broken) - len(KEY) + len("[key]")
 
 
+@pytest.mark.parametrize("code", [200, 400])
+def test_no_part_of_a_key_is_kept_wherever_an_excerpt_ends(serve, tmp_path, code):
+    for before in range(30, 330, 1 if code == 200 else 9):
+        path, page = tmp_path / f"{before}.jsonl", "." * before + KEY
+        with pytest.raises(llm.LlmError) as error:
+            chat(serve(raw(page.encode()) if code == 200 else status(code, page)), path, tries=1).ask("x")
+        kept = path.with_suffix(".malformed").read_text() if code == 200 else ""
+        assert not any(KEY[:length] in str(error.value) + kept for length in range(4, len(KEY)))
+        assert "..." in str(error.value)
+
+
+@pytest.mark.parametrize("code", [301, 302, 307, 308])
+def test_requests_are_not_sent_on_to_another_address(serve, tmp_path, code):
+    elsewhere = serve(good())
+    moved = serve(status(code, Location=f"{elsewhere.url}/chat/completions?key={KEY}"))
+    with pytest.raises(llm.LlmError, match=f"HTTP {code}: the server is at {elsewhere.url}/chat/completions") as error:
+        chat(moved, tmp_path / "r.jsonl").ask("x")
+    assert len(moved.seen) == 1 and not elsewhere.seen and KEY not in str(error.value)
+
+
 def test_a_malformed_reply_may_have_been_paid_for(serve, tmp_path):
     server = serve(raw(b"<html>"))
     # An attempt may cost 0.00060075 dollars, so that a limit of 0.0013 allows two.
@@ -703,6 +723,18 @@ def test_damage_in_the_middle_is_an_error(tmp_path):
     path.write_text('{"key": "a"}\n{"key": \n{"key": "b"}\n')
     with pytest.raises(ValueError, match=r"line 2: not a record"):
         llm.Records(path)
+
+
+def test_of_two_that_ask_at_once_both_have_the_reply_that_is_recorded(serve, tmp_path):
+    path = tmp_path / "r.jsonl"
+
+    def late(handler):  # another process is faster
+        answered = chat(serve(good("first")), path).ask("x")
+        assert answered.text == "first" and not answered.replayed
+        good("second")(handler)
+
+    reply = chat(serve(late), path).ask("x")
+    assert reply.text == "first" and reply.replayed and len(llm.Records(path)) == 1
 
 
 def test_a_second_record_for_a_key_is_an_error(tmp_path):

@@ -27,6 +27,7 @@ def scored(request):
 def test_the_sample_has_pairs_of_one_output_and_is_the_same_for_everybody(drawn):
     assert drawn.equals(judge.sample(2)) and not drawn.equals(judge.sample(2, seed=1))
     assert drawn["kind"].value_counts().to_dict() == {"equation": 4, "rule": 4}
+    assert not set(drawn["method"]) & set(judge.NOT_DRAWN)
     pairs = drawn.groupby("problem")
     assert (pairs["rule"].agg(["sum", "size"]) == [1, 2]).all(axis=None) and (pairs["output"].nunique() == 1).all()
     assert (drawn["rule"] == [judge.right(rd.problem(r.problem), r.output, r.answer) for r in drawn.itertuples()]).all()
@@ -63,7 +64,8 @@ def test_a_better_judge_has_a_larger_share_and_the_opposite_one_its_complement()
     rows = pd.DataFrame([("rule", i, right) for i in range(15) for right in (True, False)])
     rows = rows.set_axis(["kind", "problem", "rule"], axis=1)
     best, worst, blind = (judge.summary(rows.assign(opinion=o)) for o in (1.0 * rows["rule"], 1.0 - rows["rule"], 5.0))
-    assert (best["share"] == 1).all() and (worst["share"] == 0).all() and (blind["share"] == 0.5).all()
+    assert (best["share"] == 1).all() and (worst["share"] == 0).all() and blind["share"].isna().all()
+    assert (best["low"] < 0.9).all() and (worst["high"] > 0.1).all()  # fifteen of fifteen are not certain
     assert (best["p"] == 2**-14).all() and (worst["p"] == 2**-14).all() and (blind["p"] == 1).all()
     some = rows.assign(opinion=np.random.default_rng(0).integers(0, 4, len(rows)) * 1.0)
     told, other = judge.summary(some), judge.summary(some.assign(opinion=10 - some["opinion"]))

@@ -5,6 +5,7 @@ import threading
 
 import rediscover as rd
 import test_llm
+from loopback import serving
 from rediscover import runs
 from rediscover.methods import llm_text
 from rediscover.metrics import latex
@@ -171,6 +172,20 @@ def test_each_recorded_model_is_a_row_of_the_notebook(model_server, tmp_path, mo
     generated("small", 2)
     both = rows()  # what was missing before is not taken from the store
     assert both == {"oracle": ["ok", "ok"], "org/tiny": ["ok", "ok"], "small": ["ok", "ok"]}
+
+
+@pytest.mark.parametrize(("name", "status"), [("none", 0), ("absent", 2)])
+def test_formulas_are_kept_and_scored_without_a_judge(tmp_path, monkeypatch, capsys, name, status):
+    monkeypatch.setenv("YES", "1")
+    monkeypatch.setenv("OPENAI_API_KEY", test_llm.KEY)
+    with serving(lambda request: 404 if request["model"] == "absent" else "<latex>a = b</latex>") as web:
+        arguments = ["--model", "tiny", "--judge", name, "--base-url", web.url, "--limit", "2", "--concurrency", "1"]
+        assert generate.main([*arguments, "--records", str(tmp_path / "records"), "--out", str(tmp_path)]) == status
+        assert [request["model"] for request in web.seen if request["model"] != "absent"] == ["tiny"] * 2
+        assert (len(web.seen) > 2) == (status > 0)
+    table, said = pd.read_csv(tmp_path / "tiny.csv"), capsys.readouterr()
+    assert table["latex"].tolist() == ["a = b"] * 2 and not set(judge.RUBRICS) & set(table)
+    assert ("2 formulas by tiny: " in said.out) == (status == 0) and ("absent: HTTP 404" in said.err) == (status == 2)
 
 
 def test_generate_says_what_is_wrong(tmp_path, monkeypatch, capsys):

@@ -61,6 +61,21 @@ def test_verdicts_are_confirmed_asked_for_twice_and_resumed(server, tmp_path, mo
     assert f"{expected['kappa']:.6f}"[:6] in capsys.readouterr().out
 
 
+def test_a_question_that_failed_is_asked_again_in_the_same_way(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("YES", "1")
+    asked = ["--model", "m", "--size", "4", "--tries", "1", "--concurrency", "1"]
+    asked += ["--records", str(tmp_path / "records"), "--out", str(tmp_path / "judged.csv")]
+    with serving(lambda request: 500 if len(proposed(request)) > 60 else "Answer: Yes") as web:
+        code = judge.main([*asked, "--base-url", web.url])
+        assert all(request["temperature"] == 0 for request in web.seen)
+    rows = pd.read_csv(tmp_path / "judged.csv")
+    failed = rows["answer"].str.len() > 60
+    assert code == 1 and failed.any() and rows["verdict"].isna().equals(failed)
+    with serving(lambda _: "Answer: No") as web:
+        assert judge.main([*asked, "--base-url", web.url]) == 0 and len(web.seen) == failed.sum()
+
+
 def test_a_server_that_is_away_is_one_line(tmp_path):
     command = [sys.executable, "-m", "rediscover.studies.surfaces.judge", "--model", "m", "--size", "1"]
     command += ["--base-url", "not an address", "--records", str(tmp_path), "--out", str(tmp_path / "out.csv")]

@@ -19,6 +19,7 @@ from ..methods import Budget
 from ..methods.endpoint import Endpoint
 from ..methods.language_costs import Cost, cost
 from ..problems import Problem
+from ..runs.selection import Fittest
 from ..studies import asked
 from .answers import folder, keep, profile_of, scored
 
@@ -132,16 +133,14 @@ def run(
     grid = asked(ids, list(names), profile or profile_of(study), seeds)
     if evaluations:
         grid["evaluations"] = {each.name: evaluations for each in grid["methods"]}
-    for each in grid["methods"]:
-        if not isinstance(each, Endpoint):
-            raise ValueError(f"{each.name} asks no language model: leave out --model, or {each.name}")
-    methods = [replace(each, model=model, records=records, **settings) for each in grid["methods"]]
-    for each in methods:
+    methods = [_asking(each, model=model, records=records, **settings) for each in grid["methods"]]
+    endpoints: list[Any] = [each.method if isinstance(each, Fittest) else each for each in methods]
+    for each in endpoints:
         if reason := each.available():
             raise RuntimeError(f"{each.name} is unavailable: {reason}")
         budget = replace(grid["budget"], evaluations=grid["evaluations"].get(each.name, grid["budget"].evaluations))
         say(str(estimate(each, grid["problems"], budget, grid["seeds"])))
-    for notice in dict.fromkeys(each.notice for each in methods):
+    for notice in dict.fromkeys(each.notice for each in endpoints):
         if notice:
             say(notice)
     if not confirm():
@@ -159,3 +158,12 @@ def run(
     for name, part in rows.groupby("method", sort=False):
         keep(part, str(name), study)
     return rows
+
+
+def _asking(method: Any, **settings: Any) -> Any:
+    """A method with a model, also where a choice among its candidates stands around it."""
+    if isinstance(method, Fittest):
+        return replace(method, method=_asking(method.method, **settings))
+    if not isinstance(method, Endpoint):
+        raise ValueError(f"{method.name} asks no language model: leave out --model, or {method.name}")
+    return replace(method, **settings)

@@ -25,10 +25,10 @@ from tqdm import tqdm
 from ..system.extras import extra
 from ..system.progress import shown
 from . import address, pictures
-from .records import Records
-from .replies import Malformed, completion, strip_thought, text_of, token_counts
+from .records import Recorded, Records
+from .replies import Malformed, completion, strip_thought, text_of, token_counts, without_key
 from .tokens import picture_tokens
-from .transport import Bounded
+from .transport import Bounded, refusal
 
 with extra("llm"):
     import openai
@@ -36,7 +36,6 @@ with extra("llm"):
 _FACTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
 SCHEMA = 1
 PAUSE = 0.5  # seconds after a reply that cannot be used
-SHORTEST_SECRET = 8  # characters of a key; a shorter one is a word of a local server and hides nothing
 USUAL_COMPLETION = 1024  # tokens set aside in the budget where a request names no limit
 
 
@@ -224,7 +223,10 @@ class Chat:
                 self.spent.update(actual)
                 self._committed.update({name: actual[name] - most for name, most in worst.items()})
         if self.path is not None:
-            self.records.add(record | {"recorded": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())})
+            try:
+                self.records.add(record | {"recorded": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())})
+            except Recorded:  # by another process meanwhile: its reply counts, as it will be replayed
+                return self._reply(self.records[key], replayed=True)
         return reply
 
     def ask_all(self, prompts: Iterable, *, progress: str | None = None, **sampling: Any) -> list[Reply | LlmError]:
@@ -301,12 +303,13 @@ class Chat:
                     return self._understood(key, request, self._body(response), attempts + taken)
             except openai.APIStatusError as error:
                 lost = Unusable if error.status_code in (401, 403, 404) else LlmError
-                failure = f"HTTP {error.status_code}: {self._without_key(str(error.message))[:300]}"
+                failure = f"HTTP {error.status_code}: {self._without_key(refusal(error))[:300]}"
             except (openai.APIConnectionError, OSError) as error:
                 taken = 1 if isinstance(error, OSError) else taken  # which openai does not try again
                 failure = f"{type(error.__cause__ or error).__name__} at {address.shown(self.base_url)}"
             except Malformed as error:
-                failure, broken = str(error), error.data
+                begins = self._without_key(error.data.decode(errors="replace"))[:80]
+                failure, broken = f"{error}: {begins!r}", error.data
             except Exception as error:  # such as a key that no header can hold
                 lost, failure = LlmError, f"{type(error).__name__}: {error}"
             attempts += taken
@@ -390,11 +393,4 @@ class Chat:
         )
 
     def _without_key(self, text: str) -> str:
-        """Text without data of pictures, and without the key, be it as it is, or as JSON writes it once or twice."""
-        text = pictures.named(text)
-        if len(self._key) < SHORTEST_SECRET:
-            return text
-        once = json.dumps(self._key)[1:-1]
-        for form in (json.dumps(once)[1:-1], once, self._key):
-            text = text.replace(form, "[key]")
-        return text
+        return without_key(pictures.named(text), self._key)

@@ -14,6 +14,10 @@ from . import pictures
 LONGEST = 65_536  # bytes of a malformed reply that are kept
 
 
+class Recorded(ValueError):
+    """There is a record for the key already."""
+
+
 class Records(Mapping):
     """Records by their key, in a file of JSON lines that only grows.
 
@@ -74,7 +78,7 @@ class Records(Mapping):
             fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed
             self._read(file)
             if record["key"] in self:
-                raise ValueError(f"{self.path} has a record for {record['key']} already")
+                raise Recorded(f"{self.path} has a record for {record['key']} already")
             file.seek(max(self._sound - 1, 0))
             between = b"" if file.read(1) == b"\n" or not self._sound else b"\n"
             line = between + json.dumps(record, ensure_ascii=False).encode() + b"\n"

@@ -3,6 +3,7 @@
 import json
 import re
 
+SHORTEST_SECRET = 8  # characters of a key; a shorter one is a word of a local server and hides nothing
 MOST_TOKENS = 10**9  # that a server may say that it has used
 
 
@@ -29,7 +30,21 @@ def completion(data: bytes) -> dict:
         failure = "content is no text"
     except Exception as error:  # whatever a server sends, it ends no run
         failure = str(error) or type(error).__name__
-    raise Malformed(f"the reply is no chat completion ({failure}): {data[:80]!r}", data)
+    raise Malformed(f"the reply is no chat completion ({failure})", data)
+
+
+def without_key(text: str, key: str) -> str:
+    """Text without a key, be it as it is, or as JSON writes it once or twice.
+
+    >>> without_key("Bearer sk-012345", "sk-012345")
+    'Bearer [key]'
+    """
+    if len(key) < SHORTEST_SECRET:
+        return text
+    once = json.dumps(key)[1:-1]
+    for form in (json.dumps(once)[1:-1], once, key):
+        text = text.replace(form, "[key]")
+    return text
 
 
 def text_of(values: dict, name: str) -> str:

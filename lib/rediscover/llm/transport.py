@@ -8,9 +8,10 @@ import logging
 import threading
 import time
 from typing import Any
+from urllib.parse import urljoin
 
 from ..system.extras import extra
-from . import pictures
+from . import address, pictures
 
 with extra("llm"):
     import openai
@@ -28,11 +29,11 @@ class Bounded(openai.DefaultHttpxClient):
 
     Attributes
     ----------
-    seconds : from sending to the end of the head, redirects and the body of an error included.
+    seconds : from sending to the end of the head, the body of an error included.
     """
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(timeout=seconds)
+        super().__init__(timeout=seconds, follow_redirects=False)
         self.seconds = seconds
 
     def send(self, request: Any, **options: Any) -> Any:
@@ -62,6 +63,12 @@ class Bounded(openai.DefaultHttpxClient):
             raise outcome[0]
         outcome[0].extensions["deadline"] = begun + self.seconds
         return outcome[0]
+
+
+def refusal(error: Any) -> str:
+    """What a server says with the status of an error; of one that has moved, where to: requests do not follow it."""
+    place = error.response.headers.get("location") if error.response.is_redirect else None
+    return f"the server is at {address.shown(urljoin(str(error.request.url), place))}" if place else str(error.message)
 
 
 def shortened(response: Any, deadline: float) -> Any:

@@ -200,19 +200,20 @@ def opinion_in(reply: str) -> float:
 def scores_in(reply: str) -> dict[str, float]:
     """The scores of criteria in a reply, from its first JSON object in a fence, else from the first that has one.
 
-    A name may be longer than ours, such as ``context_alignment``, and need no quotes. The first entry of a criterion
-    counts, and is left out unless it is a number from 1 to 5.
+    A name may be longer than ours, such as ``context_alignment``, and need no quotes. Of several entries for a
+    criterion the one with the shortest name counts, then the first; it is left out unless it is a number from 1 to 5.
 
     >>> scores_in('So: {"context": 4, "plausibility": 7, "logical_coherence": 3.5}')
     {'context': 4.0, 'coherence': 3.5}
     """
     fenced = FENCE.search(reply)
     for block in [*BLOCK.findall(fenced[1] if fenced else ""), *BLOCK.findall(reply)]:
-        entries = [part.partition(":")[::2] for part in re.split(r"[,;\n]", block[1:-1])]
+        parts = (part.partition(":")[::2] for part in re.split(r"[,;\n]", block[1:-1]))
+        entries = sorted(((name.strip(), value) for name, value in parts), key=lambda entry: len(entry[0]))
         given = {each: next((value for name, value in entries if each in name.lower()), None) for each in CRITERIA}
-        if any(value is not None for value in given.values()):
-            read = {each: SCORE.match(value or "") for each, value in given.items()}
-            scores = {each: float(match[1]) for each, match in read.items() if match}
+        read = {each: SCORE.match(value or "") for each, value in given.items()}
+        scores = {each: float(match[1]) for each, match in read.items() if match}
+        if scores:
             return {each: score for each, score in scores.items() if WORST_SCORE <= score <= BEST_SCORE}
     return {}
 

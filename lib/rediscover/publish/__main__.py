@@ -6,6 +6,7 @@ tables/facts.csv, tables/audits.csv and build/paper/facts.tex. The names of all 
 publish.done.
 """
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -60,7 +61,9 @@ def _write(path: Path, text: str) -> Path:
 
 
 if __name__ == "__main__":
-    done = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("done", type=Path, help="publish.done in the folder of executed notebooks")
+    done = parser.parse_args().done
     listed = publish(done.parent)
     done.parent.mkdir(parents=True, exist_ok=True)
     write_text(done, "".join(f"{path}\n" for path in listed))

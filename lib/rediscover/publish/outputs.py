@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 
+from ..system import arguments
 from ..system.paths import root
 from ..system.writing import write_text
 from .stories import notebooks
@@ -96,4 +97,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    arguments.none(__doc__)
     main()

@@ -19,6 +19,7 @@ from ..problems import problem, problems
 from ..report.ledger import CLAIM_VERDICTS
 from ..report.tables import number
 from ..runs.schema import KINDS
+from ..system import arguments
 from ..system.paths import root
 from ..system.studies import owner, studies
 from ..system.writing import write_text
@@ -174,4 +175,5 @@ def _audits() -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
+    arguments.none(__doc__)
     print(build(root() / "build" / "site").relative_to(root()))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..report import audits
+from ..system import arguments
 from ..system.paths import root
 from ..system.writing import write_text
 from .collected import HERE
@@ -163,4 +164,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    arguments.none(__doc__)
     main()

@@ -4,6 +4,7 @@ The cost is shown first, every reply recorded, and a run that was stopped resume
 """
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,10 +47,12 @@ class Judging:
     out: str
     size: int = 30
 
-    def judged(self, chat: Chat, rows: pd.DataFrame, **sampling: float) -> pd.Series:
-        """What a model says of each row; None after two replies from which nothing is read.
+    def judged(self, chat: Chat, rows: pd.DataFrame, **sampling: float) -> tuple[pd.Series, int]:
+        """What a model says of each row, and how many questions failed.
 
-        `sampling` goes before that of the attributes; the second reply is drawn at temperature 1.
+        Nothing is said (None) where a question failed, and after two replies from which nothing is read. `sampling`
+        goes before that of the attributes; the second reply is drawn at temperature 1. A question that failed is not
+        asked in that way: asking again is for the next call.
 
         Raises
         ------
@@ -62,13 +65,12 @@ class Judging:
         if all(isinstance(reply, LlmError) for reply in replies):
             raise replies[0]  # type: ignore[misc]
         found = [None if isinstance(reply, LlmError) else self.read(reply.text or "") for reply in replies]
-        for i, said in enumerate(found):
-            if said is None:
-                try:
-                    found[i] = self.read(chat.ask(questions[i], draw=1, **sampling | {"temperature": 1.0}).text or "")
-                except LlmError:
-                    continue
-        return pd.Series(found, rows.index, dtype=object)
+        again = sampling | {"temperature": 1.0}
+        for i, reply in enumerate(replies):
+            if found[i] is None and not isinstance(reply, LlmError):
+                with contextlib.suppress(LlmError):
+                    found[i] = self.read(chat.ask(questions[i], draw=1, **again).text or "")
+        return pd.Series(found, rows.index, dtype=object), sum(isinstance(reply, LlmError) for reply in replies)
 
     def run(self, options: argparse.Namespace) -> int:
         """Ask about the sample, write what was said and print how it goes with the rule."""
@@ -84,11 +86,14 @@ class Judging:
         if not confirmed():
             print("judge: nothing was sent; answer y, or set YES=1", file=sys.stderr)
             return 1
-        rows = rows.assign(model=options.model, **{self.column: self.judged(chat, rows, **sampling)})
+        said, failed = self.judged(chat, rows, **sampling)
+        rows = rows.assign(model=options.model, **{self.column: said})
         to_csv(rows, options.out)
         print(self.summary(rows).to_string())
         print(f"{options.out}; spent: {dollars(chat.spent['usd'], '.4f')}")
-        return 0
+        if failed:
+            print(f"judge: {failed} of {len(rows)} questions failed; the same command asks them again", file=sys.stderr)
+        return int(failed > 0)
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
         """Run it; errors are one line on standard error and exit status 2."""

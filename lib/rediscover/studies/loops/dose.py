@@ -15,6 +15,7 @@ from ...report.papers import published
 from ...report.summaries import interval, next_share, paired_shares
 from .analysis import ARM, FLOOR, PROPOSERS, arms, by_problem
 
+SAME = 1e-6  # relative difference of values that are equal: of one expression, fitted twice
 MEASURES = {  # what is shown of a loop on the problems of a study; its arms are compared by the first
     "surfaces": ["nmse_release", "symbolic_accuracy"],
     "cde": ["sr2_id", "sr2_ood"],
@@ -230,7 +231,7 @@ def larger() -> pd.DataFrame:
 def tests(values: pd.DataFrame) -> pd.DataFrame:
     """Paired tests of the grammar and of each model against genetic operators, where these ran.
 
-    Errors below `FLOOR` are equal.
+    Errors below `FLOOR` are equal, and values that differ by less than `SAME`.
     """
     rows = []
     for (study, framework), part in values.groupby(["study", "framework"], sort=False):
@@ -241,7 +242,8 @@ def tests(values: pd.DataFrame) -> pd.DataFrame:
         others = [column for column in dict.fromkeys(part["proposer"]) if column != genetic and genetic in wide]
         for other in others:
             about = {"measure": measure, "condition": framework}
-            rows.append(paired_test(wide[other], wide[genetic], (other, genetic), **about))
+            same = np.isclose(wide[other], wide[genetic], rtol=SAME, atol=0)
+            rows.append(paired_test(wide[other].mask(same, wide[genetic]), wide[genetic], (other, genetic), **about))
     return paired_tests(rows)
 
 

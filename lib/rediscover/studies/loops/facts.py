@@ -27,7 +27,7 @@ from .analysis import (
     printed_surfaces,
     printed_systems,
 )
-from .dose import ON, ON_LAWS
+from .dose import ON, ON_LAWS, SAME
 from .params import study_of
 
 NOTEBOOK = "70_what_the_model_adds"
@@ -241,7 +241,7 @@ def _alone(values: pd.DataFrame, models: list[str]) -> dict[str, Any]:
     wide = values.pivot(index=["framework", "problem"], columns="proposer", values="nmse_release").clip(lower=FLOOR)
     alone = wide[ALONE["none"]]
     ratio = wide[models].div(alone, axis=0)[np.isfinite(alone)].stack()
-    same = np.isclose(ratio, 1, rtol=1e-6)
+    same = np.isclose(ratio, 1, rtol=SAME)
     return {"answers": len(ratio), "smaller": int(((ratio < 1) & ~same).sum()), "same": int(same.sum())}
 
 

@@ -24,11 +24,12 @@ from ...metrics import boolean
 from ...metrics.equivalence import equivalent
 from ...problems import Transitions, problem
 from ...report.judging import Judging
-from ...report.summaries import interval
+from ...report.summaries import wilson
 from ...runs.schema import read_csv
 from ...system.committed import committed
 
 KINDS = {"equation": "cde", "rule": "boolean"}
+NOT_DRAWN = (*CONTROLS, "identity", "majority", "loop_grammar", "loop_gp")  # controls: no data, or a loop alone
 JUDGE = GpLlmJudge(proposer="genetic", criteria=True)  # for its question alone; the model is asked here
 SIZE = 10  # pairs of each kind
 LONGEST = 150  # characters of an answer that is drawn: whether a longer one is right may take minutes to see
@@ -55,8 +56,9 @@ def sample(size: int = SIZE, seed: int = 0) -> pd.DataFrame:
     """Pairs of recorded answers to one output of a problem, one that is right and one that is not.
 
     There are `size` pairs of equations and as many of rules, one a problem, of answers by any method but the controls
-    that have at most `LONGEST` characters; problems and answers are drawn by the seed, in whose order the first output
-    with both kinds of answers is taken.
+    that have at most `LONGEST` characters. Problems and answers are drawn by the seed; the first output in that order
+    with both kinds of answers is taken, and of these the two whose lengths differ least, so that a judge cannot tell
+    them by their length.
 
     Returns
     -------
@@ -71,17 +73,21 @@ def sample(size: int = SIZE, seed: int = 0) -> pd.DataFrame:
 def _pairs(kind: str, seed: int) -> Iterator[list[dict]]:
     study = KINDS[kind]
     runs = read_csv(committed("tables") / f"{study}_runs.csv").query("status == 'ok'")
-    runs = runs[~runs["method"].isin(CONTROLS)].sample(frac=1, random_state=seed)
+    runs = runs[~runs["method"].isin(NOT_DRAWN)].sample(frac=1, random_state=seed)
     for id, part in runs.groupby("problem", sort=False):
-        posed, found = problem(id), dict[str, dict[bool, dict]]()
-        texts = [(run.method, *answer) for run in part.itertuples() for answer in run.solution.items()]
-        for method, output, text in (each for each in dict.fromkeys(texts) if len(each[2]) <= LONGEST):
-            verdict = right(posed, output, text)
-            about = {"kind": kind, "problem": id, "output": output, "method": method}
-            both = found.setdefault(output, {})
-            both.setdefault(verdict, about | {"truth": posed.truth[output], "answer": text, "rule": verdict})
-            if len(both) == 2:
-                yield list(both.values())
+        posed = problem(id)
+        for output in dict.fromkeys(name for solution in part["solution"] for name in solution):
+            answers = {run.solution[output]: run.method for run in part.itertuples() if output in run.solution}
+            about = {"kind": kind, "problem": id, "output": output, "truth": posed.truth[output]}
+            rows = [
+                about | {"method": method, "answer": text, "rule": right(posed, output, text)}
+                for text, method in answers.items()
+                if len(text) <= LONGEST
+            ]
+            accepted, refused = ([row for row in rows if row["rule"] == verdict] for verdict in (True, False))
+            if accepted and refused:
+                pairs = ([one, other] for one in accepted for other in refused)
+                yield min(pairs, key=lambda pair: abs(len(pair[0]["answer"]) - len(pair[1]["answer"])))
                 break
 
 
@@ -114,26 +120,26 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Index: kind. Columns: pairs, of which both were scored; higher, equal and lower, those in which the right
-        answer has a higher, the same or a lower opinion; share, of higher and half of the equal ones, 0.5 for a judge
-        that sees no difference, with low and high (95 %, by bootstrap over pairs); p, of the sign test.
+        answer has a higher, the same or a lower opinion; share, of higher among higher and lower, 0.5 for a judge
+        that tosses a coin, with low and high (Wilson, 95 %); p, of the sign test.
 
     Examples
     --------
     >>> two = pd.DataFrame({"kind": "rule", "problem": ["a", "a", "b", "b"], "rule": [True, False] * 2})
     >>> told = summary(two.assign(opinion=[7.5, 5.0, 5.0, 5.0]))
     >>> told[["pairs", "higher", "equal", "lower", "share", "p"]].loc["rule"].tolist()
-    [2.0, 1.0, 1.0, 0.0, 0.75, 1.0]
+    [2.0, 1.0, 1.0, 0.0, 1.0, 1.0]
     """
     found = {}
     for kind, part in rows.astype({"opinion": float}).groupby("kind"):
         wide = part.pivot(index="problem", columns="rule", values="opinion").dropna()
         ahead = np.sign(wide[True] - wide[False])
         counts = {name: int((ahead == sign).sum()) for name, sign in (("higher", 1), ("equal", 0), ("lower", -1))}
-        told = interval((ahead + 1) / 2) if len(wide) else dict.fromkeys(("value", "low", "high"), np.nan)
-        unequal = counts["higher"] + counts["lower"]
-        p = binomtest(counts["higher"], unequal).pvalue if unequal else 1.0
-        ends = {"share": told["value"], "low": told["low"], "high": told["high"]}
-        found[kind] = {"pairs": len(wide), **counts, **ends, "p": p}
+        told, unequal = {"share": np.nan, "low": np.nan, "high": np.nan, "p": 1.0}, counts["higher"] + counts["lower"]
+        if unequal:
+            ends = (counts["higher"] / unequal, *wilson(counts["higher"], unequal))
+            told = dict(zip(told, (*ends, binomtest(counts["higher"], unequal).pvalue), strict=True))
+        found[kind] = {"pairs": len(wide), **counts, **told}
     return pd.DataFrame.from_dict(found, orient="index").rename_axis("kind")
 
 

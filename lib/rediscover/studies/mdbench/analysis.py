@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kendalltau, norm
+from scipy.stats import norm
 
 from ...problems import problem
 from ...report.comparisons import labels, paired_test
 from ...report.papers import published
-from ...report.summaries import interval
+from ...report.trials import rules
 from ...runs import scoring
 from ...runs.schema import read_csv
 
@@ -183,42 +183,39 @@ def implied_pairs(w: float, p: float, maximum: int) -> dict[str, int]:
 def run_times() -> pd.DataFrame:
     """Seconds of Table A7 beside ours, of what both have.
 
-    Ours are in run_times.csv, which benchmarks/run_times.py writes: processor seconds of one core, on the full grid,
-    with the published settings; of PySINDy itself where it was timed.
+    Ours are in run_times.csv, which benchmarks/run_times.py writes: processor seconds of one core with the settings of
+    trials.yaml. What PySINDy has is PySINDy's own; where that is refused, our own code does not stand in.
 
     Returns
     -------
     DataFrame
         Columns: dataset, method, printed, seconds (mean over seeds), least, most, values (of each seed), package
-        (whether they are of PySINDy itself), own (mean of our own code).
+        (whether they are of PySINDy itself), own (mean of our own code), apart (why the seconds cannot be ranked beside
+        printed ones: another program than the paper's, or other rows; empty where they can).
     """
     timed = pd.read_csv(Path(__file__).with_name("run_times.csv"))
     timed["package"] = timed["program"] == timed["method"].map(labels("mdbench")["package"])
     seconds = timed.groupby(["dataset", "method", "package"], sort=False)["seconds"]
     ours = seconds.agg(seconds="mean", least="min", most="max", values=list).reset_index()
     own = ours[~ours["package"]].set_index(["dataset", "method"])["seconds"].rename("own")
-    ours = ours.sort_values("package", kind="stable").drop_duplicates(["dataset", "method"], keep="last")
+    ours = ours[ours["package"] == ours["method"].isin(timed.loc[timed["package"], "method"])]
     table = published("mdbench_table_a7").rename(columns={"runtime_seconds": "printed"})
     table["printed"] = pd.to_numeric(table["printed"])
     found = table.merge(ours, on=["dataset", "method"]).join(own, on=["dataset", "method"]).dropna(subset="printed")
-    return found[["dataset", "method", "printed", "seconds", "least", "most", "values", "package", "own"]]
+    less = {rule["label"]: rule["says"] for rule in rules("mdbench").values() if "max_rows" in rule.get("options", {})}
+    programs = found["method"].map({"Operon": less["Operon"]}).fillna("our own code, another program than the paper's")
+    found["apart"] = programs.mask(found["package"], "")
+    return found[["dataset", "method", "printed", "seconds", "least", "most", "values", "package", "own", "apart"]]
 
 
-def rank_agreement(times: pd.DataFrame) -> pd.DataFrame:
-    """Kendall's tau between printed and our seconds of the methods, for each system of `run_times`.
+def ratios() -> pd.DataFrame:
+    """Seconds of PDEFIND over those of WSINDy on the fields where `run_times` has both by the paper's own program.
 
     Returns
     -------
     DataFrame
-        Index: dataset, and *mean* with a bootstrap interval over systems. Columns: methods, tau, low, high, p (exact,
-        two-sided).
+        Index: dataset. Columns: printed, seconds (ours).
     """
-    found = {}
-    for dataset, part in times.groupby("dataset", sort=False):
-        tau = kendalltau(part["printed"], part["seconds"])
-        found[dataset] = {"methods": len(part), "tau": tau.statistic, "p": tau.pvalue}
-    table = pd.DataFrame.from_dict(found, orient="index")
-    mean = interval(table["tau"].to_numpy())
-    table.loc["mean"] = {"methods": table["methods"].sum(), "tau": mean["value"], "p": np.nan}
-    table.loc["mean", ["low", "high"]] = mean["low"], mean["high"]
-    return table.rename_axis("dataset")[["methods", "tau", "low", "high", "p"]]
+    times = run_times().query("apart == ''").set_index(["dataset", "method"])[["printed", "seconds"]]
+    over = times.xs("PDEFIND", level="method") / times.xs("WSINDy", level="method")
+    return over.dropna()

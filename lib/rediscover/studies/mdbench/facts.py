@@ -10,7 +10,7 @@ from ...report.ablations import NOW, key
 from ...report.facts import Interval, formatted, next_best, one, setting, shared, table
 from ...report.papers import catalogue, published
 from ...system.studies import studies
-from .analysis import printed_marks, run_times
+from .analysis import printed_marks, ratios, run_times
 
 GENETIC = ("Operon", "PySR")  # as the tables of cells call them
 
@@ -107,10 +107,12 @@ def _by_package() -> dict[str, int]:
 
 def _run_times() -> dict[str, Any]:
     """Seconds of PySINDy itself over those of our own code, and over the printed ones of PDEFIND."""
-    times = run_times().query("package")
+    times, over = run_times().query("package"), ratios()
+    alike = over[over["printed"] != 1].gt(1).nunique(axis=1).eq(1)
     printed = times.query("method == 'PDEFIND'").eval("seconds / printed")
     slowest = (times["seconds"] / times["own"]).max()
-    return {"slowest": (slowest, ".0f"), "least": (printed.min(), 2), "most": (printed.max(), 2)}
+    pairs = {"pairs": (len(alike), "word"), "alike": (alike.sum(), "word")}
+    return pairs | {"slowest": (slowest, ".0f"), "least": (printed.min(), 2), "most": (printed.max(), 2)}
 
 
 def _example():

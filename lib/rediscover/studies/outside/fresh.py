@@ -13,6 +13,7 @@ from ...expressions.trees import UNARY, is_number, leaves, postfix
 from ...problems import Problem, facts, fresh, problem, problems
 from ...report.comparisons import build_methods
 from ...report.pages import put
+from ...system import arguments
 from .params import Outside
 from .sample import rules as laid_down
 from .sample import some
@@ -151,4 +152,5 @@ def _share(functions: list[set], wanted: set) -> str:
 
 
 if __name__ == "__main__":
+    arguments.none(__doc__)
     put(distribution().reset_index(), PAGE, MARK)

@@ -24,7 +24,7 @@ from ...report.summaries import interval
 from ...runs import plan, records, selection
 from ...runs.answers import on_answers
 from ...runs.run import Run
-from ...system import derived, record_files
+from ...system import arguments, derived, record_files
 from ...system.paths import root
 
 NOISE = (0.0, 0.001, 0.01)  # levels at which the authors' record has rates
@@ -184,4 +184,5 @@ def shown(found: pd.DataFrame) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
+    arguments.none(__doc__)
     put(shown(rates()), PAGE, MARK)

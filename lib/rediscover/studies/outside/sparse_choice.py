@@ -15,6 +15,7 @@ from ...methods.sparse_dynamics import PRINTED, as_text
 from ...metrics.dynamics import expanded, fidelity
 from ...problems import generator, problem
 from ...runs.schema import to_csv
+from ...system import arguments
 from .flows import sample
 from .sample import rules
 
@@ -65,4 +66,5 @@ def table(ids: list[str]) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
+    arguments.none(__doc__)
     to_csv(table(sample()), RESULTS)

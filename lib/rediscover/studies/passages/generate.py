@@ -21,6 +21,8 @@ from ...runs.schema import to_csv
 from . import judge
 from . import scores as scores
 
+NOBODY = "none"  # in place of a judge's name
+
 
 def main(arguments=None) -> int:
     """Run it; errors are one line on standard error and exit status 2."""
@@ -32,32 +34,35 @@ def run(options) -> int:
     """Formulas and scores of the bundled passages into a table; `options` are the command line's."""
     passages = [problem(id) for id in problems("passages")][: options.limit]
     judge_model = options.judge or llm_text.FACTS["profiles"][options.profile]["judge"]
-    writer, judging = (_chat(options, model) for model in (options.model, judge_model))
+    writer = _chat(options, options.model)
+    judging = _chat(options, judge_model) if judge_model != NOBODY else None
     prompts, sampling = [llm_text.prompt(p) for p in passages], llm_text.sampling(options.model, options.profile)
     if options.max_tokens:
         sampling["max_tokens"] = options.max_tokens
     questions = [q for p in passages for q in judge.judge_prompts(p, p.truth["latex"], "")]
-    cost = writer.estimate(prompts, **sampling) + judging.estimate(questions, **judge.SAMPLING)
-    print(
-        f"{len(prompts)} formulas by {writer.model} and {len(questions)} scores by {judging.model}: "
-        f"{dollars(cost, '.2f', 'at most about ')}; "
-        f"{len(writer.records)} and {len(judging.records)} replies are recorded already and cost nothing"
-    )
+    cost, asked, known = writer.estimate(prompts, **sampling), f"{len(prompts)} formulas by {writer.model}", ""
+    if judging:
+        cost += judging.estimate(questions, **judge.SAMPLING)
+        asked, known = f"{asked} and {len(questions)} scores by {judging.model}", f" and {len(judging.records)}"
+    print(f"{asked}: {dollars(cost, '.2f', 'at most about ')}; ", end="")
+    print(f"{len(writer.records)}{known} replies are recorded already and cost nothing")
     print(address.told(options.base_url), flush=True)  # before, in a pipe too
     if not confirmed():
         print("generate: nothing was sent; answer y, or set YES=1", file=sys.stderr)
         return 1
     replies = writer.ask_all(prompts, progress="formulas", **sampling)
     answers = pd.DataFrame(_answer(*pair) for pair in zip(passages, replies, strict=True))
-    answers = answers.join(judge.judged(judging, passages, answers))
     truths = [latex.clean(passage.truth["latex"]) for passage in passages]
     answers = answers.join(scores.scores_of(answers["latex"].map(latex.clean).tolist(), truths))
     options.out.mkdir(parents=True, exist_ok=True)
     file = options.out / f"{llm_text.records_of('', options.model).stem}.csv"
-    to_csv(answers, file)
-    print(answers[[*judge.RUBRICS, *scores.TABLE3]].mean().round(3).to_string())
+    to_csv(answers, file)  # also where the judge cannot be asked
+    if judging:
+        answers = answers.join(judge.judged(judging, passages, answers))
+        to_csv(answers, file)
+    print(answers[[name for name in (*judge.RUBRICS, *scores.TABLE3) if name in answers]].mean().round(3).to_string())
     print(f"{len(answers)} formulas, {(answers['failure'] != '').sum()} failed; {file}")
-    print("spent:", dollars(writer.spent["usd"] + judging.spent["usd"], ".4f"))
+    print("spent:", dollars(sum(chat.spent["usd"] for chat in (writer, judging) if chat), ".4f"))
     return 0
 
 
@@ -79,7 +84,7 @@ def _answer(passage, reply) -> dict:
 def _parser():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", required=True, help="writes the formulas; name as the server knows it")
-    parser.add_argument("--judge", help="scores them; by default the profile's judge")
+    parser.add_argument("--judge", help=f"scores them; {NOBODY!r} for no judge; by default the profile's")
     parser.add_argument("--base-url", help="server, up to and including /v1 (OPENAI_BASE_URL, else OpenAI's)")
     parser.add_argument("--profile", choices=["paper", "code"], default="paper", help="whose temperatures")
     parser.add_argument("--records", type=Path, default=Path("records"), help="folder of the recorded replies")
