@@ -3,8 +3,8 @@
 Each method has the settings, the budget and the rows with which its cells are tried again (trials.yaml): the published
 ones on the full grid, and 2,000 rows for Operon, PySR's algorithm (with fewer evaluations than the paper's) and uDSR,
 which are therefore not ranked. Methods with chance have three seeds. Beside our own code of a method that is PySINDy's,
-PySINDy itself is timed. DeepMoD is left out, since of its 48 published settings one is run. Nothing is taken from records.
-Nothing else should run beside it. The first seed of our own code took some 40 minutes on one core.
+PySINDy itself is timed. DeepMoD is left out, since of its 48 published settings one is run. Nothing is taken from
+records. Nothing else should run beside it. The first seed of our own code took some 40 minutes on one core.
 """
 
 import os
