@@ -1,12 +1,21 @@
 """The four criteria of SymbolBench's judge beside our rules: a real server on loopback that scores, or says nothing."""
 
+from pathlib import Path
+
 import rediscover as rd
 from loopback import serving
+from rediscover.llm.client import Chat
+from rediscover.methods import llm_text
+from rediscover.runs.schema import read_csv
 from rediscover.studies.loops import judge
 
 import numpy as np
 import pandas as pd
 import pytest
+
+ROOT = Path(__file__).parents[2]
+JUDGED = read_csv(ROOT / "benchmarks" / "judged_criteria.csv")
+MODELS = JUDGED["model"].unique()
 
 
 @pytest.fixture(scope="module")
@@ -73,3 +82,29 @@ def test_a_better_judge_has_a_larger_share_and_the_opposite_one_its_complement()
     assert (told[["higher", "equal", "lower"]].sum(axis=1) == told["pairs"]).all() and (told["pairs"] == 15).all()
     silent = judge.summary(some.assign(opinion=some["opinion"].where(some.index > 9)))
     assert silent["pairs"].tolist() == [10]  # a pair counts where both have an opinion
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_opinions_of_the_table_are_those_of_the_recorded_replies(model):
+    rows = JUDGED[JUDGED["model"] == model]
+    chat = Chat(model, llm_text.records_of(ROOT / "records" / "judge", model), mode="replay")
+    said, failed = judge.JUDGING.judged(chat, rows)
+    assert said.astype(float).equals(rows["opinion"]) and not failed
+
+
+def test_the_judged_answers_are_right_and_wrong_by_our_rule():
+    rows = JUDGED.drop_duplicates(["problem", "answer"])
+    assert (rows["rule"] == [judge.right(rd.problem(r.problem), r.output, r.answer) for r in rows.itertuples()]).all()
+    assert JUDGED.groupby(["model", "kind"])["rule"].agg(["sum", "size"]).eq([10, 20]).all(axis=None)
+    assert not set(rows["method"]) & set(judge.NOT_DRAWN)
+
+
+@pytest.mark.parametrize("model", [*MODELS, "the longer answer"])
+def test_the_table_of_judges_is_that_of_their_opinions(model):
+    page = (ROOT / "docs" / "llm.md").read_text(encoding="utf-8").splitlines()
+    longer = JUDGED[JUDGED["model"] == MODELS[0]].assign(opinion=lambda rows: rows["answer"].str.len())
+    for kind, told in judge.summary(JUDGED[JUDGED["model"] == model] if model in MODELS else longer).iterrows():
+        (line,) = (line for line in page if f"{model.rpartition('-')[2]} | {kind} |" in line)
+        counts = " | ".join(str(int(told[name])) for name in ("pairs", "higher", "equal", "lower"))
+        share, low, high = (f"{100 * told[name]:.0f}" for name in ("share", "low", "high"))
+        assert line.endswith(f"| {counts} | {share} [{low}, {high}] % | {told['p']:.2f} |")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from loopback import serving
+from rediscover.runs.schema import read_csv
 from rediscover.studies.surfaces import judge
 
 import pandas as pd
@@ -92,13 +93,17 @@ def test_a_model_without_verdicts_has_none():
 
 
 def test_the_table_of_judges_is_that_of_their_verdicts():
-    rows = pd.read_csv(ROOT / "benchmarks" / "judged.csv")
+    rows = read_csv(ROOT / "benchmarks" / "judged.csv")
     page = (ROOT / "docs" / "llm.md").read_text(encoding="utf-8")
-    for model, part in rows.groupby("model"):
-        told, cell = judge.summary(part), f"{model.rpartition('-')[2]} |"
-        line = next(line for line in page.splitlines() if cell in line)
+    judges = {f"{model.rpartition('-')[2]} |": part for model, part in rows.groupby("model")}
+    lengths = rows.drop_duplicates(["problem", "answer"])["answer"].str.len()
+    shorter = rows.loc[lengths.index].assign(verdict=lengths <= lengths.median())
+    for cell, part in (judges | {"the shorter half of the answers |": shorter}).items():
+        told = judge.summary(part)
+        line = next(line for line in page.splitlines() if cell in line and "] % |" in line)
         for name in ("accepted", "refused"):
             share, low, high = (f"{100 * told[name + end]:.0f}" for end in ("", "_low", "_high"))
             assert f"{share} [{low}, {high}] %" in line
         assert f"| {told['kappa']:.2f} |" in line
     assert rows.groupby("model")["rule"].agg(["sum", "size"]).eq([30, 60]).all(axis=None)
+
