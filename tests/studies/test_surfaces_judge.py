@@ -106,4 +106,3 @@ def test_the_table_of_judges_is_that_of_their_verdicts():
             assert f"{share} [{low}, {high}] %" in line
         assert f"| {told['kappa']:.2f} |" in line
     assert rows.groupby("model")["rule"].agg(["sum", "size"]).eq([30, 60]).all(axis=None)
-
