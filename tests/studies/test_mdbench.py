@@ -380,7 +380,7 @@ def times(package=(), **seconds):
         values = list(np.atleast_1d(value).astype(float))
         rows.append(("Burgers", name, printed[name], np.mean(values), min(values), max(values), values))
     frame = pd.DataFrame(rows, columns=["dataset", "method", "printed", "seconds", "least", "most", "values"])
-    return frame.assign(package=frame["method"].isin(package), own=0.5, apart="")
+    return frame.assign(package=frame["method"].isin(package), own=0.5, unranked="")
 
 
 def judged(found):
@@ -433,12 +433,12 @@ def test_seconds_that_are_missing_are_not_comparable():
 
 def test_only_programs_of_the_paper_are_ranked():
     frame = times(package=["PDEFIND", "Operon"], Operon=3, PDEFIND=1, PySR=10, uDSR=99)
-    frame["apart"] = frame["method"].map({"PySR": "another program", "uDSR": "other rows"}).fillna("")
+    frame["unranked"] = frame["method"].map({"PySR": "another program", "uDSR": "other rows"}).fillna("")
     found = ledger.of_runtimes(frame).query("table == 'Table A7' and measured == measured").set_index("method")
     assert found["reason"].loc[["PySR", "uDSR"]].tolist() == ["another program", "other rows"]
     assert (found["verdict"].loc[["PySR", "uDSR"]] == "not comparable").all()
     assert found["reason"]["PDEFIND"].startswith("rank 2 of 2 by the printed seconds, 1 by ours")
-    frame.loc[frame["method"] == "Operon", "apart"] = "on fewer rows"  # so that one is left, which has no rank
+    frame.loc[frame["method"] == "Operon", "unranked"] = "on fewer rows"  # so that one is left, which has no rank
     alone = ledger.of_runtimes(frame).query("method == 'PDEFIND' and measured == measured")
     assert alone["verdict"].tolist() == ["not comparable"] and "no other method" in alone["reason"].item()
 
@@ -448,7 +448,7 @@ def test_ratios_of_seconds_by_hand():
     found = analysis.ratios()
     assert found.loc["Burgers", "printed"] == 1 and "RD" not in found.index and len(found) == 7
     own = analysis.run_times().query("not package")
-    assert (own["apart"] != "").all() and not set(own["method"]) & {"PDEFIND", "WSINDy"}
+    assert (own["unranked"] != "").all() and not set(own["method"]) & {"PDEFIND", "WSINDy"}
 
 
 def test_every_timed_cell_is_printed_and_positive():

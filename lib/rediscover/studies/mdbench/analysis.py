@@ -190,8 +190,8 @@ def run_times() -> pd.DataFrame:
     -------
     DataFrame
         Columns: dataset, method, printed, seconds (mean over seeds), least, most, values (of each seed), package
-        (whether they are of PySINDy itself), own (mean of our own code), apart (why the seconds cannot be ranked beside
-        printed ones: another program than the paper's, or other rows; empty where they can).
+        (whether they are of PySINDy itself), own (mean of our own code), unranked (why the seconds cannot be ranked
+        beside printed ones: another program than the paper's, or other rows; empty where they can).
     """
     timed = pd.read_csv(Path(__file__).with_name("run_times.csv"))
     timed["package"] = timed["program"] == timed["method"].map(labels("mdbench")["package"])
@@ -202,10 +202,10 @@ def run_times() -> pd.DataFrame:
     table = published("mdbench_table_a7").rename(columns={"runtime_seconds": "printed"})
     table["printed"] = pd.to_numeric(table["printed"])
     found = table.merge(ours, on=["dataset", "method"]).join(own, on=["dataset", "method"]).dropna(subset="printed")
-    less = {rule["label"]: rule["says"] for rule in rules("mdbench").values() if "max_rows" in rule.get("options", {})}
-    programs = found["method"].map({"Operon": less["Operon"]}).fillna("our own code, another program than the paper's")
-    found["apart"] = programs.mask(found["package"], "")
-    return found[["dataset", "method", "printed", "seconds", "least", "most", "values", "package", "own", "apart"]]
+    fewer_rows = {"Operon": rules("mdbench")["evaluations_fields"]["says"]}
+    why = found["method"].map(fewer_rows).fillna("our own code, another program than the paper's")
+    found["unranked"] = why.mask(found["package"], "")
+    return found[["dataset", "method", "printed", "seconds", "least", "most", "values", "package", "own", "unranked"]]
 
 
 def ratios() -> pd.DataFrame:
@@ -216,6 +216,6 @@ def ratios() -> pd.DataFrame:
     DataFrame
         Index: dataset. Columns: printed, seconds (ours).
     """
-    times = run_times().query("apart == ''").set_index(["dataset", "method"])[["printed", "seconds"]]
+    times = run_times().query("unranked == ''").set_index(["dataset", "method"])[["printed", "seconds"]]
     over = times.xs("PDEFIND", level="method") / times.xs("WSINDy", level="method")
     return over.dropna()

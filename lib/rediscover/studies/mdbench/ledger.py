@@ -87,9 +87,10 @@ def of_runtimes(times: pd.DataFrame) -> pd.DataFrame:
     `times` as from `analysis.run_times`; only programs of the paper on its rows are ranked.
     """
     chance, cells = catalogue("mdbench").set_index("label")["chance"].to_dict(), {}
-    ranked = times[(times["apart"] == "") & times[times["apart"] == ""].duplicated("dataset", keep=False)]
+    alike = times[times["unranked"] == ""]
+    ranked = alike[alike.duplicated("dataset", keep=False)]
     for row in times.drop(ranked.index).itertuples():
-        why = row.apart or "no other method was timed on this field by the paper's own program"
+        why = row.unranked or "no other method was timed on this field by the paper's own program"
         entry = {"value": row.seconds, "verdict": "not comparable", "reason": why}
         cells[row.method, row.dataset] = entry | ({"kind": "rerun"} if row.package else {})
     for dataset, part in ranked.groupby("dataset"):
