@@ -1,5 +1,6 @@
 """The analysis, the claims and the ledger of MDBench, from small hand-made scores."""
 
+import json
 import math
 
 from factories import scores_frame
@@ -525,6 +526,23 @@ def test_a_trial_of_our_own_code_takes_the_cell_back():
     changed = trials._with_trials(row, own, [trial], [])
     assert (changed["measured"], changed["kind"], changed["verdict"]) == ("1e-3 (9)", "", "reproduced")
     assert "by our own code" in changed["reason"]
+
+
+@pytest.mark.parametrize("theirs", ['["1e-1 (5)", "1e-1 (5)", "1e-1 (5)"]', '["1e-3 (9)", "1e-3 (9)", "1e-3 (9)"]'])
+def test_a_trial_of_the_package_decides_before_more_seeds_of_our_own_code(theirs):
+    row = {"rule": "cell_seeds", "published": "1e-3 (9)", "paper": "MDBench", "method": "ESINDy", "reason": ""}
+    ours = {"trial": "ensembles", "says": "all settings", "decides": True, "values": json.dumps(["1e-3 (9)"] * 5)}
+    package = ours | {"trial": "ensembles_package", "package": True, "values": theirs}
+    for known in ([ours, package], [package, ours]):
+        changed = trials._with_trials(row, {"values": ["1e-2 (9)"], "own": "1e-3 (9)"}, known, [])
+        assert changed["verdict"] == ("reproduced" if "1e-3" in theirs else "differs")
+        assert (changed["kind"], "measured" in changed) == ("rerun", False)
+        assert json.loads(changed["parameters"])["trial"] == "ensembles_package"
+        assert "all settings by the package: " in changed["reason"] and "by our own code: " in changed["reason"]
+    # Where the package refused the cell, the trial of our own code decides.
+    changed = trials._with_trials(row, {"values": ["1e-2 (9)"]}, [ours, package], [])
+    assert (changed["verdict"], "kind" in changed) == ("reproduced", False)
+    assert "package" not in changed["reason"] and "own code" not in changed["reason"]
 
 
 # Figures

@@ -88,7 +88,8 @@ def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
     """A study's ledger with what the trials gave: verdicts of the cells that they decide, outcomes in the reasons.
 
     A cell with chance is decided by the trial with the most seeds of those that may decide, of equals by the first; the
-    rule is that of the cell. It replaces what the cell's own seeds gave, whichever way that fell.
+    rule is that of the cell. It replaces what the cell's own seeds gave, whichever way that fell. Where a package
+    answered the cell, trials of the package come before those of our own code.
 
     Parameters
     ----------
@@ -117,20 +118,25 @@ def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
 def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) -> dict:
     """What changes in a row of the ledger by its trials, each with its rule and its result."""
     told, deciding, other = [row["reason"]], dict[str, Any](), bool(caveat(row))
-    deciders = [json.loads(trial["values"]) for trial in trials if trial["decides"]]
-    for trial in trials:
-        values = json.loads(trial["values"])
-        if trial["decides"] and any(values == more[: len(values)] != more for more in deciders):
+    packaged, known = "own" in own, [trial | {"values": json.loads(trial["values"])} for trial in trials]
+    known = [trial | {"package": trial.get("package", False)} for trial in known]
+    known = [trial for trial in known if packaged or not trial["package"]]  # where it refused, it decides nothing
+    by_package = any(trial["decides"] and trial["package"] for trial in known)
+    for trial in known:
+        values, package = trial["values"], trial["package"]
+        alike = [more["values"] for more in known if more["decides"] and more["package"] == package]
+        if trial["decides"] and any(values == more[: len(values)] != more for more in alike):
             continue  # another one has the same seeds and more
         parameters = own | {"values": values, "trial": trial["trial"]}
         found = judge(row["rule"], row["published"], {"parameters": parameters}, others, unlike=other)
         outcome = OUTCOMES.get(found.verdict, found.verdict)
-        by = " by our own code" if "own" in own else ""
+        by = " by the package" if package else " by our own code" if packaged else ""
         asides = ["" if trial["decides"] else trial["why"], trial.get("notes", {}).get(row.get("table"))]
         told.append(
             f"with {trial['says']}{by}: {found.note}, {outcome}" + "".join(f" ({aside})" for aside in asides if aside)
         )
-        if trial["decides"] and len(values) > len(deciding.get("parameters", own)["values"]):
+        best = len(deciding.get("parameters", own)["values"])
+        if trial["decides"] and package == by_package and len(values) > best:
             deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}
     if deciding:
         before = judge(row["rule"], row["published"], {"parameters": own}, others, unlike=other).note
@@ -138,8 +144,8 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         parameters = deciding["parameters"]
         if "scale" in own:
             deciding["measured"] = interval(parameters)["value"]
-        if "own" in own:  # a package was run, and the trial is of our own code
-            deciding |= {"measured": own["own"], "kind": ""}
+        if packaged:
+            deciding |= {"kind": "rerun"} if by_package else {"measured": own["own"], "kind": ""}
         deciding |= {"parameters": json.dumps(parameters)} | of_seeds(row["rule"], parameters)
     return deciding | {"reason": "; ".join(filter(None, told))}
 
