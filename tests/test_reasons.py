@@ -63,6 +63,13 @@ def test_a_trial_comes_out_the_same_again(trial, id):
     assert json.loads(again["values"]) == json.loads(kept["values"])[:1]
 
 
+def test_a_trial_of_the_package_has_cells():
+    few = {"families": [[]], "alphas": [1e-5], "n_models": [10], "ratios": [0.7]}
+    rule = retrials.rules("mdbench")["ensembles_package"] | {"only": ["odes/3"], "seeds": 1, "settings": few}
+    (found,) = trials.run(rule).to_dict("records")
+    assert (found["row"], found["column"], found["values"]) == ("I3-D1", "ESINDy", '["found"]')
+
+
 def test_seeds_that_are_kept_are_not_run_again():
     rule = retrials.rules("mdbench")["printed_grid"] | {"only": ["odes/41"], "seeds": 2}
     (kept,) = (

@@ -43,7 +43,7 @@ def run(rule: dict, kept: pd.DataFrame | None = None, workers: int | None = 1) -
     for seed in range(rule["seeds"]):
         if seen := [problem(id, **rule.get("options", {})) for id in ids if len(values[label(id)]) <= seed]:
             scored = score(grid(seen, methods, seeds=[seed], budget=budget, workers=workers), seen)
-            cells = compare_cells(scored, rule["tables"])
+            cells = compare_cells(scored, rule["tables"], "package" if rule.get("package") else "method")
             for dataset, text in zip(cells["dataset"], texts(cells, "_rediscover"), strict=True):
                 values[dataset].append(text)
     found = [(tables[row], row, rule["label"], json.dumps(texts), "") for row, texts in values.items() if texts]
