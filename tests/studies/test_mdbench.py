@@ -545,6 +545,24 @@ def test_a_trial_of_the_package_decides_before_more_seeds_of_our_own_code(theirs
     assert "package" not in changed["reason"] and "own code" not in changed["reason"]
 
 
+def test_a_trial_on_the_whole_grid_decides_what_was_run_on_a_coarser_one():
+    row = {
+        "rule": "cell",
+        "published": "1e-3 (9)",
+        "paper": "MDBench",
+        "method": "PDEFIND",
+        "reason": "on a coarser grid",
+    }
+    trial = {"trial": "heavy", "says": "the published grid", "decides": True, "values": '["1e-3 (9)"]', "package": True}
+    assert trials._with_trials(row, {"values": ["1e-2 (9)"]}, [trial], []) == {"reason": "on a coarser grid"}
+    changed = trials._with_trials(row, {"values": ["1e-2 (9)"]}, [trial | {"whole": True}], [])
+    assert (changed["measured"], changed["kind"], changed["verdict"]) == ("1e-3 (9)", "rerun", "reproduced")
+    assert json.loads(changed["parameters"])["own"] == "1e-2 (9)"
+    assert changed["reason"].startswith(
+        "our own code 1e-2 (9) on a coarser grid; with the published grid by the package: "
+    )
+
+
 # Figures
 
 

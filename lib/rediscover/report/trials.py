@@ -108,46 +108,63 @@ def explain(ledger: pd.DataFrame, p: "Profile") -> pd.DataFrame:
     tried = {cell: part.to_dict("records") for cell, part in _text(path).groupby(CELL, sort=False)}
     rows = ledger.to_dict("records")
     for row, others in zip(rows, neighbours(ledger), strict=True):
-        if row["parameters"] and row["verdict"] in COMPARED:
-            own, found = json.loads(row["parameters"]), tried.get(tuple(row[name] for name in CELL), [])
-            if "values" in own:
-                row |= _with_trials(row, own, [known[trial["trial"]] | trial for trial in found], others)
+        if row["parameters"] and "values" in (own := json.loads(row["parameters"])):
+            found = [known[trial["trial"]] | trial for trial in tried.get(tuple(row[name] for name in CELL), [])]
+            kept = [trial for trial in found if row["verdict"] in COMPARED or trial.get("whole")]
+            row |= _with_trials(row, own, kept, others)
     return pd.DataFrame(rows, columns=ledger.columns).astype(ledger.dtypes)
 
 
 def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) -> dict:
     """What changes in a row of the ledger by its trials, each with its rule and its result."""
     told, deciding, other = [row["reason"]], dict[str, Any](), bool(caveat(row))
-    packaged, known = "own" in own, [trial | {"values": json.loads(trial["values"])} for trial in trials]
-    known = [trial | {"package": trial.get("package", False)} for trial in known]
-    known = [trial for trial in known if packaged or not trial["package"]]  # where it refused, it decides nothing
+    packaged = "own" in own
+    known = _counting(trials, packaged)
     by_package = any(trial["decides"] and trial["package"] for trial in known)
     for trial in known:
-        values, package = trial["values"], trial["package"]
-        alike = [more["values"] for more in known if more["decides"] and more["package"] == package]
-        if trial["decides"] and any(values == more[: len(values)] != more for more in alike):
-            continue  # another one has the same seeds and more
+        values, package, whole = trial["values"], trial["package"], trial["whole"]
         parameters = own | {"values": values, "trial": trial["trial"]}
         found = judge(row["rule"], row["published"], {"parameters": parameters}, others, unlike=other)
-        outcome = OUTCOMES.get(found.verdict, found.verdict)
-        by = " by the package" if package else " by our own code" if packaged else ""
+        by = " by the package" if package else " by our own code" if packaged or by_package else ""
         asides = ["" if trial["decides"] else trial["why"], trial.get("notes", {}).get(row.get("table"))]
-        told.append(
-            f"with {trial['says']}{by}: {found.note}, {outcome}" + "".join(f" ({aside})" for aside in asides if aside)
-        )
-        best = len(deciding.get("parameters", own)["values"])
+        asides = [f" ({aside})" for aside in asides if aside]
+        outcome = OUTCOMES.get(found.verdict, found.verdict)
+        told.append(f"with {trial['says']}{by}: {found.note}, {outcome}" + "".join(asides))
+        best = 0 if whole and not deciding else len(deciding.get("parameters", own)["values"])
         if trial["decides"] and package == by_package and len(values) > best:
+            parameters |= {"own": own["values"][0]} if package and not packaged else {}
             deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}
+            deciding |= {"measured": values[0]} if whole else {}
     if deciding:
         before = judge(row["rule"], row["published"], {"parameters": own}, others, unlike=other).note
         told[0] = told[0].removesuffix(before).removesuffix("; ")  # no longer what decides
         parameters = deciding["parameters"]
         if "scale" in own:
             deciding["measured"] = interval(parameters)["value"]
-        if packaged:
-            deciding |= {"kind": "rerun"} if by_package else {"measured": own["own"], "kind": ""}
+        if by_package:
+            deciding["kind"] = "rerun"
+            told[0] = told[0] if packaged else f"our own code {parameters['own']} {told[0]}".strip()
+        elif packaged:
+            deciding |= {"measured": own["own"], "kind": ""}
         deciding |= {"parameters": json.dumps(parameters)} | of_seeds(row["rule"], parameters)
     return deciding | {"reason": "; ".join(filter(None, told))}
+
+
+def _counting(trials: list[dict], packaged: bool) -> list[dict]:
+    """Trials of a cell with their values, without those whose seeds another one has, and more.
+
+    Where the package refused a cell (not `packaged`), only what it ran in full counts.
+    """
+    defaults = {"package": False, "whole": False}
+    known = [defaults | trial | {"values": json.loads(trial["values"])} for trial in trials]
+    known = [trial for trial in known if packaged or trial["whole"] or not trial["package"]]
+    kept = []
+    for trial in known:
+        alike = [more["values"] for more in known if more["decides"] and more["package"] == trial["package"]]
+        n = len(trial["values"])
+        if not (trial["decides"] and any(trial["values"] == more[:n] != more for more in alike)):
+            kept.append(trial)
+    return kept
 
 
 def retest(study: str, names: Iterable[str] = (), missing: bool = False) -> Path:
