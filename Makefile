@@ -14,7 +14,9 @@ STUDY ?= $(NOTEBOOKS)
 RECORDS := $(wildcard records/SHA256SUMS)
 BUILD := build/$(PROFILE)
 TABLES := $(if $(filter smoke,$(PROFILE)),$(BUILD)/)tables
-EXECUTED := $(STUDY:%=$(BUILD)/%.ipynb)
+# The three that take longest come first, so that none of them is left over when all others are done.
+LONGEST := 80_outside 70_what_the_model_adds 10_surface_benchmark
+EXECUTED := $(patsubst %,$(BUILD)/%.ipynb,$(foreach name,$(LONGEST),$(filter $(name),$(STUDY))) $(filter-out $(LONGEST),$(STUDY)))
 # A sample of the records is checked where they were used for all notebooks.
 CHECKED := $(if $(and $(RECORDS),$(filter reference,$(PROFILE)),$(if $(FRESH),,yes),$(if $(filter-out $(STUDY),$(NOTEBOOKS)),,yes)),$(BUILD)/spot_checks.done)
 
