@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-from rediscover import params, problem
+from rediscover import problem
 from rediscover.report import trials as rules
 from rediscover.report.papers import catalogue
 from rediscover.report.rules import SEEDS
@@ -25,18 +25,16 @@ import pandas as pd
 
 NAMES = ("boxes", "sweeps", "draws_pysr_fields", "draws_udsr_fields", "evaluations_fields", "boxes_ensembles")
 RESULTS = Path(mdbench.__file__).with_name("run_times.csv")
-LIMITED = "pysindy_pdefind"  # to what notebook 41 gives it; RD, two hours by Table A7, is among the heavy fields
 COLUMNS = ["dataset", "method", "program", "seed", "seconds"]
 
 
 def timed() -> list[dict]:
     """What is timed: rules of trials, of our own code and of the package."""
     known = rules.rules("mdbench")
-    fields = {"label": "PDEFIND", "only": known["sweeps"]["only"]}
-    limits = params.load("41_mdbench_pdes", {"profile": "reference"}).settings[LIMITED]
+    fields = {"only": known["sweeps"]["only"]}
     packages = [rule for rule in known.values() if rule.get("package") and rule["tables"] == ["mdbench_table3"]]
-    own = [fields | {"method": "pdefind"}, *(known[name] for name in NAMES)]
-    return [*own, fields | {"method": LIMITED, "settings": limits}, *packages]
+    own = [fields | {"label": "PDEFIND", "method": "pdefind"}, *(known[name] for name in NAMES)]
+    return [*own, known["heavy_package"] | fields, *packages]
 
 
 def main(asked: list[str]) -> None:

@@ -132,9 +132,7 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         told.append(f"with {trial['says']}{by}: {found.note}, {outcome}" + "".join(asides))
         best = 0 if whole and not deciding else len(deciding.get("parameters", own)["values"])
         if trial["decides"] and package == by_package and len(values) > best:
-            parameters |= {"own": own["values"][0]} if package and not packaged else {}
             deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}
-            deciding |= {"measured": values[0]} if whole else {}
     if deciding:
         before = judge(row["rule"], row["published"], {"parameters": own}, others, unlike=other).note
         told[0] = told[0].removesuffix(before).removesuffix("; ")  # no longer what decides
@@ -143,7 +141,9 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
             deciding["measured"] = interval(parameters)["value"]
         if by_package:
             deciding["kind"] = "rerun"
-            told[0] = told[0] if packaged else f"our own code {parameters['own']} {told[0]}".strip()
+            if not packaged:  # it was run in full, and the notebook has our own code alone
+                parameters["own"], deciding["measured"] = own["values"][0], parameters["values"][0]
+                told[0] = f"our own code {parameters['own']} {told[0]}".strip()
         elif packaged:
             deciding |= {"measured": own["own"], "kind": ""}
         deciding |= {"parameters": json.dumps(parameters)} | of_seeds(row["rule"], parameters)

@@ -105,7 +105,7 @@ def of_runtimes(times: pd.DataFrame) -> pd.DataFrame:
             reason = f"rank {rank} of {len(part)} by the printed seconds, {ours} by ours"
             entry = {"value": row["seconds"], "low": low, "high": high, "reason": reason}
             if row["package"]:
-                own = f", {row['own']:.2g} of our own code" if row["own"] > 0 else ""  # not timed everywhere
+                own = f", {row['own']:.2g} of our own code" if pd.notna(row["own"]) else ""  # not timed everywhere
                 reason += f"; seconds of PySINDy itself{own}"
                 entry |= {"kind": "rerun", "rule": "rank_package", "reason": reason}
             values = [f"{seconds:.3g} s" for seconds in row["values"]]
