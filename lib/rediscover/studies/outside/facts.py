@@ -11,7 +11,8 @@ from ...system.paths import root
 NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
-JUDGED = (0.01, 0.1)  # levels of noise at which prose speaks of both versions, in the order of fresh.yaml
+PAIRED = (0.01, 0.1, 0.05)  # levels of noise at which both versions have run, in the order of fresh.yaml
+JUDGED = (0.01, 0.1)  # of these, those at which prose sets opponents beside them
 NOISY = (0, 0.001, 0.01, 0.1)  # of SRBench
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
 FROZEN, LATER = "bidirectional", "bidirectional_noise"
@@ -36,8 +37,9 @@ def facts() -> dict[str, Any]:
     ours = _where(versions, version=LATER)
     rivals = {f"{level:g}": _beside(later, ours, level, LATER) for level in DRAWN}
     fresh = {
-        f"fresh.{level:g}": _versions(later, ours, level) | _rivals(rivals[f"{level:g}"], later, versions, level)
-        for level in JUDGED
+        f"fresh.{level:g}": _versions(later, ours, level)
+        | (_rivals(rivals[f"{level:g}"], later, versions, level) if level in JUDGED else {})
+        for level in PAIRED
     }
     return {
         "runs": _runs(runs),
