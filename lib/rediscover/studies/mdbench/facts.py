@@ -1,5 +1,6 @@
 """What README, paper and essays state of differential equations in numbers."""
 
+import json
 import math
 from typing import Any
 
@@ -9,6 +10,7 @@ from ...problems import problem
 from ...report.ablations import NOW, key
 from ...report.facts import Interval, formatted, next_best, one, setting, shared, table
 from ...report.papers import catalogue, published
+from ...report.trials import CELL, results
 from ...system.studies import studies
 from .analysis import printed_marks, ratios, run_times
 
@@ -39,7 +41,7 @@ def facts() -> dict[str, Any]:
         "noise.levels": odes.query("noise != 0")["noise"].nunique(),
         "noise.with_clean": (len(setting("40_mdbench_odes", "snr_db")), "word"),
         "claims": (len(table("mdbench_claims")), "word"),
-        "package": _by_package(),
+        "package": _by_package() | {"boxes": _same_boxes()},
         "run_times": _run_times(),
         "tests": (len(tests), "word"),
         "tests.one_sided": (tests["one_sided_min"].notna().sum(), "word"),
@@ -103,6 +105,14 @@ def _by_package() -> dict[str, int]:
     cells = table("ledger").query("paper == 'MDBench' and verdict != 'not run'")
     cells = cells[cells["method"].isin(packaged)]
     return {kind: (cells["kind"] == kind).sum() for kind in ("rerun", "recorded")}
+
+
+def _same_boxes() -> dict[str, int]:
+    """Values of WSINDy's trials, by field and seed, and those that are the same by PySINDy and by our own code."""
+    kept = pd.read_csv(results("mdbench"), converters={"values": json.loads}).set_index(["trial", *CELL])["values"]
+    theirs = kept["boxes_package"]
+    ours = kept["boxes"].loc[theirs.index]
+    return {"values": theirs.map(len).sum(), "same": (theirs.explode() == ours.explode()).sum()}
 
 
 def _run_times() -> dict[str, Any]:
