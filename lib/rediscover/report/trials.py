@@ -132,7 +132,8 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         told.append(f"with {trial['says']}{by}: {found.note}, {outcome}" + "".join(asides))
         best = 0 if whole and not deciding else len(deciding.get("parameters", own)["values"])
         if trial["decides"] and package == by_package and len(values) > best:
-            deciding = {"parameters": parameters, "verdict": found.verdict, "others_passing": float(found.passing)}
+            deciding = {"parameters": parameters, "verdict": found.verdict}
+            deciding |= {"others": float(len(others)), "others_passing": float(found.passing)}
     if deciding:
         before = judge(row["rule"], row["published"], {"parameters": own}, others, unlike=other).note
         told[0] = told[0].removesuffix(before).removesuffix("; ")  # no longer what decides
