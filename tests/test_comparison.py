@@ -285,6 +285,15 @@ class TestComparison:
         pareto = Comparison("shapes", "mine", answers, ["nmse_variance"]).pareto
         assert pareto["front"].to_dict() == {"mine": True, "small": True, "worse": False}
 
+    def test_everything_is_of_the_problems_that_mine_has_answers_to(self):
+        few = self.comparison()
+        others = [{"problem": f"x{i}", "subset": "one", "seed": 0, "method": "other"} for i in range(5)]
+        more = pd.DataFrame(others).assign(origin="here", nmse_variance=1e-9, size=99.0)
+        many = Comparison("shapes", "mine", pd.concat([few.answers, more], ignore_index=True), ["nmse_variance"])
+        assert many.pareto.equals(few.pareto) and many.budgets.equals(few.budgets)
+        assert many.remarks[0] == "mine has answers to 5 of 10 problems: everything here is of these alone."
+        assert many.pareto["size"].to_dict() == many.values.loc["all"]["value"].unstack("column")["size"].to_dict()
+
     def test_it_shows_itself(self):
         found = self.comparison()
         assert found._repr_html_().count("<table") == 4 and "wins" in str(found)

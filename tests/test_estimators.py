@@ -240,6 +240,8 @@ def test_more_than_the_mean_but_not_enough_is_said_with_both_errors(monkeypatch)
     assert np.corrcoef(x, y)[0, 1] > 0.85
     said = message(x[:, None], y).splitlines()[0]
     assert "explains more than the mean does (error 1.278 against 2.587), but not enough to pay for its size" in said
+    same = choice.unclear_description(choice.Described(9.9, 1.768 - 1e-9), choice.Described(10.0, 1.768), None, True)
+    assert same.endswith("it explains no more than the mean does, its size taken into account")
 
 
 def test_a_clear_equation_is_not_said_to_be_right():

@@ -398,7 +398,8 @@ def test_the_command_line_finds_rows_whatever_the_case(tmp_path, monkeypatch, ca
     assert re.search(counts + "$", " ".join(lines))
     assert main(["ledger", "--verdict", "differs", "--csv"]) == 0
     (row,) = csv.DictReader(capsys.readouterr().out.splitlines())
-    assert (row["table"], row["published"], row["measured"]) == ("Table 3", "6.67", "50.00")
+    assert (row["table"], row["published"], row["measured"]) == ("Table 3", "6.67", "50.0")
+    assert f"[{row['id']}]" in " ".join(lines) and {"low", "rule", "parameters", "source"} <= {*row}
     assert main(["ledger", "--verdict", "reproduced"]) == 0 and capsys.readouterr().out == "no such numbers\n"
     assert main(["ledger", "--paper", "srds"]) == 2
     assert "no paper 'srds' in the ledger (known: SurfaceBench, SRSD" in capsys.readouterr().err

@@ -251,7 +251,58 @@ def test_facts_say_that_a_block_is_not_recorded(monkeypatch, tmp_path):
     found = facts.facts()
     left = 3 * 2 + 6 * 2 * 0.4 / 2.5  # an early reading takes less time by as much as it has fewer evaluations
     assert found["runs"] == {"planned": 13, "recorded": 4, "hours": (8.0, ".0f"), "hours_left": (left, ".0f")}
-    assert [count for count, _ in found["aims"].values()] == [4, 0, 0, 4]  # ahead or not at four levels of noise: open
-    assert found["aims.later"] == found["aims"] and found["fresh.0.01"]["form"]["difference"] == facts.NONE
+    assert [count for count, _ in found["aims.fresh"].values()] == [4, 0, 0, 4]  # ahead at four levels of noise: open
+    assert [count for count, _ in found["aims"].values()] == [0, 0, 0, 0] and found["aims.later"] == found["aims"]
+    assert found["fresh.0.01"]["form"]["difference"] == facts.NONE
     assert (found["lsr"], found["phybench"], found["measured"]["front"]) == ("7 of 10", facts.NONE, facts.NONE)
     assert set(found["strogatz"].values()) == {facts.NONE}
+
+
+def test_an_opponent_stands_where_it_has_most_and_of_equals_the_nearest(monkeypatch):
+    """Of both versions, and by the form another opponent than by the rule."""
+    methods = ["bidirectional", "bidirectional_noise", "operon", "gplearn", "regularised_evolution"]
+    shares = pd.DataFrame({"method": methods, "noise": 0.1, "n": 50, "recovered": [10, 12, 3, 5, 5]})
+    shares = shares.assign(form=[19, 23, 13, 3, 10], r2_above_0999=20, without_rounding=9, low=0.0, high=1.0)
+    rows = [
+        (version, rule, other, low + shift)
+        for version, shift in (("bidirectional_noise", 0.0), ("bidirectional", -0.1))
+        for rule in facts.COUNTED
+        for other, low in (
+            ("bidirectional", -0.3),
+            ("operon", 0.03),
+            ("gplearn", 0.06),
+            ("regularised_evolution", 0.05),
+        )
+        if other != version
+    ]
+    pairs = pd.DataFrame(rows, columns=["version", "rule", "opponent", "low"]).assign(noise=0.1, p=0.02, p_holm=0.2)
+    pairs = pairs.assign(difference=pairs["low"] + 0.1, high=pairs["low"] + 0.2)
+    monkeypatch.setattr(facts, "setting", lambda *_: ["operon", "gplearn", "regularised_evolution"])
+    found = facts._rivals(shares, pairs, 0.1)
+    lows = {name: round(found[name][0].low) for name in ("difference", "by_frozen")}
+    assert (lows, found["verdict"]) == ({"difference": 5, "by_frozen": -5}, "ahead")  # gplearn has as many, further off
+    form = {name: round(found["form"][name][0].low) for name in ("difference", "by_frozen")}
+    assert (form, found["form"]["opponent"]) == ({"difference": 3, "by_frozen": -7}, "Operon")
+    few = facts._beside(
+        shares[shares["method"] != "gplearn"], pairs.query("version == 'bidirectional_noise'"), 0.1, facts.LATER
+    )
+    assert few["verdict"] == "open, as 2 of 3 opponents have run"
+
+
+def test_runs_that_first_ended_in_an_error_count_as_failed():
+    p = params.load("80_outside", {"profile": "reference"})
+    blocks = grids(p)
+    listed = {tuple(run) for run in STUDY["failed_first"][facts.LATER]}
+    frames = [analysis.finished(blocks[name], p) for name in blocks if name.endswith("_later")]
+    runs = analysis.joined(*frames).query("method == @facts.LATER")
+    failed = runs[runs["reason"] == "ended in an error when it first ran"]
+    assert (failed["status"] == "error").all() and listed == {
+        *zip(failed["problem"], failed["noise"], failed["seed"], strict=True)
+    }
+    assert (runs.drop(failed.index)["status"] == "ok").mean() > 0.9
+
+
+def test_p_of_pairs_is_corrected_over_all_rows():
+    one = pd.DataFrame({"p": [0.01, 0.04]})
+    assert analysis.corrected(pd.concat([one, one]))["p_holm"].tolist() == pytest.approx([0.04, 0.08, 0.04, 0.08])
+    assert analysis.corrected(pd.DataFrame()).empty

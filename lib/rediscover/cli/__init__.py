@@ -167,7 +167,8 @@ def _derive(options: argparse.Namespace) -> int:
 
     if options.check:
         lines, wrong = zip(*derived.checked(*options.studies), strict=True)
-        print(*lines, sep="\n")
+        made = sum(": not checked, " not in line for line in lines)
+        print(*lines, f"{made} of {len(lines)} files were checked", sep="\n")
         return int(any(wrong))
     for study in dict.fromkeys(study for study, _ in derived.tables(*options.studies)):
         print(*derived.write(study), sep="\n")

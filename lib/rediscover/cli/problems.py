@@ -90,7 +90,8 @@ def _solve(options: argparse.Namespace) -> None:
         rows = [{"loss": each.loss, "complexity": each.complexity, "solution": {**each.solution}} for each in shown]
         return print(json.dumps({"candidates": rows, "scores of the first": scores}, indent=1))
     print(
-        f"{solver.name} on {chosen.id}, seed {options.seed}: {len(shown)} of {len(candidates)} candidates, best first"
+        f"{solver.name} on {chosen.id}, seed {options.seed}: {len(shown)} of {len(candidates)} candidates, "
+        "best first by its own rule, complexity by its own count"
     )
     print("\n".join([*candidate_lines(shown), "", "Scores of the first", *score_lines(scores)]))
 

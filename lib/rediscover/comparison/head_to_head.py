@@ -56,7 +56,12 @@ class Comparison:
 
     def __post_init__(self) -> None:
         absent = [name for name in self.measures if name not in self.answers]  # of methods without expressions
-        object.__setattr__(self, "answers", self.answers.assign(**dict.fromkeys(absent, np.nan)))
+        asked = self.answers.loc[self.answers["method"] == self.mine, "problem"].unique()
+        if (n := self.answers["problem"].nunique()) > len(asked):
+            said = f"{self.mine} has answers to {len(asked)} of {n} problems: everything here is of these alone."
+            object.__setattr__(self, "remarks", (said, *self.remarks))
+        answers = self.answers[self.answers["problem"].isin(asked)].assign(**dict.fromkeys(absent, np.nan))
+        object.__setattr__(self, "answers", answers)
 
     @functools.cached_property
     def methods(self) -> list[str]:
@@ -152,10 +157,9 @@ class Comparison:
 
         Index: method. Columns: the measure, size, front. Methods without expressions have no size and are left out.
         """
-        measure = self.measures[-1]
-        groups = {name: self.answers[self.answers["method"] == name] for name in self.methods}
-        rows = {name: {measure: self._value(g, measure), "size": g["size"].median()} for name, g in groups.items()}
-        frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis("method").dropna()
+        measure, every = self.measures[-1], self.values.xs(next(iter(self.conditions)), level="subset")
+        frame = every["value"].unstack("column").reindex(self.methods)[[measure, "size"]].rename_axis(columns=None)
+        frame = frame.dropna()
         return frame.assign(front=front(np.column_stack([-turn(measure) * frame[measure], frame["size"]])))
 
     def label(self, measure: str) -> str:
@@ -169,9 +173,6 @@ class Comparison:
             each = known.groupby("problem")[measure].mean()
             return next_share(each, len(each))
         return interval(group[measure], statistic(measure))
-
-    def _value(self, group: pd.DataFrame, measure: str) -> float:
-        return float(self._interval(group, measure)["value"])
 
     @functools.cached_property
     def _pairs(self) -> list[tuple[str, str, str, np.ndarray, np.ndarray]]:
@@ -281,6 +282,7 @@ SHOWN = (
 )
 NOTE = (
     "In brackets: 95 % intervals over problems, Wilson's of a share of problems that are each 0 or 1, else bootstrap. "
+    "The median of an even number of problems is the lower of the two in the middle. "
     f"Wins, losses and ties count problems; scores that differ by less than {RTOL:g} of the larger, or are both below "
     f"{ATOL:g}, are a tie. The effect is rank-biserial, without the ties (-1: each problem that is no tie is lost). "
     "p is of Wilcoxon's signed-rank test, corrected by Holm: once for all problems, once for the subsets."

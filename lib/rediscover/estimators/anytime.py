@@ -30,7 +30,7 @@ class SearchResult:
     candidates : of all runs, those of the last run first
     evaluations : expressions that were evaluated, as far as the method says
     rounds : runs that ended with candidates
-    ended : ``done``, ``exact``, ``time`` or ``interrupted``
+    ended : ``done``, ``whole`` (by a method that does not search), ``exact``, ``time`` or ``interrupted``
     reason : why a run ended without an answer; empty where none did
     """
 
@@ -90,7 +90,7 @@ def search(
     -------
     SearchResult
     """
-    found, until = SearchResult(), time.monotonic() + seconds
+    found, until = SearchResult(ended="done" if method.searches else "whole"), time.monotonic() + seconds
     try:
         for count in budgets(most) if method.searches else [most]:
             left = until - time.monotonic()
@@ -111,7 +111,7 @@ def search(
             found.rounds += 1
             found.evaluations += front[0].evaluations or 0
             if watch:
-                watch(count, front)
+                watch(count if method.searches else found.evaluations, front)
             if front[0].notes.get("exact"):
                 found.ended = "exact"
                 break

@@ -26,6 +26,7 @@ from .units import vectors, with_units
 LARGEST = 1e60  # magnitudes of columns
 ENDED = {
     "done": "the search used all its evaluations",
+    "whole": "the method is no search, and has done all it does",
     "exact": "the search ended early, with an equation that fits to rounding",
     "early": "the search ended early, as one of its candidates fits the rows that it was given to rounding; "
     "the chosen one does not fit all rows so",
@@ -70,6 +71,7 @@ class EquationEstimator(BaseEstimator):
         With units, ``"free"`` where constants may have units, which ``constants_`` then states, or ``"dimensionless"``.
     """
 
+    treats: ClassVar[tuple[type[Problem], ...]] = ()  # kinds of problem, of which a method must treat one
     keeps_when_interrupted: ClassVar[bool] = False
     watch: ClassVar[Any] = None  # called after each run
     beaten: ClassVar[str] = "the mean and, unless it is one, a straight line"  # by what is clear
@@ -105,6 +107,8 @@ class EquationEstimator(BaseEstimator):
             raise ValueError(f"method is {self.method!r}; give a name of rediscover.methods() or a Method")
         if reason := solver.available():
             raise ValueError(f"{solver.name} is unavailable: {reason}")
+        if not any(issubclass(kind, solver.accepts) for kind in self.treats):
+            raise ValueError(f"{solver.name} does not treat problems of the kind {self.treats[0].kind}")
         for name in ("max_complexity", "max_evaluations", "time_limit"):
             value = getattr(self, name)
             if value is None and name == "max_complexity":

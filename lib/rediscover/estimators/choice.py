@@ -75,6 +75,7 @@ AS_SHORT = 2
 TOLD_APART = 0.2
 KINDS = 20  # of nodes: operators, functions, inputs and constants that a search draws from
 SHORTER = 3.0
+ALIKE = 1e-3  # by what share errors must differ for one to be called the smaller
 
 
 class Difference(NamedTuple):
@@ -214,7 +215,7 @@ def unclear_description(own: Described, nothing: Described, line: Described | No
     """
     for other, what in ((nothing, "the mean"), (None if straight else line, "a straight line through all inputs")):
         if other is not None and not own.length < other.length - SHORTER:
-            if own.error < other.error:
+            if own.error < (1 - ALIKE) * other.error:
                 errors = f"(error {own.error:.4g} against {other.error:.4g})"
                 return (
                     f"with so few rows it explains more than {what} does {errors}, but not enough to pay for its size"

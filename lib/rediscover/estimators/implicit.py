@@ -53,6 +53,7 @@ class ImplicitEquation(EquationEstimator):
     True
     """
 
+    treats = (Cloud,)
     beaten = "points with shuffled coordinates and a plane"
 
     def fit(self, X: Any, y: Any = None) -> "ImplicitEquation":

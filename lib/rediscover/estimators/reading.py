@@ -59,7 +59,12 @@ def read(path: str | Path) -> pd.DataFrame:
     header = [name.strip() for name in next(csv.reader([lines[0]], delimiter=separator))]
     _check_header(header, path)
     if len(lines) == 1:
-        raise ValueError(f"{path} has a line of names and no rows; add rows of numbers")
+        other = (
+            ""
+            if path.suffix.lower() in ("", ".csv", ".tsv", ".txt", ".dat")
+            else f" (a {path.suffix} file is not read)"
+        )
+        raise ValueError(f"{path} has a line of names and no rows; add rows of numbers{other}")
     fast = None if separator == ";" and POINTS.search(text) else _numbers(text, separator, header)
     return _texts(text, separator, header, path) if fast is None else fast
 

@@ -87,6 +87,7 @@ class EquationRegressor(RegressorMixin, EquationEstimator):
     ('3*x0*x1', True, 1.0)
     """
 
+    treats = (Table,)
     beside = ("transformed_linear",)
 
     def __init__(

@@ -19,6 +19,7 @@ from ..expressions import parse
 from ..system.writing import one_line
 from . import EquationRegressor, EquationSystem, ImplicitEquation, NoClearEquation, NoisyData
 from .base import check_magnitudes
+from .choice import FEW
 from .constants import as_texts, rounded
 from .names import displayed, named
 from .reading import column, example, examples, read, used
@@ -138,7 +139,7 @@ def estimator_of(table: pd.DataFrame, options: argparse.Namespace) -> tuple[Any,
     if not inputs:
         raise ValueError("the target is the only column; add columns that it may depend on")
     if len(data) < 2:
-        raise ValueError("the table has one row, which every equation fits; give at least two, better 25")
+        raise ValueError(f"the table has one row, which every equation fits; give at least two, better {FEW}")
     settings |= {name: getattr(options, name) for name in ("offset", "factor")}
     settings |= {name: listed(table, getattr(options, name)) or None for name in ("increasing", "decreasing")}
     settings["symmetric"] = [listed(table, pair) for pair in options.symmetric or ()] or None

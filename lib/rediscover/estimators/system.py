@@ -67,6 +67,8 @@ class EquationSystem(EquationEstimator):
     '-1/2*x1'
     """
 
+    treats = (Record, Table)
+
     def __init__(
         self,
         *,

@@ -33,7 +33,8 @@ def results() -> str:
         else []
     )
     kinds = _folded(_markdown(table("ledger_kinds").rename(columns={"kind": "kind of evidence"})))
-    parts.append(f"**What stands behind all of these** ([ledger.md](ledger.md) says what each kind is):\n\n{kinds}")
+    said = "([ledger.md](ledger.md) says what each kind is)"
+    parts.append(f"**What stands behind all rows**, those of other sources too {said}:\n\n{kinds}")
     for headline in (study["headline"] for study in studies().values() if "headline" in study):
         path = root() / "tables" / f"{headline['table']}.csv"
         if path.exists():

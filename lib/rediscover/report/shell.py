@@ -78,11 +78,11 @@ def ledger_lines(rows: pd.DataFrame, of: int, beside: int = 0) -> list[str]:
 
     Examples
     --------
-    >>> row = dict(paper="SRSD", table="Table 2", row="AFP", column="easy", published="20.0", measured="31.1")
-    >>> row |= dict(verdict="reproduced", kind="rerun", reason="mean over 30 laws")
+    >>> row = dict(paper="SRSD", table="Table 2", row="AFP", column="easy", published="20.0", measured="31.11111")
+    >>> row |= dict(verdict="reproduced", kind="rerun", reason="mean over 30 laws", id="srsd_table2-5")
     >>> print("\\n".join(ledger_lines(pd.DataFrame([row]), 3801, 211)))
     SRSD, Table 2
-      AFP, easy: printed 20.0, here 31.1, reproduced (rerun)
+      AFP, easy: printed 20.0, here 31.11, reproduced (rerun) [srsd_table2-5]
         mean over 30 laws
     <BLANKLINE>
     1 of 3,801 printed numbers (3,590 in the five papers, 211 in other sources);
@@ -92,9 +92,9 @@ def ledger_lines(rows: pd.DataFrame, of: int, beside: int = 0) -> list[str]:
     for (paper, table), part in rows.groupby(["paper", "table"], sort=False):
         lines.append(f"{paper}, {table}")
         for row in part.itertuples():
-            here = f"here {row.measured}, " if row.measured else ""
-            text = f"{row.row}, {row.column}: printed {row.published}, {here}{row.verdict}"
-            text += f" ({row.kind})" * bool(row.kind)
+            here = f"here {_short(row.measured)}, " if row.measured else ""
+            text = f"{row.row}, {row.column}: printed {row.published or 'nothing'}, {here}{row.verdict}"
+            text += f" ({row.kind})" * bool(row.kind) + f" [{row.id}]"
             lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
             lines += _wrapped(" " * 4, row.reason) if row.reason else []
         lines.append("")
@@ -150,7 +150,17 @@ def _value(value: float) -> str:
     return f"{value:g}" if float(value).is_integer() and abs(value) < 1e5 else number(float(value))
 
 
+def _short(measured: str) -> str:
+    """A number with four digits; what else a cell holds, as it is."""
+    try:
+        return number(float(measured), 4)
+    except ValueError:
+        return measured
+
+
 def _better(name: str) -> str:
+    if name.endswith("_simplified"):  # whether simplification ended, of a distance that stands beside it
+        return ""
     try:
         return metric(name).direction
     except KeyError:  # it describes the answer

@@ -21,7 +21,6 @@ from ..system.studies import studies
 from . import papers
 from .ledger import CLAIM_VERDICTS, COLUMNS, VERDICTS, as_printed, combine
 from .rules import rules
-from .tables import number
 
 MANY = 20  # names that a message lists
 _ABOUT = ("unit", "status", "sd", "basis", "where_in_paper", "dataset_printed", "n_problems")  # not what a cell is
@@ -308,12 +307,12 @@ def addresses(sources: pd.Series) -> pd.Series:
 
 
 def entries(ledger: pd.DataFrame, **wanted: str) -> pd.DataFrame:
-    """What the ledger says of entries whose columns have the wanted values, whatever their case, as a person reads it.
+    """Rows of the ledger whose columns have the wanted values, whatever their case, with their id.
 
     Parameters
     ----------
     ledger : ledger.csv, all of it text
-    wanted : id (`addresses`), paper, table, row, method, verdict or kind -> value
+    wanted : id (`addresses`), paper, table, row, method, verdict or kind -> value; one after another
 
     Returns
     -------
@@ -322,17 +321,13 @@ def entries(ledger: pd.DataFrame, **wanted: str) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If a column has no such value.
+        If a column has no such value, in the rows that those before it leave.
     """
-    ledger = ledger.assign(id=addresses(ledger["source"]))
-    chosen = pd.Series(True, index=ledger.index)
+    rows, where = ledger.assign(id=addresses(ledger["source"])), "in the ledger"
     for column, value in wanted.items():
-        known = VERDICTS if column == "verdict" else {name.lower(): name for name in ledger[column] if name}.values()
+        known = VERDICTS if column == "verdict" else {name.lower(): name for name in rows[column] if name}.values()
         if value.lower() not in {name.lower() for name in known}:
             near = did_you_mean(value, list(known)) if len(known) > MANY else f" (known: {', '.join(known)})"
-            raise ValueError(f"no {column} {value!r} in the ledger{near}")
-        chosen &= ledger[column].str.lower() == value.lower()
-    numbers = pd.to_numeric(ledger["measured"], errors="coerce")
-    short = ledger["measured"].mask(numbers.notna(), numbers.map(lambda value: number(float(value), 4)))
-    shown = ["paper", "table", "row", "column", "published", "measured", "verdict", "kind", "reason"]
-    return ledger.assign(measured=short).loc[chosen, shown]
+            raise ValueError(f"no {column} {value!r} {where}{near}")
+        rows, where = rows[rows[column].str.lower() == value.lower()], f"where {column} is {value}"
+    return rows

@@ -11,6 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from .. import metrics
+from ..expressions import parse
 from ..problems import Problem, problem_of
 from ..system.studies import module
 from .answers import on_answers
@@ -18,6 +19,8 @@ from .answers import on_answers
 if TYPE_CHECKING:  # loaded on first use
     import pandas as pd
 
+READ = ("regression", "trajectories")  # kinds whose answers are expressions in the problem's own names
+IMPLICIT = "F"  # name of an answer F = 0 to a surface
 COUNTS = ("operations", "edges")  # describe an answer and do not judge it: a failed run has none
 
 
@@ -39,9 +42,9 @@ def score(problem: Problem | str, answer: Any, *, seed: int = 0) -> dict[str, fl
     Raises
     ------
     ExpressionError
-        If the answer cannot be read.
+        If the answer cannot be read. (In the tables of a study such an answer has the worst scores.)
     ValueError
-        If there is nothing to score, or one text for several outputs.
+        If there is nothing to score, one text for several outputs, or a name that is no output.
     """
     problem = problem_of(problem)
     if isinstance(answer, list | tuple):
@@ -55,6 +58,11 @@ def score(problem: Problem | str, answer: Any, *, seed: int = 0) -> dict[str, fl
             outputs = ", ".join(problem.outputs)
             raise ValueError(f"{problem.id} has outputs {outputs}: give a mapping, not one text (--named {wanted})")
         answer = {problem.outputs[0]: str(answer)}
+    if problem.kind in READ and {IMPLICIT} & set(answer) <= set(problem.outputs):
+        if wrong := sorted(set(answer) - set(problem.outputs)):
+            raise ValueError(f"{problem.id} has no output {wrong[0]!r} (outputs: {', '.join(problem.outputs)})")
+        for text in answer.values():
+            parse(str(text), problem.vocabulary)
     return module(problem.study, "scores").score(problem, dict(answer), seed=seed)
 
 

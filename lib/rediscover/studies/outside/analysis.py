@@ -16,6 +16,7 @@ from ...runs.answers import on_answers
 from ...runs.run import Run
 from ...runs.schema import IDENTITY
 from ...system import derived, record_files
+from ...system.studies import studies
 from .params import Outside
 from .sample import rules
 from .scores import UNREADABLE
@@ -50,7 +51,18 @@ def finished(block: Mapping[str, Any], p: Outside) -> pd.DataFrame:
     """
     if block["methods"] and (p.profile != "reference" or p.explored or not record_files.used()):
         return runs.grid(**block)
-    return runs.kept(_planned(block), p.store).drop(columns="origin")
+    return _as_first_ended(runs.kept(_planned(block), p.store).drop(columns="origin"))
+
+
+def _as_first_ended(records: pd.DataFrame) -> pd.DataFrame:
+    """Runs that study.yaml lists under ``failed_first`` count as failed, by the rules, whatever they answer now."""
+    failed = {(name, *run) for name, listed in studies()["outside"]["failed_first"].items() for run in listed}
+    keys = zip(records["method"], records["problem"], records["noise"], records["seed"], strict=True)
+    first = pd.Series([key in failed for key in keys], records.index, bool)
+    return records.assign(
+        status=records["status"].mask(first, "error"),
+        reason=records["reason"].mask(first, "ended in an error when it first ran"),
+    )
 
 
 def _planned(block: Mapping[str, Any]) -> list[Run]:
@@ -186,8 +198,12 @@ def paired(scored: pd.DataFrame, by: list[str], own: str, others: Iterable[str],
             rows[*key, name] = {"pairs": len(ours), **paired_shares(ours, theirs)}
     if not rows:
         return pd.DataFrame()
-    frame = pd.DataFrame.from_dict(rows, orient="index").rename_axis([*by, "opponent"])
-    return frame.assign(p_holm=holm(frame["p"]))
+    return corrected(pd.DataFrame.from_dict(rows, orient="index").rename_axis([*by, "opponent"]))
+
+
+def corrected(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `paired`, of one call or of several, with p corrected by Holm over all of them as p_holm."""
+    return pairs.assign(p_holm=holm(pairs["p"])) if len(pairs) else pairs
 
 
 def of_front(

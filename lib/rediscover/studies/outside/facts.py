@@ -1,5 +1,6 @@
 """What prose states in numbers of problems from outside: recorded runs, and problems solved of whole blocks."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -11,12 +12,14 @@ from ...system.paths import root
 NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
-PAIRED = (0.01, 0.1, 0.05)  # levels of noise at which both versions have run, in the order of fresh.yaml
+PAIRED = (0.01, 0.05, 0.1)  # levels of noise at which both versions have run
 JUDGED = (0.01, 0.1)  # of these, those at which prose sets opponents beside them
 NOISY = (0, 0.001, 0.01, 0.1)  # of SRBench
 DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
-FROZEN, LATER = "bidirectional", "bidirectional_noise"
-EVOLVED = "regularised_evolution"
+FROZEN, LATER = OWN = "bidirectional", "bidirectional_noise"
+VERSIONS = {"later": LATER, "frozen": FROZEN}
+EVOLVED, WIDE = "regularised_evolution", "regularised_evolution_wide"
+COUNTED = {"symbolic solution": "recovered", "form": "form"}  # rule of a pair -> the column that counts by it
 FLOWING = {"frozen": FROZEN} | {name: name for name in ("sindy_cross", "wsindy_cross")}  # on chaotic flows
 
 
@@ -35,10 +38,8 @@ def facts() -> dict[str, Any]:
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     beside = {f"{level:g}": _beside(drawn, opponents, level) for level in DRAWN}
     ours = _where(versions, version=LATER)
-    rivals = {f"{level:g}": _beside(later, ours, level, LATER) for level in DRAWN}
     fresh = {
-        f"fresh.{level:g}": _versions(later, ours, level)
-        | (_rivals(rivals[f"{level:g}"], later, versions, level) if level in JUDGED else {})
+        f"fresh.{level:g}": _versions(later, ours, level) | (_rivals(later, versions, level) if level in JUDGED else {})
         for level in PAIRED
     }
     return {
@@ -63,12 +64,14 @@ def facts() -> dict[str, Any]:
             f"{level:g}": _first(noisy, "recovered", group="feynman", noise=level, **frozen) for level in NOISY
         },
         "again": _again(noisy, laws, _shares("outside_again")),
-        "aims": _aims("missing", beside),
-        "aims.later": _aims(f"missing_{LATER}", rivals),
+        "aims": _aims("missing"),
+        "aims.fresh": _ahead(found["verdict"] for found in beside.values()),
+        "aims.later": _aims(f"missing_{LATER}"),
         "measured": {"front": _always(front), "answer": _always(answer), "power_law": _always(answer, "power_law")},
         **fresh,
         "drawn": beside,
         "within": {f"{level:g}": _within_functions(level) for level in (0.0, 0.1)},
+        "within.wide": _within_functions(0.0, searched=WIDE)["given"],
         "within_later": {f"{level:g}": _within_functions(level, LATER, "later") for level in JUDGED},
         "fresh_seconds": _seconds(_where(runs, block="fresh_sample")),
         "flows": {f"{level:g}": _flows(flows, level) for level in (0, 0.01)},
@@ -86,7 +89,9 @@ def _flows(flows: pd.DataFrame, level: float) -> dict[str, Any]:
     counts |= {step: _first(kept, step) for step in ("library", "differences", "settings")}
     others = _where(flows[flows["method"] != FROZEN], noise=level) if len(flows) else flows
     counts["best"] = others["recovered"].max() if len(others) else NONE
-    return {name: n if n == NONE else (int(n), "word") for name, n in counts.items()}
+    words = {name: n if n == NONE else (int(n), "word") for name, n in counts.items()}
+    pair = _where(_shares("outside_flows_pairs"), noise=level, opponent="sindy_cross")
+    return words | {"difference": _points(pair), "verdict": _verdict(pair)}
 
 
 def _runs(progress: pd.DataFrame) -> dict[str, Any]:
@@ -107,16 +112,19 @@ def _runs(progress: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _aims(column: str, beside: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """How many aims of a later version one meets and misses, and how many are open, by a column of its distances.
-
-    Those of fresh.yaml, to be ahead at a level of noise, are decided by a verdict each.
-    """
+def _aims(column: str) -> dict[str, Any]:
+    """How many aims that rules.yaml sets for a later version one meets and misses, by a column of its distances."""
     missing = _shares("outside_aims").get(column, pd.Series(dtype=float))
-    verdicts = [found["verdict"] for found in beside.values()]
-    met = int((missing == 0).sum()) + verdicts.count("ahead")
-    missed = int((missing > 0).sum()) + verdicts.count("not told apart") + verdicts.count("behind")
-    count = len(missing) + len(verdicts)
+    return _counted(len(missing), int((missing == 0).sum()), int((missing > 0).sum()))
+
+
+def _ahead(verdicts: Iterable[str]) -> dict[str, Any]:
+    """The same of those that fresh.yaml sets for the frozen one: to be ahead at each level of noise."""
+    found = list(verdicts)
+    return _counted(len(found), found.count("ahead"), found.count("not told apart") + found.count("behind"))
+
+
+def _counted(count: int, met: int, missed: int) -> dict[str, Any]:
     found = {"count": count, "met": met, "missed": missed, "open": count - met - missed}
     return {key: (n, "word") for key, n in found.items()}
 
@@ -154,17 +162,27 @@ def _again(noisy: pd.DataFrame, laws: pd.DataFrame, pairs: pd.DataFrame) -> dict
     }
 
 
-def _rivals(beside: dict[str, Any], shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
-    """Of what `_beside` says of the later version, what prose states, and the frozen one beside `EVOLVED`."""
-    form = {"later": beside["form"]["own"]} | {name: beside["form"][name] for name in ("theirs", "difference")}
-    form["frozen"] = _first(shares, "form", noise=level, method=FROZEN)
-    frozen = {"version": FROZEN, "opponent": EVOLVED, "noise": level}
-    return {
-        **{name: beside[name] for name in ("opponent", "theirs", "difference", "verdict")},
-        "by_frozen": _points(_where(pairs, rule="symbolic solution", **frozen)),
-        "corrected": _first(pairs, "p_holm", rule="symbolic solution", **frozen | {"version": LATER}),
-        "form": form | {"by_frozen": _points(_where(pairs, rule="form", **frozen))},
-    }
+def _rivals(shares: pd.DataFrame, pairs: pd.DataFrame, level: float) -> dict[str, Any]:
+    """Of what `_beside` says of the later version, what prose states, and the frozen one beside the same opponents."""
+    later, frozen = (_where(pairs, version=version) for version in (LATER, FROZEN))
+    beside = _beside(shares, later, level, LATER)
+    found = {name: beside[name] for name in ("opponent", "theirs", "difference", "verdict")}
+    form = {name: beside["form"][name] for name in ("opponent", "theirs", "difference")}
+    form |= {row: _first(shares, "form", noise=level, method=name) for row, name in VERSIONS.items()}
+    for rule, part in (("symbolic solution", found), ("form", form)):
+        pair = _nearest(shares, later, level, rule)
+        same = {"rule": rule, "noise": level, "opponent": _first(pair, "opponent")}
+        part |= {"by_frozen": _points(_where(frozen, **same)), "corrected": _first(pair, "p_holm")}
+    return found | {"form": form}
+
+
+def _nearest(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, rule: str) -> pd.DataFrame:
+    """The row of `pairs` with the opponent that has most by a rule; of several, the one that comes nearest to ours."""
+    rows, counts = _where(pairs, rule=rule, noise=level), _where(shares, noise=level)
+    if rows.empty or counts.empty:
+        return rows
+    counts = counts.set_index("method")[COUNTED[rule]].drop(index=[*OWN], errors="ignore")
+    return rows[rows["opponent"].isin(counts.index[counts == counts.max()])].nsmallest(1, "low")
 
 
 def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: str = FROZEN) -> dict[str, Any]:
@@ -174,7 +192,7 @@ def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: st
     added. To be ahead needs all of the opponents of the rules.
     """
     rows = _where(shares, noise=level)
-    others = rows[~rows["method"].isin((FROZEN, LATER))] if len(rows) else rows
+    others = rows[~rows["method"].isin(OWN)] if len(rows) else rows
     if not len(others):
         none = dict.fromkeys(("own", "opponent", "theirs", "most", "difference", "verdict"), NONE)
         return none | dict.fromkeys(("form", "fit", "exact"), none)
@@ -182,15 +200,14 @@ def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: st
     ran = len({*others["method"]} & {*registered})
     waits = f"open, as {ran} of {len(registered)} opponents have run"
     own, found = rows[rows["method"] == version].iloc[0], {}
-    for rule, column in (("symbolic solution", "recovered"), ("form", "form")):
-        best = others.loc[others[column].idxmax(), "method"]
-        rows_of = _where(pairs, rule=rule, noise=level, opponent=best)
-        [pair] = rows_of.itertuples()
+    for rule, column in COUNTED.items():
+        pair = _nearest(shares, pairs, level, rule)
+        verdict = _verdict(pair)
         found[rule] = {
             "opponent": next_best(others.assign(value=others[column]))["method"],
-            "difference": _points(rows_of),
-            "verdict": waits if pair.low > 0 and ran < len(registered) else _verdict(pair),
-            "p": (pair.p, 2),
+            "difference": _points(pair),
+            "verdict": waits if verdict == "ahead" and ran < len(registered) else verdict,
+            "p": (pair["p"].iloc[0], 2),
         }
     return {
         "own": _solved(shares, noise=level, method=version),
@@ -203,13 +220,15 @@ def _beside(shares: pd.DataFrame, pairs: pd.DataFrame, level: float, version: st
     }
 
 
-def _within_functions(level: float, version: str = FROZEN, draw: str = "fresh") -> dict[str, Any]:
+def _within_functions(
+    level: float, version: str = FROZEN, draw: str = "fresh", searched: str = EVOLVED
+) -> dict[str, Any]:
     """A version and regularised evolution on fresh problems whose functions it has, and on others."""
     shares, pairs = (_shares(f"outside_{draw}_functions{end}") for end in ("", "_pairs"))
-    found, both = {}, {"own": version, "theirs": EVOLVED}
+    found, both = {}, {"own": version, "theirs": searched}
     for name, needs in (("given", "those that it has"), ("others", "others too")):
-        at = {"functions": needs, "noise": level}
-        pair = _where(pairs, rule="symbolic solution", opponent=EVOLVED, **at)
+        at = {"search": searched, "functions": needs, "noise": level}
+        pair = _where(pairs, rule="symbolic solution", opponent=searched, **at)
         found[name] = {
             **{end: _solved(shares, method=row, **at) for end, row in both.items()},
             "difference": _points(pair),
@@ -232,8 +251,11 @@ def _seconds(made: pd.DataFrame) -> dict[str, Any]:
     return {end: (means[row], ".0f") if means.get(row, 0) > 0 else NONE for end, row in both.items()}
 
 
-def _verdict(pair: Any) -> str:
-    return "ahead" if pair.low > 0 else "behind" if pair.high < 0 else "not told apart"
+def _verdict(pair: pd.DataFrame) -> str:
+    if not len(pair):
+        return NONE
+    low, high = pair.iloc[0][["low", "high"]]
+    return "ahead" if low > 0 else "behind" if high < 0 else "not told apart"
 
 
 def _shares(name: str) -> pd.DataFrame:
