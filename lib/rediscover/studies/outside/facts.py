@@ -86,7 +86,8 @@ def _flows(flows: pd.DataFrame, level: float) -> dict[str, Any]:
     others = _where(flows[flows["method"] != FROZEN], noise=level) if len(flows) else flows
     counts["best"] = others["recovered"].max() if len(others) else NONE
     words = {name: n if n == NONE else (int(n), "word") for name, n in counts.items()}
-    pair = _where(_shares("outside_flows_pairs"), noise=level, opponent="sindy_cross")
+    pairs = _shares("outside_flows_pairs").assign(rule="symbolic solution")  # they have one rule
+    pair = _nearest(flows, pairs, level, "symbolic solution")
     return words | {"difference": _points(pair), "verdict": _verdict(pair)}
 
 
