@@ -56,7 +56,7 @@ def shell(*arguments):
         shell("methods"),
         shell("problems", "--study", "srsd"),
         shell("solve", "polynomial", "surfaces/NCGS1"),
-        shell("score", "srsd/I.12.1", "mu*Nn"),
+        shell("score", "srsd/I.12.1", "mu*N_n"),
         shell("ledger", "--paper", "srsd"),
     ],
 )

@@ -4,10 +4,11 @@ import math
 from pathlib import Path
 
 import rediscover as rd
-from rediscover.expressions import parse
+from rediscover.expressions import ExpressionError, parse
 from rediscover.metrics import regression, symbolic
 from rediscover.numerics import single_precision
 from rediscover.problems import generator, srsd
+from rediscover.studies.srsd import scores as study_scores
 
 import numpy as np
 import pytest
@@ -344,13 +345,16 @@ def test_a_limit_of_the_law_is_no_solution_but_marked():
 
 
 @pytest.mark.parametrize("text", ["omega*", "omega + mass", "", "__import__('os')"])
-def test_unreadable_answers_score_worst(text):
-    scores = rd.score(load("I.34.27", sizes=SMALL), text)
+def test_unreadable_answers_score_worst_in_the_tables_and_are_refused_by_hand(text):
+    law = load("I.34.27", sizes=SMALL)
+    with pytest.raises(ExpressionError, match="cannot read expression"):
+        rd.score(law, text)
+    scores = study_scores.score(law, {law.outputs[0]: text})
     assert scores["r2"] == -math.inf and scores["relative_squared_error"] == math.inf
     assert scores["ned_published"] == scores["ned_harmonised"] == 1.0
     assert scores["solution_rate"] == scores["r2_accuracy"] == 0.0
     assert math.isnan(scores["complexity_tree"])
-    assert scores.keys() == rd.score(load("I.34.27", sizes=SMALL), "omega").keys()
+    assert scores.keys() == rd.score(law, "omega").keys()
 
 
 @pytest.mark.parametrize("text", ["sqrt(omega - 1e10)", "log(-omega)", "omega/0"])
