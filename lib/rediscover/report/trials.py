@@ -47,7 +47,8 @@ def rules(study: str) -> dict[str, dict]:
         If the study has no trials.
     """
     if not (FOLDER / study / "trials.yaml").exists():
-        raise KeyError(f"no trials of {study}")
+        known = ", ".join(sorted(path.parent.name for path in FOLDER.glob("*/trials.yaml")))
+        raise KeyError(f"no trials of {study} (studies that have some: {known})")
     return yaml.safe_load((FOLDER / study / "trials.yaml").read_text(encoding="utf-8"))
 
 
