@@ -130,7 +130,7 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         asides = ["" if trial["decides"] else trial["why"], trial.get("notes", {}).get(row.get("table"))]
         asides = [f" ({aside})" for aside in asides if aside]
         outcome = OUTCOMES.get(found.verdict, found.verdict)
-        told.append(f"with {trial['says']}{by}: {found.note}, {outcome}" + "".join(asides))
+        told.append(f"with {trial['says']}{by}: {found.note or ', '.join(values)}, {outcome}" + "".join(asides))
         best = 0 if whole and not deciding else len(deciding.get("parameters", own)["values"])
         if trial["decides"] and package == by_package and len(values) > best:
             deciding = {"parameters": parameters, "verdict": found.verdict}
