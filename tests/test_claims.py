@@ -122,6 +122,17 @@ def test_a_claim_that_nothing_here_decides_says_what_would_and_at_which_cost(key
     assert (decided["finding"] == "seen").all()
 
 
+def test_what_the_loops_would_take_is_in_the_table_of_costs():
+    costs = pd.read_csv(root() / "tables" / "loops_costs.csv").query("study == 'surfaces'")
+    each = costs.groupby("framework")["a search, gpt-4o-mini"].max()
+    total, parts = re.fullmatch(
+        r".* on the 153 .*, about (\d+) dollars \((.*)\)", studies()["surfaces"]["takes"]["SB-01"]
+    ).groups()
+    stated = dict(part.rsplit(" ", 1) for part in parts.split(", "))
+    assert {name: round(153 * each[name]) for name in stated} == {name: int(n) for name, n in stated.items()}
+    assert int(total) == round(sum(map(int, stated.values())), -1)
+
+
 # ---- a method that was not there
 
 

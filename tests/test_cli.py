@@ -44,6 +44,13 @@ def test_score_of_one_text_and_of_several(capsys):
     assert json.loads(capsys.readouterr().out)["symbolic_accuracy"] == 0.0
 
 
+def test_a_grid_of_which_nothing_could_run_is_no_success(capsys):
+    assert main(["run", "--methods", "llm_sr", "--problems", "surfaces/TFS4"]) == 1
+    printed = capsys.readouterr()
+    assert ",unavailable," in printed.out and "nothing could run: needs a language model" in printed.err
+    assert main(["run", "--methods", "llm_sr", "zero", "--problems", "surfaces/TFS4"]) == 0
+
+
 def test_run_writes_records_and_resumes(tmp_path):
     arguments = (
         "run",

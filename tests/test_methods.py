@@ -78,6 +78,10 @@ class TestControls:
         problem = kind(id="test/any", truth={"a": "x + 1", "b": "x & y"})
         assert methods.method("oracle").solve(problem)[0].solution == problem.truth
 
+    def test_oracle_has_no_answer_where_no_law_is_known(self):
+        with pytest.raises(methods.Unsupported, match="of this problem none is known"):
+            methods.method("oracle").solve(REGISTRY["oracle"].accepts[0](id="test/any", truth={"z": ""}))
+
     def test_mean_and_zero(self):
         task = Task(("x",), "z", np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 2.0, np.nan]))
         mean, zero = (methods.method(n).fit(task, budget=BUDGET, rng=None)[0] for n in ("mean", "zero"))

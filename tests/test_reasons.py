@@ -141,8 +141,13 @@ def test_rows_of_a_trial_take_the_place_of_its_older_ones(tmp_path, monkeypatch)
     assert path.read_text() == "trial,x\nfirst,0.5\nsecond,1e-3\n"
 
 
+def test_each_trial_is_told_with_what_it_found():
+    reasons = pd.read_csv(root() / "tables" / "ledger.csv", dtype=str, keep_default_na=False)["reason"]
+    assert reasons.str.contains("; with ").any() and not reasons.str.contains(": , ", regex=False).any()
+
+
 def test_trials_unknown_are_refused():
-    with pytest.raises(KeyError, match="no trials of boolean"):
+    with pytest.raises(KeyError, match=r"no trials of boolean \(studies that have some: .*srsd"):
         retrials.retest("boolean")
     with pytest.raises(KeyError, match=r"srsd has no trial 'nights' \(known: seeds"):
         retrials.retest("srsd", ["nights"])

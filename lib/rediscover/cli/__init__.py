@@ -167,7 +167,7 @@ def _derive(options: argparse.Namespace) -> int:
 
     if options.check:
         lines, wrong = zip(*derived.checked(*options.studies), strict=True)
-        made = sum(": not checked, " not in line for line in lines)
+        made = sum(differs is not None for differs in wrong)
         print(*lines, f"{made} of {len(lines)} files were checked", sep="\n")
         return int(any(wrong))
     for study in dict.fromkeys(study for study, _ in derived.tables(*options.studies)):

@@ -95,17 +95,23 @@ def _new(options: argparse.Namespace) -> None:
     print(f"{comparison.new(options.name)} is ready; its first lines say how to run it")
 
 
-def _run(options: argparse.Namespace) -> None:
-    """A grid as CSV or, of a study, with scores by its rules."""
-    from .. import problems, runs
-    from ..runs.schema import to_csv
-
+def _run(options: argparse.Namespace) -> int:
+    """A grid as CSV or, of a study, with scores by its rules; 1 if no run of a grid could be made."""
     if options.out:
         check_output(options.out)
     if options.catalog:
-        return catalogs.run(options)
-    if options.study:
-        return _run_study(options)
+        catalogs.run(options)
+    elif options.study:
+        _run_study(options)
+    else:
+        return _run_grid(options)
+    return 0
+
+
+def _run_grid(options: argparse.Namespace) -> int:
+    from .. import problems, runs
+    from ..runs.schema import to_csv
+
     if options.subset or options.profile or options.model:
         raise ValueError("--subset, --profile and --model are for a study: add --study")
     if not options.problems:
@@ -114,6 +120,10 @@ def _run(options: argparse.Namespace) -> None:
     more = {name: getattr(options, name) for name in ("store", "workers", "retry")}
     frame = runs.grid(ids, options.methods, seeds=options.seeds or [0], budget=given_budget(options), **more)
     to_csv(frame, options.out or sys.stdout)
+    if set(frame["status"]) != {"unavailable"}:
+        return 0
+    print(f"rediscover: nothing could run: {frame['reason'].iloc[0]}", file=sys.stderr)
+    return 1
 
 
 def _run_study(options: argparse.Namespace) -> None:

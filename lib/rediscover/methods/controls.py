@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..problems import Field, LevelSet, Passage, Problem, Regression, Series, Task, Trajectories, Transitions
-from . import Budget, Candidate, Method
+from . import Budget, Candidate, Method, Unsupported
 from .tables import complete_rows
 
 
@@ -19,6 +19,8 @@ class Oracle(Method):
     accepts: ClassVar[tuple[type, ...]] = (Regression, LevelSet, Trajectories, Field, Transitions, Series, Passage)
 
     def answer(self, problem: Problem, budget: Budget, seed: int) -> list[Candidate]:
+        if not any(problem.truth.values()):
+            raise Unsupported("the oracle repeats the law, and of this problem none is known")
         return [Candidate(dict(problem.truth), evaluations=0)]
 
 

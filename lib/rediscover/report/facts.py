@@ -207,9 +207,11 @@ def _evidence(ledger, swaps):
         "reproduced.share_ran": (ran.mean(), ".0%"),
         "reproduced.discriminating": (tells & answered).sum(),
         "reproduced.after": (back["rule_chosen"] == "after").sum(),
+        "reproduced.by_runs_after": ((back["rule_chosen"] == "after") & answered).sum(),
         "reproduced.elsewhere": (back["printed_in"] != PRINTED_IN[0]).sum(),
         "swaps.all": ", ".join(undiscerning) or "no table",
         "swaps.cells": swaps.loc[swaps["share"] == 1, "reproduced"].sum(),
+        "swaps.with_others": (back["paper"] + " " + back["table"]).isin(undiscerning)[back["others"] > 0].sum(),
     }
 
 

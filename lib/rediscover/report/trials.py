@@ -47,7 +47,8 @@ def rules(study: str) -> dict[str, dict]:
         If the study has no trials.
     """
     if not (FOLDER / study / "trials.yaml").exists():
-        raise KeyError(f"no trials of {study}")
+        known = ", ".join(sorted(path.parent.name for path in FOLDER.glob("*/trials.yaml")))
+        raise KeyError(f"no trials of {study} (studies that have some: {known})")
     return yaml.safe_load((FOLDER / study / "trials.yaml").read_text(encoding="utf-8"))
 
 
@@ -129,7 +130,7 @@ def _with_trials(row: dict, own: dict, trials: list[dict], others: list[str]) ->
         asides = ["" if trial["decides"] else trial["why"], trial.get("notes", {}).get(row.get("table"))]
         asides = [f" ({aside})" for aside in asides if aside]
         outcome = OUTCOMES.get(found.verdict, found.verdict)
-        told.append(f"with {trial['says']}{by}: {found.note}, {outcome}" + "".join(asides))
+        told.append(f"with {trial['says']}{by}: {found.note or ', '.join(values)}, {outcome}" + "".join(asides))
         best = 0 if whole and not deciding else len(deciding.get("parameters", own)["values"])
         if trial["decides"] and package == by_package and len(values) > best:
             deciding = {"parameters": parameters, "verdict": found.verdict}

@@ -88,14 +88,14 @@ def write(study: str) -> list[Path]:
     return [path(study, name) for name in made]
 
 
-def checked(*chosen: str) -> Iterator[tuple[str, bool]]:
+def checked(*chosen: str) -> Iterator[tuple[str, bool | None]]:
     """Each file of the chosen studies made again: a line on how it compares with what is kept, and whether it differs.
 
-    A file whose source cannot be had does not differ.
+    None in place of the latter: its source cannot be had.
     """
     for (study, name), table in tables(*chosen).items():
         if reason := unavailable(table.repository):
-            yield f"{study}/{name}: not checked, {reason}", False
+            yield f"{study}/{name}: not checked, {reason}", None
             continue
         found = differences(table.made(), read(study, name))
         said = f"{len(found)} differ, such as {found[0]}" if found else "as kept"

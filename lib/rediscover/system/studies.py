@@ -127,7 +127,8 @@ def measures_of(problems: str) -> dict[str, Any]:
     rules = _stated(studies()[owner(problems)])
     if problems not in rules:
         line = f"shown: {{{problems}: {{table: {problems}_scores, measures: [...]}}}}"
-        raise KeyError(f"no measures of {problems} are stated: write `{line}` into its study.yaml")
+        own = f"of a study of your own, write `{line}` into its study.yaml"
+        raise KeyError(f"no scores of {problems} are shown: leave out --study, add --problems {problems}; {own}")
     stated = rules[problems]
     measures = [stated.get(name) for name in ("recovered", "error", "r_squared")]
     return {"measures": list(dict.fromkeys(filter(None, measures))), **stated}

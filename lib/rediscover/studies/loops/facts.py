@@ -135,22 +135,26 @@ def _vocabulary() -> dict[str, int]:
 
 
 def _systems(measure: str) -> dict[str, Any]:
-    """SR2 of genetic operators in SymbolBench's loop, and the best that is printed, by number of states."""
+    """SR2 of both controls in SymbolBench's loop, and the best that is printed, by number of states."""
     printed = printed_systems().query("measure == @measure").set_index("subset")["value"]
-    framework = FRAMEWORKS["symbolbench_loop"]
-    where = {"framework": framework, "proposer": PROPOSERS["genetic"], "measure": measure}
     rows = table("loops_systems").astype({"subset": str}).set_index("subset")
-    rows = rows[rows[list(where)].eq(pd.Series(where)).all(axis=1)]
-    by_seeds = {n: place(printed[n], row["next_low"], row["next_high"]) for n, row in rows.iterrows()}
+    rows = rows[(rows["framework"] == FRAMEWORKS["symbolbench_loop"]) & (rows["measure"] == measure)]
+    genetic, grammar = (rows[rows["proposer"] == PROPOSERS[name]] for name in ("genetic", "grammar"))
     return {
-        "next": {n: f"[{row['next_low']:.1f}, {row['next_high']:.1f}]" for n, row in rows.iterrows()},
-        "next_above": listed(int(n) for n, found in by_seeds.items() if found == "above"),
-        "next_below": listed(int(n) for n, found in by_seeds.items() if found == "below"),
-        **{n: (value, ".1f") for n, value in rows["value"].items()},
-        "interval": {n: f"[{row['low']:.1f}, {row['high']:.1f}]" for n, row in rows.iterrows()},
-        "printed": {n: (printed[n], ".1f") for n in rows.index},
-        "ahead": (sum(printed[n] > row["value"] for n, row in rows.iterrows()), "word"),  # of the control, by value
+        "next": {n: f"[{row['next_low']:.1f}, {row['next_high']:.1f}]" for n, row in genetic.iterrows()},
+        **{n: (value, ".1f") for n, value in genetic["value"].items()},
+        "interval": {n: f"[{row['low']:.1f}, {row['high']:.1f}]" for n, row in genetic.iterrows()},
+        "printed": {n: (printed[n], ".1f") for n in genetic.index},
+        **_printed_beside(printed, genetic),
+        "grammar": _printed_beside(printed, grammar),
     }
+
+
+def _printed_beside(printed: pd.Series, control: pd.DataFrame) -> dict[str, Any]:
+    """How often the printed value is above a control's, and for how many states it is off where one run more lies."""
+    by_seeds = {n: place(printed[n], row["next_low"], row["next_high"]) for n, row in control.iterrows()}
+    off = {f"next_{end}": listed(int(n) for n, found in by_seeds.items() if found == end) for end in ("above", "below")}
+    return off | {"ahead": (sum(printed[n] > value for n, value in control["value"].items()), "word")}
 
 
 def _plain(label: str, method: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...metrics.dynamics import expanded
 from ...problems import problem
 from ...report.ablations import NOW, key
 from ...report.facts import Interval, formatted, next_best, one, setting, shared, table
@@ -15,6 +16,7 @@ from ...system.studies import studies
 from .analysis import printed_marks, ratios, run_times
 
 GENETIC = ("Operon", "PySR")  # as the tables of cells call them
+TIMEWISE = ("pdefind", "bayesian", "wsindy", "ewsindy", "bidirectional")  # scored where the truth is, later in time
 
 
 def facts() -> dict[str, Any]:
@@ -26,10 +28,14 @@ def facts() -> dict[str, Any]:
     weak = table("mdbench_pdes_matches").set_index("method")["printed_marks"]
     marks = printed_marks(["mdbench_table_a5", "mdbench_table_a6"])
     own = one(table("mdbench_odes_tests"), a="bidirectional")
+    hard = _out_of_reach(odes["problem"].unique())
+    joint = [*map(_joint, hard)]
     return {
         "odes": odes["problem"].nunique(),
         "odes.coupled": odes.query("subset > 1")["problem"].nunique(),
-        "odes.out_of_reach": _out_of_reach(odes["problem"].unique()),
+        "odes.out_of_reach": len(hard),
+        "odes.joint": sum(joint),
+        "odes.alone": len(hard) - sum(joint),
         "elsewhere": studies()["mdbench"]["elsewhere"],
         "example": _example(),
         "pdes": pdes["problem"].nunique(),
@@ -60,6 +66,8 @@ def facts() -> dict[str, Any]:
         "sindy": _matches("SINDy"),
         "operon": _matches("Operon"),
         "pdes.marks": _marks(table("mdbench_pdes_matches").set_index("method")),
+        "pdes.marks.ledger": _marks_by_seeds(),
+        "pdes.below": _below_truth(pdes),
         "eql.failed": _failures("EQL"),
         "weak.marks": shared(*(formatted(weak[name], "word") for name in ("WSINDy", "EWSINDy"))),
         "flow.nodes": shared(*(f"{flow[f'complexity_{source}']:.0f}" for source in ("printed", "rediscover"))),
@@ -95,8 +103,14 @@ def _own(name):
 
 
 def _out_of_reach(systems):
-    """Systems with products of states, which the published linear libraries lack."""
-    return sum(not problem(id).univariate for id in systems)
+    """Systems that the published libraries, of functions of one state, cannot write down."""
+    return [system for system in map(problem, systems) if not system.univariate]
+
+
+def _joint(system):
+    """Whether some term of an equation holds two states: the published libraries are of functions of one."""
+    texts = system.truth.values()
+    return any(sum(name in term for name in system.outputs) > 1 for text in texts for term in expanded(text))
 
 
 def _by_package() -> dict[str, int]:
@@ -144,6 +158,23 @@ def _marks(counts):
     found = {name: counts[column].sum() for name, column in columns.items()}
     of_method = {name: {key: (counts.loc[name, column], "word") for key, column in columns.items()} for name in GENETIC}
     return found | of_method
+
+
+def _marks_by_seeds() -> dict[str, int]:
+    """Check marks of Table 3 by the ledger's verdict, with all seeds: of all methods, and of EWSINDy."""
+    cells = table("ledger").query("paper == 'MDBench' and table == 'Table 3' and published == 'identified'")
+    parts = {"": cells, "EWSINDy.": cells[cells["method"] == "EWSINDy"]}
+    counts = {name: part["verdict"].value_counts() for name, part in parts.items()}
+    return {f"{name}{verdict}": n for name, found in counts.items() for verdict, n in found.items()}
+
+
+def _below_truth(pdes: pd.DataFrame) -> dict[str, int]:
+    """Answers on clean fields, of linear methods and our own, with a lower score than the true equation's."""
+    clean = pdes[(pdes["noise"] == 0) & (pdes["status"] == "ok")]
+    truth = clean[(clean["method"] == "oracle") & (clean["identified"] == 1)].set_index("problem")["nmse_power"]
+    scores = clean[clean["method"].isin(TIMEWISE) & clean["problem"].isin(truth.index)]
+    below = scores["nmse_power"] < scores["problem"].map(truth)
+    return {"count": below.sum(), "of": len(scores), "fields": scores.loc[below, "problem"].nunique()}
 
 
 def _matches(method):
