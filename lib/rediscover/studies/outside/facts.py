@@ -12,9 +12,8 @@ from ...system.paths import root
 NONE = "not recorded yet"
 FRESH = ("fresh", "fresh_pairs", "later", "later_pairs")  # tables of fresh problems
 LENGTHS = {"short": ("1 to 3", "4 to 6"), "middle": ("7 to 10",), "long": ("over 10",)}  # of laws, in operators
-PAIRED = (0.01, 0.05, 0.1)  # levels of noise at which both versions and all opponents have run on the later one's draw
 NOISY = (0, 0.001, 0.01, 0.1)  # of SRBench
-DRAWN = (0.0, 0.01, 0.05, 0.1)  # and of the frozen one beside the opponents: each has an aim
+DRAWN = (0.0, 0.01, 0.05, 0.1)  # of fresh problems, on both draws; on the frozen version's each has an aim
 FROZEN, LATER = OWN = "bidirectional", "bidirectional_noise"
 VERSIONS = {"later": LATER, "frozen": FROZEN}
 EVOLVED, WIDE = "regularised_evolution", "regularised_evolution_wide"
@@ -37,7 +36,7 @@ def facts() -> dict[str, Any]:
     parents, known = ({id.partition("/")[2].partition("_")[0] for id in problems(study)} for study in ("lsr", "srsd"))
     beside = {f"{level:g}": _beside(drawn, opponents, level) for level in DRAWN}
     ours = _where(versions, version=LATER)
-    fresh = {f"fresh.{level:g}": _versions(later, ours, level) | _rivals(later, versions, level) for level in PAIRED}
+    fresh = {f"fresh.{level:g}": _versions(later, ours, level) | _rivals(later, versions, level) for level in DRAWN}
     return {
         "runs": _runs(runs),
         "lsr": _solved(laws, study="lsr", **frozen),
@@ -68,7 +67,7 @@ def facts() -> dict[str, Any]:
         "drawn": beside,
         "within": {f"{level:g}": _within_functions(level) for level in (0.0, 0.1)},
         "within.wide": _within_functions(0.0, searched=WIDE)["given"],
-        "within_later": {f"{level:g}": _within_functions(level, LATER, "later") for level in PAIRED},
+        "within_later": {f"{level:g}": _within_functions(level, LATER, "later") for level in DRAWN},
         "fresh_seconds": _seconds(_where(runs, block="fresh_sample")),
         "flows": {f"{level:g}": _flows(flows, level) for level in (0, 0.01)},
         "accepted": {
