@@ -63,6 +63,22 @@ def one(frame: pd.DataFrame, **where: Any) -> pd.Series:
     return rows.iloc[0]
 
 
+def recovered_within(study: str, score: str, problems: Iterable[str], evaluations: int) -> int:
+    """How many of the problems the method of our own has recovered, without noise, by answers that it had so early.
+
+    Parameters
+    ----------
+    study : that begins the names of the tables of runs and of scores
+    score : column that is 1 where a problem is recovered
+    problems : ids
+    evaluations : at most, as the answer's record has them
+    """
+    on = ["problem", "method", "noise", "seed"]
+    answers = table(f"{study}_runs")[[*on, "evaluations"]].merge(table(f"{study}_scores"), on=on)
+    answers = answers.query("method == 'bidirectional' and noise == 0 and evaluations <= @evaluations")
+    return int(answers.loc[answers["problem"].isin(set(problems)), score].sum())
+
+
 def listed(numbers: Iterable[int]) -> str:
     """Whole numbers in words.
 

@@ -128,7 +128,7 @@ def measures_of(problems: str) -> dict[str, Any]:
     if problems not in rules:
         line = f"shown: {{{problems}: {{table: {problems}_scores, measures: [...]}}}}"
         own = f"of a study of your own, write `{line}` into its study.yaml"
-        raise KeyError(f"no scores of {problems} are shown: leave out --study, add --problems {problems}; {own}")
+        raise KeyError(f"no scores of {problems} are shown: `run --problems {problems}` runs them without; {own}")
     stated = rules[problems]
     measures = [stated.get(name) for name in ("recovered", "error", "r_squared")]
     return {"measures": list(dict.fromkeys(filter(None, measures))), **stated}

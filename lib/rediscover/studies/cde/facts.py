@@ -43,7 +43,7 @@ def facts() -> dict[str, Any]:
             for split in ("id", "ood")
         },
         "bidirectional.missed": _missed(),
-        "elsewhere": _elsewhere(),
+        "beyond_odebench": _beyond_odebench(),
         "bidirectional.evaluations": _evaluations(),
         "loops": _from_first_to_last(),
         "seeds": (len(setting("30_symbolbench_odes", "seeds")), "word"),
@@ -148,7 +148,7 @@ def _here(split):
     return found | {"here.next_best": " and ".join(rivals)}
 
 
-def _elsewhere() -> dict[str, Any]:
+def _beyond_odebench() -> dict[str, Any]:
     """Our own search minus least squares, SR2 out of distribution, on the systems that are not ODEBench's."""
     scores = table("cde_scores")
     scores = scores[scores["problem"].str.startswith(PUBLISHED) & scores["method"].isin(["bidirectional", AFFINE])]

@@ -13,10 +13,9 @@ from ...report.facts import Interval, formatted, next_best, one, setting, shared
 from ...report.papers import catalogue, published
 from ...report.trials import CELL, results
 from ...system.studies import studies
-from .analysis import printed_marks, ratios, run_times
+from .analysis import LINEAR, printed_marks, ratios, run_times
 
 GENETIC = ("Operon", "PySR")  # as the tables of cells call them
-TIMEWISE = ("pdefind", "bayesian", "wsindy", "ewsindy", "bidirectional")  # scored where the truth is, later in time
 
 
 def facts() -> dict[str, Any]:
@@ -34,8 +33,8 @@ def facts() -> dict[str, Any]:
         "odes": odes["problem"].nunique(),
         "odes.coupled": odes.query("subset > 1")["problem"].nunique(),
         "odes.out_of_reach": len(hard),
-        "odes.joint": sum(joint),
-        "odes.alone": len(hard) - sum(joint),
+        "odes.two_states": sum(joint),
+        "odes.other_functions": len(hard) - sum(joint),
         "elsewhere": studies()["mdbench"]["elsewhere"],
         "example": _example(),
         "pdes": pdes["problem"].nunique(),
@@ -67,7 +66,7 @@ def facts() -> dict[str, Any]:
         "operon": _matches("Operon"),
         "pdes.marks": _marks(table("mdbench_pdes_matches").set_index("method")),
         "pdes.marks.ledger": _marks_by_seeds(),
-        "pdes.below": _below_truth(pdes),
+        "pdes.below_truth": _below_truth(pdes),
         "eql.failed": _failures("EQL"),
         "weak.marks": shared(*(formatted(weak[name], "word") for name in ("WSINDy", "EWSINDy"))),
         "flow.nodes": shared(*(f"{flow[f'complexity_{source}']:.0f}" for source in ("printed", "rediscover"))),
@@ -172,7 +171,7 @@ def _below_truth(pdes: pd.DataFrame) -> dict[str, int]:
     """Answers on clean fields, of linear methods and our own, with a lower score than the true equation's."""
     clean = pdes[(pdes["noise"] == 0) & (pdes["status"] == "ok")]
     truth = clean[(clean["method"] == "oracle") & (clean["identified"] == 1)].set_index("problem")["nmse_power"]
-    scores = clean[clean["method"].isin(TIMEWISE) & clean["problem"].isin(truth.index)]
+    scores = clean[clean["method"].isin([*LINEAR, "bidirectional"]) & clean["problem"].isin(truth.index)]
     below = scores["nmse_power"] < scores["problem"].map(truth)
     return {"count": below.sum(), "of": len(scores), "fields": scores.loc[below, "problem"].nunique()}
 

@@ -7,11 +7,13 @@ import pandas as pd
 
 from ...problems import problem, problems
 from ...report.ablations import FIRST, NOW, key
-from ...report.facts import Interval, next_best, one, setting, table
+from ...report.facts import Interval, next_best, one, recovered_within, setting, table
 from ...report.names import in_words
 from ...report.papers import published
 from ...report.plots import display_name, order
 from ...report.trials import results
+
+EARLY = {"1": 1_000_000, "first_table": 1_100_000, "30": 30_000_000}  # evaluations; the table is complete at the second
 
 
 def facts() -> dict[str, Any]:
@@ -54,8 +56,10 @@ def facts() -> dict[str, Any]:
         "evaluations.bidirectional": (special["bidirectional"] / 1e6, ".0f"),
         **{f"recovered.{kind}": _recovered(part) | _variants(kind) for kind, part in kinds.groupby("subset")},
         **{f"printed.{kind}": (100 * share, ".0f") for kind, share in _best_printed().items()},
-        **{f"within.{million}": _recovered_within(million * 1_000_000) for million in (1, 30)},
-        "within.table": _recovered_within(1_100_000),  # its first table is complete a little after a million
+        "within": {
+            name: recovered_within("surfaces", "symbolic_accuracy", problems("surfaces", "explicit"), evaluations)
+            for name, evaluations in EARLY.items()
+        },
         "less.regularised_evolution.explicit": _with_less("PySR", "explicit"),
         "less.regularised_evolution.parametric": _with_less("PySR", "parametric"),
         "less.udsr.explicit": _with_less("uDSR", "explicit"),
@@ -104,14 +108,6 @@ def _recovered_noisy(level):
     # Where none finds any, all are equal, and the best of them has no name.
     best = {"next_best.method": other["method"] if both["next_best"] else "no method"}
     return {name: (count, "word") for name, count in both.items()} | best
-
-
-def _recovered_within(limit):
-    """How many explicit surfaces the method of our own has recovered by answers with so many evaluations at most."""
-    on = ["problem", "method", "noise", "seed"]
-    answers = table("surfaces_runs")[[*on, "evaluations"]].merge(table("surfaces_scores"), on=on)
-    answers = answers.query("method == 'bidirectional' and subset == 'explicit' and evaluations <= @limit")
-    return int(answers["symbolic_accuracy"].sum())
 
 
 def _with_less(label, kind):
