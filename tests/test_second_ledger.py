@@ -178,7 +178,8 @@ def test_every_verdict_follows_from_its_row():
         assert (found, str(passing), str(len(others))) == (row["verdict"], row["others_passing"], row["others"]), about
         told = f"; {row['reason']}".split("; with ")[1:]
         aside = r"( \(solved by the rule before [^()]*\))?$"
-        ended = re.compile(re.escape(f": {note}, {SAID[found]}") + aside)
+        said = note or ", ".join(given.get("values", []))  # a trial without chance says its value
+        ended = re.compile(re.escape(f": {said}, {SAID[found]}") + aside)
         decided = any(ended.search(part) for part in told)
         assert decided if "trial" in given else note in row["reason"], f"{about}: {note}"
         if (test := RULES[row["rule"]]["test"]) in ("seeds", "cells"):

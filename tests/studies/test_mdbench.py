@@ -454,8 +454,15 @@ def test_ratios_of_seconds_by_hand():
 
 def test_every_timed_cell_is_printed_and_positive():
     found = analysis.run_times()
-    assert len(found) >= 41 and (found["seconds"] > 0).all()
-    assert found.groupby("dataset").size().min() >= 3 and not found.duplicated(["dataset", "method"]).any()
+    assert len(found) >= 41 and (found["seconds"] > 0).all() and not found.duplicated(["dataset", "method"]).any()
+    package_only = found.groupby("dataset")["package"].transform("all")  # heavy fields: PySINDy's weak forms alone
+    assert found[~package_only].groupby("dataset").size().min() >= 3
+    assert set(found.loc[package_only, ["dataset", "method"]].itertuples(index=False, name=None)) == {
+        ("Heat (Solar) 2D", "WSINDy"),
+        ("Heat (Solar) 2D", "EWSINDy"),
+        ("NS (Cylinder)", "WSINDy"),
+        ("RD (Cylinder)", "WSINDy"),
+    }
     assert (found["least"] <= found["seconds"]).all() and (found["seconds"] <= found["most"]).all()
     assert set(found.loc[found["package"], "method"]) <= {"PDEFIND", "WSINDy", "EWSINDy"}
 
