@@ -131,7 +131,8 @@ def test_every_command_of_every_document_runs(line, tmp_path):
         capture_output=True,
         text=True,
         cwd=ROOT if words[0] == "make" else tmp_path,
-        env=os.environ | {"REDISCOVER_ROOT": str(ROOT)},
+        # PY=python is for an environment that is active; Debian has python3 only
+        env=os.environ | {"REDISCOVER_ROOT": str(ROOT), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
     )
     assert done.returncode == 0 and done.stdout, done.stderr
 
