@@ -110,7 +110,7 @@ def test_axes_too_short_for_a_box_are_refused_since_the_package_draws_boxes_for_
     with pytest.raises(Unsupported, match=f"an axis has {points} points"):
         method.solve(problem)
 
-    def uniform(low, high, size, draw=np.random.uniform):  # noqa: NPY002, the generator that PySINDy uses
+    def uniform(low, high, size, draw=np.random.uniform):
         nonlocal drawn
         if (drawn := drawn + 1) > 20_000:
             raise TimeoutError
