@@ -34,7 +34,7 @@ def timed() -> list[dict]:
     fields = {"only": known["sweeps"]["only"]}
     packages = [rule for rule in known.values() if rule.get("package") and rule["tables"] == ["mdbench_table3"]]
     own = [fields | {"label": "PDEFIND", "method": "pdefind"}, *(known[name] for name in NAMES)]
-    return [*own, known["heavy_package"] | fields, *packages]
+    return [*own, *packages]
 
 
 def main(asked: list[str]) -> None:
